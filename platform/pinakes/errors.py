@@ -1,0 +1,79 @@
+"""What can go wrong, one class per thing the caller can do about it.
+
+The lowest layer: imports nothing of the project.  `pinakes.cli.exits` maps each
+class to an exit code; foreign exceptions become one of these in adapters only.
+"""
+
+from __future__ import annotations
+
+
+class PinakesError(Exception):
+    """The root.  Carries, where known, the file and the byte offset in it.
+
+    The message says what happened and what to do; `str()` puts file and offset
+    in front of it, in the form `FILE:OFFSET: message` that `pinakes show` takes.
+    """
+
+    def __init__(
+        self, message: str, *, file: str | None = None, offset: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.offset = offset
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process boundaries (`-j N`); keyword arguments would be lost.
+        return (_rebuild, (type(self), self.message, self.file, self.offset))
+
+    def __str__(self) -> str:
+        if self.file is None:
+            return self.message
+        # A name may hold newlines or escape codes; an error is one printable line.
+        name = self.file.encode("unicode_escape").decode("ascii")
+        place = name if self.offset is None else f"{name}:{self.offset}"
+        return f"{place}: {self.message}"
+
+
+def _rebuild(
+    cls: type[PinakesError], message: str, file: str | None, offset: int | None
+) -> PinakesError:
+    return cls(message, file=file, offset=offset)
+
+
+class MalformedRecord(PinakesError):
+    """A record (or a line about one) cannot be read: skip it, count it, go on."""
+
+
+class DigestMismatch(PinakesError):
+    """Bytes are not what their checksum says: keep both sides, put aside, look."""
+
+
+class UnresolvedReference(PinakesError):
+    """A revisit's original is not where it is said to be: leave the revisit as it is."""
+
+
+class InputRefused(PinakesError):
+    """This input was not taken (a folder, changed while read, other bytes under a
+    known name): the rest of the batch goes on."""
+
+
+class SchemaError(PinakesError):
+    """The store's schema is not ours (newer, or drifted): stop, upgrade first."""
+
+
+class StoreUnavailable(PinakesError):
+    """A store cannot be reached or is full: nothing half-written; try again later."""
+
+
+class Conflict(PinakesError):
+    """Somebody else holds the claim or lease, or pins stand in the way: wait, or
+    settle what the message lists."""
+
+
+class ConfigError(PinakesError):
+    """The call or the configuration is wrong: change it."""
+
+
+class MissingExtra(ConfigError):
+    """An optional dependency is not installed; the message names the extra."""
