@@ -1,0 +1,68 @@
+"""A static HTTP/1.1 server on loopback: a thread a connection, keep-alive, known paths only.
+
+Nothing but the paths of the given table is served, so that no request reaches
+the file system by a name of its own.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+MODIFIED = formatdate(1_700_000_000, usegmt=True)
+
+
+def answering(
+    files: Mapping[str, Path], alter: Callable[[bytes, str], bytes]
+) -> type[BaseHTTPRequestHandler]:
+    """Return a handler that answers GET of each path in `files` with `alter(bytes, path)`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        server_version = "Apache/2.4"
+        sys_version = ""
+        wbufsize = -1  # head and body leave in one write
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            path = urlsplit(self.path).path  # a proxy's client asks with the whole URL
+            file = files.get(path)
+            body = b"not found\n" if file is None else alter(file.read_bytes(), path)
+            self.send_response(404 if file is None else 200)
+            self.send_header("Content-Type", media_type(path if file else ".txt"))
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Last-Modified", MODIFIED)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_request(self, *_: object) -> None:
+            """Keep quiet about each request."""
+
+    return Handler
+
+
+def media_type(path: str) -> str:
+    """Return the Content-Type for a path's ending."""
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+
+
+@contextmanager
+def serving(files: Mapping[str, Path], alter: Callable[[bytes, str], bytes]) -> Iterator[str]:
+    """Serve `files` on a free loopback port while the block runs; yield `http://host:port`."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), answering(files, alter))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
