@@ -1,0 +1,119 @@
+"""The header of a record: its bytes as written, and its fields by name.
+
+The bytes are kept; nothing is ever re-serialised from the parsed form.  Parsing is
+lazy, because most callers of most records ask for three fields.
+Source: ISO 28500:2017 §4 (syntax of `warc-header`, folded lines, any case).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_BLANK = " \t\r"
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+_FOLD = re.compile(r"\r?\n[ \t]+")
+
+
+class HeaderLine(NamedTuple):
+    """One field: its name and unfolded value, and its lines verbatim with their ends."""
+
+    name: str
+    value: str
+    raw: bytes
+
+
+class Header:
+    """A record's header, from the version line to the blank line that closes it.
+
+    `raw` is what stands in the file.  Values are UTF-8; bytes that are not come back
+    from `value.encode("utf-8", "surrogateescape")` unchanged.
+    """
+
+    __slots__ = ("_index", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self._index: dict[str, str] | None = None
+
+    def get(self, name: str) -> str | None:
+        """The first field of that name, in any case; None where there is none."""
+        index = self._index
+        if index is None:
+            index = self._index = self._first_values()
+        return index.get(name.lower())
+
+    def field(self, lower_name: str) -> str | None:
+        """`get` for a name that is lower-case already: for the inner loop."""
+        index = self._index
+        if index is None:
+            index = self._index = self._first_values()
+        return index.get(lower_name)
+
+    def get_all(self, name: str) -> list[str]:
+        """Every field of that name, in order (`WARC-Concurrent-To` may repeat)."""
+        name = name.lower()
+        return [value for field, value in self.fields() if field.lower() == name]
+
+    def fields(self) -> list[tuple[str, str]]:
+        """(name, value) of every field, in order, folded lines joined by a space.
+
+        What has no colon is no field; `pinakes check` says so.
+        """
+        split = [line.partition(":") for line in self._unfolded().split("\n")[1:]]
+        return [(name.strip(_BLANK), value.strip(_BLANK)) for name, colon, value in split if colon]
+
+    def _unfolded(self) -> str:
+        text = self.raw.decode("utf-8", "surrogateescape")
+        return _FOLD.sub(" ", text) if "\n " in text or "\n\t" in text else text
+
+    def _first_values(self) -> dict[str, str]:
+        # `fields`, written out: every record of every archive comes through here.
+        index = {}
+        for line in reversed(self._unfolded().split("\n")):
+            name, colon, value = line.partition(":")
+            if colon:
+                index[name.strip(_BLANK).lower()] = value.strip(_BLANK)
+        return index
+
+    @property
+    def version(self) -> str:
+        """The version line, such as `WARC/1.1`."""
+        return self.raw[: self.raw.find(b"\n")].strip().decode("utf-8", "replace")
+
+    @property
+    def line_end(self) -> bytes:
+        """How lines of this header end: CRLF, or LF where a writer forgot the CR."""
+        first = self.raw.find(b"\n")
+        return b"\r\n" if self.raw[first - 1 : first] == b"\r" else b"\n"
+
+    def lines(self) -> list[HeaderLine]:
+        """Every field with its bytes; joined, with version and blank line, they are `raw`.
+
+        A line that is no field has the name "".
+        """
+        result: list[HeaderLine] = []
+        for raw in _LINE.findall(self.raw)[1:]:
+            if raw[:1] in (b" ", b"\t") and result and raw.strip():
+                last = result[-1]
+                value = f"{last.value} {_text(raw)}".strip()
+                result[-1] = HeaderLine(last.name, value, last.raw + raw)
+            elif raw.strip():
+                name, colon, value = raw.partition(b":")
+                field = (_text(name), _text(value)) if colon else ("", _text(raw))
+                result.append(HeaderLine(*field, raw))
+        return result
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape").strip(" \t\r\n")
+
+
+def strip_brackets(uri: str | None) -> str | None:
+    """A URI without the `<>` that WARC/1.0 puts around it; also `‹›`, seen in files."""
+    if uri is None:
+        return None
+    uri = uri.strip()
+    if uri[:1] in ("<", "‹"):
+        return uri[1:-1] if uri[-1:] in (">", "›") else uri[1:]
+    return uri

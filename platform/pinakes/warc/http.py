@@ -1,0 +1,142 @@
+"""The head of an HTTP message in a record's block, and chunked transfer-coding.
+
+The head runs to the first blank line, ended by CRLF or by a bare LF.  Nothing here
+decodes content-codings: the payload is the entity body (ISO 28500:2017 §6.3.2).
+Source: RFC 9112 §2 (message), §7.1 (chunks).
+"""
+
+from __future__ import annotations
+
+import re
+
+from .header import Header
+
+HEAD_LIMIT_BYTES = 1 << 20
+_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?:[ \t\r\n]|\Z)", re.IGNORECASE)
+_CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\Z")
+_CHUNK_LINE_LIMIT_BYTES = 4096
+
+
+class HttpHead:
+    """Status or request line and header of an HTTP message, blank line included."""
+
+    __slots__ = ("_header", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self._header: Header | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The status code; None where the first line is no status line."""
+        match = _STATUS.match(self.raw)
+        return int(match[1]) if match else None
+
+    @property
+    def method(self) -> str:
+        """The first word of a request line."""
+        return self.raw[:64].split(b" ", 1)[0].decode("latin-1")
+
+    def get(self, name: str) -> str | None:
+        """The first field of that name, in any case."""
+        if self._header is None:
+            self._header = Header(self.raw)
+        return self._header.get(name)
+
+    @property
+    def content_length(self) -> int | None:
+        """What Content-Length promises; None where it is missing or no number."""
+        if b"ength" not in self.raw and b"ENGTH" not in self.raw:
+            return None
+        text = self.get("content-length")
+        return (
+            int(text)
+            if text and text.isascii() and text.isdigit() and len(text) < 19
+            else None
+        )
+
+    @property
+    def says_chunked(self) -> bool:
+        """Whether Transfer-Encoding names chunked; the body may not be, all the same."""
+        if b"hunked" not in self.raw and b"HUNKED" not in self.raw:
+            return False
+        return "chunked" in (self.get("transfer-encoding") or "").lower()
+
+    @property
+    def media_type(self) -> str | None:
+        """Content-Type without its parameters, lower case."""
+        text = self.get("content-type")
+        return text.split(";", 1)[0].strip().lower() if text else None
+
+
+def head_end(block: bytes, start: int = 0) -> int:
+    """Where the body begins: behind the first blank line; -1 where there is none."""
+    crlf = block.find(b"\n\r\n", start)
+    lf = block.find(b"\n\n", start, crlf if crlf >= 0 else len(block))
+    if lf >= 0:
+        return lf + 2
+    return crlf + 3 if crlf >= 0 else -1
+
+
+class Dechunker:
+    """Takes the chunked coding off a body fed piece by piece; bounded memory.
+
+    `failed` is set by the first byte that is no chunk, `finished` by the last chunk
+    (size 0) and the line behind its trailers.  Bytes behind that end are counted in
+    `surplus_bytes`.
+    """
+
+    __slots__ = ("_line", "_remaining", "_state", "failed", "finished", "surplus_bytes")
+
+    def __init__(self) -> None:
+        self._line = b""
+        self._remaining = 0
+        self._state = "size"
+        self.failed = False
+        self.finished = False
+        self.surplus_bytes = 0
+
+    def feed(self, piece: bytes | memoryview) -> list[bytes | memoryview]:
+        """The body bytes in this piece, without chunk sizes and trailers."""
+        result: list[bytes | memoryview] = []
+        view = memoryview(piece)
+        position = 0
+        while position < len(view) and not self.failed:
+            if self.finished:
+                self.surplus_bytes += len(view) - position
+                break
+            if self._state == "body":
+                part = view[position : position + self._remaining]
+                result.append(part)
+                position += len(part)
+                self._remaining -= len(part)
+                if not self._remaining:
+                    self._state = "body-end"
+            else:
+                position = self._take_line(view, position)
+        return result
+
+    def _take_line(self, view: memoryview, position: int) -> int:
+        window = bytes(view[position : position + _CHUNK_LINE_LIMIT_BYTES])
+        end = window.find(b"\n")
+        if end < 0:
+            self._line += window
+            self.failed = len(self._line) > _CHUNK_LINE_LIMIT_BYTES
+            return position + len(window)
+        line, self._line = (self._line + window[:end]).removesuffix(b"\r"), b""
+        self._end_line(line)
+        return position + end + 1
+
+    def _end_line(self, line: bytes) -> None:
+        if self._state == "size":
+            match = _CHUNK_SIZE.match(line)
+            if match is None:
+                self.failed = True
+                return
+            self._remaining = int(match[1], 16)
+            self._state = "body" if self._remaining else "trailer"
+        elif self._state == "body-end":
+            self.failed = bool(line)
+            self._state = "size"
+        elif not line:
+            self.finished = True

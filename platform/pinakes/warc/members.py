@@ -1,0 +1,149 @@
+"""Compressed members of an archive file: gzip (RFC 1952), and bzip2 as seen in tests.
+
+gzip members are taken apart by hand, because an inflater that checks the trailer
+itself throws the last bytes away together with a wrong checksum.
+"""
+
+from __future__ import annotations
+
+import bz2
+import re
+from collections.abc import Iterator
+
+from isal import isal_zlib
+
+from .source import Source
+
+GZIP_MAGIC = b"\x1f\x8b\x08"
+MEMBER_START = re.compile(rb"\x1f\x8b\x08|BZh[1-9]")
+_IN_BYTES = 1 << 16
+_OUT_BYTES = 1 << 20
+_CAREFUL_IN_BYTES = 64
+_UNSUPPORTED = {
+    b"\x04\x22\x4d\x18": "an LZ4 frame",
+    b"\x28\xb5\x2f\xfd": "a Zstandard frame",
+    b"\x5d\x2a\x4d\x18": "a Zstandard dictionary",
+    b"PK\x03\x04": "a ZIP file (WACZ?)",
+    b"\xfd7zX": "an XZ file",
+}
+
+
+def name_container(start: bytes) -> str | None:
+    """What a file is that begins like this, where it is a container not read here."""
+    return _UNSUPPORTED.get(start[:4])
+
+
+class Damage(Exception):
+    """Inside this package: a member cannot be read on; becomes a finding or a stretch."""
+
+    def __init__(self, code: str, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.offset = offset
+
+
+def inflate_member(
+    source: Source, offset: int, ends: dict[int, int]
+) -> Iterator[bytes]:
+    """The content of one member in bounded pieces; notes where it ends in `ends`.
+
+    Raises:
+        Damage: at the place where it cannot go on; all readable bytes came before.
+    """
+    if bytes(source.view(offset, 3)) == b"BZh":
+        yield from _inflate_bzip2(source, offset, ends)
+        return
+    body = _skip_gzip_header(source, offset)
+    delivered = 0
+    crc = 0
+    try:
+        for piece, end in _inflate_raw(source, body, _IN_BYTES):
+            if piece:
+                crc = isal_zlib.crc32(piece, crc)
+                delivered += len(piece)
+                yield piece
+    except isal_zlib.error as error:
+        # Once more from the start in small steps, for the bytes up to the very fault.
+        reached = body
+        seen = 0
+        try:
+            for piece, reached in _inflate_raw(source, body, _CAREFUL_IN_BYTES):
+                seen += len(piece)
+                if seen > delivered:
+                    fresh = piece[len(piece) - (seen - delivered) :]
+                    delivered = seen
+                    yield fresh
+        except isal_zlib.error:
+            pass
+        raise Damage(
+            "damaged", f"compressed data is damaged ({error})", reached
+        ) from error
+    trailer = bytes(source.view(end, 8))
+    if len(trailer) < 8:
+        raise Damage("truncated", "the file ends inside a gzip trailer", end)
+    ends[offset] = end + 8
+    expected, size = trailer[:4], int.from_bytes(trailer[4:], "little")
+    if expected != crc.to_bytes(4, "little") or size != delivered & 0xFFFFFFFF:
+        raise Damage("crc", "the gzip checksum does not fit the content", end)
+
+
+def _inflate_raw(source: Source, offset: int, step: int) -> Iterator[tuple[bytes, int]]:
+    """(inflated piece, file offset behind what was fed); the last one ends the data."""
+    inflater = isal_zlib.decompressobj(-15)
+    pending = b""
+    while True:
+        if not pending:
+            view = source.view(offset, step)
+            if not view:
+                raise Damage("truncated", "the file ends inside a gzip member", offset)
+            offset += len(view)
+            pending = bytes(view)
+        piece = inflater.decompress(pending, _OUT_BYTES)
+        if inflater.eof:
+            yield piece, offset - len(inflater.unused_data)
+            return
+        pending = inflater.unconsumed_tail
+        if piece:
+            yield piece, offset
+
+
+def _skip_gzip_header(source: Source, offset: int) -> int:
+    """Where the compressed data begins (RFC 1952 §2.3)."""
+    fixed = bytes(source.view(offset, 10))
+    if len(fixed) < 10:
+        raise Damage("truncated", "the file ends inside a gzip header", offset)
+    flags = fixed[3]
+    at = offset + 10
+    if flags & 4:
+        at += 2 + int.from_bytes(source.view(at, 2), "little")
+    for flag in (8, 16):
+        if flags & flag:
+            text = bytes(source.view(at, 1 << 16))
+            end = text.find(b"\0")
+            if end < 0:
+                raise Damage("damaged", "a gzip header without an end", offset)
+            at += end + 1
+    return at + (2 if flags & 2 else 0)
+
+
+def _inflate_bzip2(
+    source: Source, offset: int, ends: dict[int, int]
+) -> Iterator[bytes]:
+    """A bzip2 stream; its own checksums are verified by the decompressor."""
+    inflater = bz2.BZ2Decompressor()
+    fed = offset
+    while not inflater.eof:
+        view = source.view(fed, _IN_BYTES) if inflater.needs_input else memoryview(b"")
+        if inflater.needs_input and not view:
+            raise Damage("truncated", "the file ends inside a bzip2 stream", fed)
+        fed += len(view)
+        try:
+            piece = inflater.decompress(view, _OUT_BYTES)
+        except OSError as error:
+            raise Damage(
+                "damaged", f"compressed data is damaged ({error})", fed
+            ) from error
+        if piece:
+            yield piece
+    ends[offset] = fed - len(inflater.unused_data)

@@ -1,0 +1,336 @@
+"""One record out of a stream of bytes, whatever its shape: the slow road.
+
+Everything a file can do wrong ends here: as a `Finding` on a record that could be
+read, or as `NotARecord` where none begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .arc import LINE_LIMIT_BYTES, ArcHeader, match_arc_header
+from .damage import RECORD_START, find_next_record, starts_record
+from .header import Header
+from .http import HttpHead, head_end
+from .members import Damage, name_container
+from .record import Body, Finding, MemoryBody, Record, measure
+from .stream import ByteStream, MemberStream, PlainStream
+
+HEADER_LIMIT_BYTES = 1 << 20
+IN_MEMORY_BYTES = 1 << 22
+_PEEK_BYTES = 1 << 13
+
+
+class NotARecord(Exception):
+    """Inside this package: no record begins at `offset`; look on at `search_from`."""
+
+    def __init__(self, message: str, offset: int, search_from: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.search_from = search_from
+
+
+class StreamedBody:
+    """A block too large for memory: inflated again from its member when it is read."""
+
+    __slots__ = ("_members", "_offset", "_skip", "_source", "size")
+
+    def __init__(self, stream: ByteStream, offset: int, skip: int, size: int) -> None:
+        self._source = stream.source
+        self._members = isinstance(stream, MemberStream)
+        self._offset = offset
+        self._skip = skip
+        self.size = size
+
+    def pieces(self, start: int, /) -> Iterator[bytes]:
+        left = self.size - start
+        if self._members:
+            stream: ByteStream = MemberStream(self._source, self._offset)
+            _skip_bytes(stream, self._skip + start)
+        else:
+            stream = PlainStream(self._source, self._offset + self._skip + start)
+        while left > 0:
+            piece = stream.take(left)
+            if not piece:
+                return
+            left -= len(piece)
+            yield piece
+
+
+def _skip_bytes(stream: ByteStream, count: int) -> None:
+    while count > 0:
+        piece = stream.take(count)
+        if not piece:
+            return
+        count -= len(piece)
+
+
+def parse_record(
+    stream: ByteStream, ordinal: int, digests: Sequence[str], *, arc: bool
+) -> Record | None:
+    """The next record; None at a clean end.
+
+    Raises:
+        NotARecord: where something else lies there.
+    """
+    _skip_line_ends(stream)
+    if not stream.peek(1):
+        if stream.damage is not None:
+            at = stream.damage.offset
+            raise NotARecord(stream.damage.message, at, at)
+        return None
+    return _Parse(stream, ordinal, digests).record(_read_header(stream, arc=arc))
+
+
+def _skip_line_ends(stream: ByteStream) -> None:
+    while True:
+        ahead = stream.peek(64)
+        blank = len(ahead) - len(ahead.lstrip(b"\r\n"))
+        _skip_bytes(stream, blank)
+        if blank < len(ahead) or not ahead:
+            return
+
+
+def _read_header(stream: ByteStream, *, arc: bool) -> Header:
+    """Peek at the header of the record that begins here; takes nothing."""
+    offset, _ = stream.place()
+    length = _PEEK_BYTES
+    while True:
+        data = stream.peek(length)
+        complete = len(data) < length
+        if RECORD_START.match(data):
+            end = head_end(data)
+            if end >= 0:
+                return Header(data[:end])
+        elif (
+            data[:5].upper() == b"WARC/" and not complete and length < LINE_LIMIT_BYTES
+        ):
+            pass
+        else:
+            header = match_arc_header(data[:LINE_LIMIT_BYTES])
+            if header is not None and (arc or header.get("WARC-Target-URI")):
+                return header
+            container = name_container(data)
+            what = (
+                f"this is {container}: not read here"
+                if container
+                else "no record begins here"
+            )
+            raise NotARecord(what, offset, offset + 1)
+        if complete and stream.damage is None:
+            return Header(data)
+        if complete:
+            raise NotARecord(
+                "the file breaks off in a record header", offset, offset + 1
+            )
+        if length >= HEADER_LIMIT_BYTES:
+            raise NotARecord(
+                f"a record header longer than {HEADER_LIMIT_BYTES} bytes",
+                offset,
+                offset + 1,
+            )
+        length *= 4
+
+
+class _Parse:
+    """The parse of one record: where it began, and what was found wrong on the way."""
+
+    def __init__(
+        self, stream: ByteStream, ordinal: int, digests: Sequence[str]
+    ) -> None:
+        self.stream = stream
+        self.ordinal = ordinal
+        self.digests = digests
+        self.offset, self.inner = stream.place()
+        self.findings: list[Finding] = []
+
+    def find(self, code: str, message: str, offset: int | None = None) -> None:
+        self.findings.append(
+            Finding(code, message, self.offset if offset is None else offset)
+        )
+
+    def record(self, header: Header) -> Record:
+        stream = self.stream
+        promised = self.promised_length(header)
+        lf_only = header.line_end == b"\n" and not isinstance(header, ArcHeader)
+        if lf_only:
+            self.find("line-end", "header lines end with LF instead of CRLF")
+        _skip_bytes(stream, len(header.raw))
+        if promised is None:
+            self.find(
+                "content-length",
+                "no usable Content-Length: the block ends at the next record",
+            )
+            promised = self.bytes_to_next_record(arc=isinstance(header, ArcHeader))
+        elif head_end(header.raw) < 0 and not isinstance(header, ArcHeader):
+            self.find("truncated", "the file ends in the record header")
+        record = self.take_block(header, promised)
+        if isinstance(stream, PlainStream) and not self.followed_by_record():
+            record = self.cut_at_next_record(header, record)
+        block_end = stream.position
+        self.check_length(record)
+        self.take_record_end(lf_only=lf_only, arc=isinstance(header, ArcHeader))
+        record.offset, record.inner_offset = self.offset, self.inner
+        record.length = self.length(block_end)
+        record.findings = tuple(self.findings)
+        return record
+
+    def promised_length(self, header: Header) -> int | None:
+        text = (header.get("content-length") or "").strip()
+        return (
+            int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+        )
+
+    def bytes_to_next_record(self, *, arc: bool) -> int:
+        """How long a block without a length is; 0 in a member, whose end bounds it."""
+        if isinstance(self.stream, MemberStream):
+            return 0
+        start, source = self.stream.position, self.stream.source
+        end = find_next_record(source, start, members=False, arc=arc)
+        tail = bytes(source.view(max(end - 4, start), min(4, end - start)))
+        return end - start - (len(tail) - len(tail.rstrip(b"\r\n")))
+
+    def take_block(self, header: Header, length: int) -> Record:
+        arc = isinstance(header, ArcHeader)
+        if length <= IN_MEMORY_BYTES:
+            data = b"".join(self.block_pieces(length, arc=arc))
+            body: Body = MemoryBody(data, 0, len(data))
+            record = self.build(header, body, length)
+            if arc:
+                record.type = _arc_type(record, data)
+            return record
+        skip = self.inner + len(header.raw)
+        streamed = StreamedBody(self.stream, self.offset, skip, length)
+        record = self.build(header, streamed, length)
+        if arc:
+            record.type = _arc_type(record, self.stream.peek(64))
+        start = self.stream.position
+        record._measured = measure(
+            self.block_pieces(length, arc=arc),
+            http=record.holds_http,
+            algorithms=self.digests,
+        )
+        streamed.size = self.stream.position - start
+        return record
+
+    def build(self, header: Header, body: Body, length: int) -> Record:
+        record_type = (header.get("warc-type") or "").lower()
+        return Record(
+            self.ordinal, 0, 0, header, body, length, header.version, record_type
+        )
+
+    def block_pieces(self, length: int, *, arc: bool) -> Iterator[bytes]:
+        """The block; ends early where a member begins with a record of its own."""
+        while length > 0:
+            if self.stream.at_member_start() and starts_record(
+                self.stream.peek(_PEEK_BYTES), arc=arc
+            ):
+                return
+            piece = self.stream.take(length)
+            if not piece:
+                return
+            length -= len(piece)
+            yield piece
+            self.stream.peek(1)
+
+    def followed_by_record(self) -> bool:
+        ahead = self.stream.peek(_PEEK_BYTES).lstrip(b"\r\n")
+        return starts_record(ahead, arc=True) if ahead else self.findings_free_end()
+
+    def findings_free_end(self) -> bool:
+        """At the end of the file a block is believed if its two line ends are there."""
+        return self.stream.peek(4) == b"\r\n\r\n"
+
+    def cut_at_next_record(self, header: Header, record: Record) -> Record:
+        """Where Content-Length reaches over the next records, end the block before them."""
+        block_start = self.stream.position - record.body.size
+        arc = isinstance(header, ArcHeader)
+        found = find_next_record(
+            self.stream.source,
+            block_start,
+            members=False,
+            arc=arc,
+            end=self.stream.position,
+        )
+        if arc or found >= self.stream.position or found == block_start:
+            return record
+        self.stream.position = block_start
+        length = self.bytes_to_next_record(arc=False)
+        self.find("content-length", "Content-Length reaches over the next record")
+        cut = self.take_block(header, length)
+        cut.content_length = record.content_length
+        return cut
+
+    def check_length(self, record: Record) -> None:
+        missing = record.content_length - record.body.size
+        if missing <= 0 or any(f.code == "content-length" for f in self.findings):
+            return
+        damage = self.stream.damage
+        if damage is not None and damage.code != "truncated":
+            self.find(damage.code, damage.message, damage.offset)
+        elif not self.stream.peek(1):
+            self.find(
+                "truncated", f"the file ends {missing} bytes before the block does"
+            )
+        else:
+            self.find(
+                "content-length", f"the block is {missing} bytes shorter than promised"
+            )
+
+    def take_record_end(self, *, lf_only: bool, arc: bool) -> None:
+        stream = self.stream
+        expected = b"\n" if arc else b"\n\n" if lf_only else b"\r\n\r\n"
+        ahead = stream.peek(len(expected))
+        if ahead == expected:
+            _skip_bytes(stream, len(expected))
+        elif not arc and not any(f.code == "truncated" for f in self.findings):
+            self.find("record-end", "the record is not closed by two line ends")
+        if isinstance(stream, MemberStream):
+            self.take_rest_of_member(arc=arc)
+
+    def take_rest_of_member(self, *, arc: bool) -> None:
+        """In a member nothing may follow a record but another one, or line ends."""
+        stream = self.stream
+        surplus = 0
+        while stream.peek(1) and not stream.at_member_start():
+            ahead = stream.peek(_PEEK_BYTES)
+            blank = len(ahead) - len(ahead.lstrip(b"\r\n"))
+            if blank:
+                _skip_bytes(stream, min(blank, 1 << 10))
+            elif starts_record(ahead, arc=arc):
+                break
+            else:
+                surplus += len(stream.take(max(ahead.find(b"\n") + 1, 1)))
+        if surplus:
+            self.find(
+                "content-length", f"{surplus} bytes more in the member than promised"
+            )
+        alone = not self.inner and (stream.at_member_start() or not stream.peek(1))
+        if not alone:
+            self.find("member", "several records share one gzip member")
+
+    def length(self, block_end: int) -> int:
+        if isinstance(self.stream, PlainStream):
+            return block_end - self.offset
+        try:
+            return self.stream.end_of_last_byte() - self.offset
+        except Damage as damage:
+            if not any(
+                f.code in ("crc", "damaged", "truncated") for f in self.findings
+            ):
+                self.find(damage.code, damage.message, damage.offset)
+            return damage.offset - self.offset
+
+
+def _arc_type(record: Record, block_start: bytes) -> str:
+    """ARC records have no type: what has an HTTP status line is a response."""
+    uri = (record.target_uri or "").lower()
+    if uri.startswith("filedesc:"):
+        return "filedesc"
+    if (
+        uri.startswith(("http:", "https:"))
+        and HttpHead(block_start[:64]).status is not None
+    ):
+        return "response"
+    return "resource"

@@ -1,0 +1,290 @@
+"""What a reader gives: records, damaged stretches, findings.
+
+`Record` is a plain slotted class and no dataclass: a reader makes one for each of
+billions of records, and a frozen dataclass of these fields costs three times as
+much to build as the whole header to find.  Treat it as read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple, Protocol
+
+from .digest import Digest, hasher
+from .header import Header, strip_brackets
+from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
+
+PIECE_BYTES = 1 << 20
+
+
+class Finding(NamedTuple):
+    """Something wrong with a record that was read all the same.
+
+    `code` is one of `FINDINGS`; `offset` is where in the archive file it was seen.
+    """
+
+    code: str
+    message: str
+    offset: int
+
+
+FINDINGS = {
+    "crc": "the gzip checksum of the member does not fit its content",
+    "damaged": "the compressed data breaks off in the middle of the record",
+    "truncated": "the file ends before the record does",
+    "content-length": "Content-Length is missing, no number, or not what lies there",
+    "record-end": "the record is not closed by two line ends",
+    "line-end": "header lines end with LF instead of CRLF",
+    "member": "the record is not alone in one gzip member",
+}
+
+
+class DamagedStretch(NamedTuple):
+    """Bytes of an archive file that are no record: `[offset, end)`, and why."""
+
+    offset: int
+    end: int
+    reason: str
+
+
+class Body(Protocol):
+    """A record's block, wherever it is: in memory, or to be inflated again."""
+
+    @property
+    def size(self) -> int: ...
+    def pieces(self, start: int, /) -> Iterator[bytes | memoryview]: ...
+
+
+class MemoryBody:
+    """A block that is wholly in memory, as a slice of what was inflated."""
+
+    __slots__ = ("data", "end", "start")
+
+    def __init__(self, data: bytes | memoryview, start: int, end: int) -> None:
+        self.data = data
+        self.start = start
+        self.end = end
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def pieces(self, start: int, /) -> Iterator[memoryview]:
+        if self.start + start < self.end:
+            yield memoryview(self.data)[self.start + start : self.end]
+
+
+class Measured(NamedTuple):
+    """What the one pass over a block too large for memory learnt of its payload."""
+
+    head: bytes
+    stored: dict[str, Digest]
+    dechunked: dict[str, Digest]
+    chunks_finished: bool
+
+
+class Record:
+    """One record of an archive file, with its place in the file.
+
+    `offset` and `length` are in bytes of the archive file: of the gzip member (or
+    members) that hold the record, or from the version line to the end of the block in
+    an uncompressed file.  `inner_offset` is where the record begins in the inflated
+    member: 0 unless several records share one.  Values are as written.
+    """
+
+    __slots__ = (
+        "_dechunker",
+        "_head",
+        "_measured",
+        "body",
+        "content_length",
+        "findings",
+        "header",
+        "inner_offset",
+        "length",
+        "offset",
+        "ordinal",
+        "type",
+        "version",
+    )
+
+    def __init__(
+        self,
+        ordinal: int,
+        offset: int,
+        length: int,
+        header: Header,
+        body: Body,
+        content_length: int,
+        version: str,
+        record_type: str,
+    ) -> None:
+        self.ordinal = ordinal
+        self.offset = offset
+        self.length = length
+        self.header = header
+        self.body = body
+        self.content_length = content_length
+        self.version = version
+        self.type = record_type
+        self.inner_offset = 0
+        self.findings: tuple[Finding, ...] = ()
+        self._head: HttpHead | None | bool = False
+        self._measured: Measured | None = None
+        self._dechunker: Dechunker | None = None
+
+    @property
+    def target_uri(self) -> str | None:
+        uri = self.header.field("warc-target-uri")
+        return strip_brackets(uri) if uri and uri[0] in "<‹ " else uri
+
+    @property
+    def date(self) -> str | None:
+        return self.header.field("warc-date")
+
+    @property
+    def record_id(self) -> str | None:
+        return strip_brackets(self.header.field("warc-record-id"))
+
+    @property
+    def block_size(self) -> int:
+        """Bytes of the block that are there: less than `content_length` when cut off."""
+        return self.body.size
+
+    def chunks(self, start: int = 0) -> Iterator[bytes | memoryview]:
+        """The block from `start`, in pieces of at most 1 MiB or one piece in memory.
+
+        May be called again; a block too large for memory is then inflated again.
+        """
+        return self.body.pieces(start)
+
+    @property
+    def holds_http(self) -> bool:
+        """Whether the block is an HTTP message, by Content-Type or by what it begins with."""
+        if self.type not in ("response", "request", "revisit"):
+            return False
+        if (self.header.field("content-type") or "")[:16].lower() == "application/http":
+            return True
+        uri = (self.target_uri or "")[:6].lower()
+        return uri.startswith(("http:", "https:")) and self._begins_with_http()
+
+    def _begins_with_http(self) -> bool:
+        """Some writers give a response the Content-Type of its payload."""
+        first = bytes(next(self.body.pieces(0), b"")[:8]).upper()
+        return first.startswith(b"HTTP/") or self.type == "request"
+
+    @property
+    def http(self) -> HttpHead | None:
+        """The HTTP head of the block; None where the block is no HTTP message."""
+        head = self._head
+        if head is False:
+            head = self._head = self._read_head() if self.holds_http else None
+        return head  # type: ignore[return-value]
+
+    def _read_head(self) -> HttpHead | None:
+        if self._measured is not None:
+            return HttpHead(self._measured.head) if self._measured.head else None
+        body = self.body
+        if not isinstance(body, MemoryBody):
+            raise TypeError("a streamed record was not measured")
+        end = head_end(body.data, body.start)  # type: ignore[arg-type]
+        if end < 0 or end > body.end:
+            end = body.end
+        return HttpHead(bytes(body.data[body.start : end]))
+
+    @property
+    def payload_offset(self) -> int:
+        """Where in the block the payload begins: behind the HTTP head, else 0."""
+        head = self.http
+        return len(head.raw) if head is not None else 0
+
+    @property
+    def payload_size(self) -> int:
+        """Bytes of the stored body, transfer-coding as it lies there."""
+        return self.body.size - self.payload_offset
+
+    def payload(self) -> Iterator[bytes | memoryview]:
+        """The stored body, in pieces."""
+        return self.body.pieces(self.payload_offset)
+
+    def payload_digest(self, algorithm: str = "sha1") -> Digest:
+        """The digest of the stored body."""
+        if self._measured is not None and algorithm in self._measured.stored:
+            return self._measured.stored[algorithm]
+        return _digest(algorithm, self.payload())
+
+    def block_digest(self, algorithm: str = "sha1") -> Digest:
+        """The digest of the whole block (`WARC-Block-Digest`)."""
+        return _digest(algorithm, self.chunks())
+
+    def dechunked_digest(self, algorithm: str = "sha1") -> Digest | None:
+        """The digest of the body without chunked coding; None where it is not chunked."""
+        if self._measured is not None and algorithm in self._measured.dechunked:
+            return self._measured.dechunked[algorithm]
+        if self.http is None or not self.http.says_chunked:
+            return None
+        dechunker = Dechunker()
+        digest = _digest(
+            algorithm, (b for p in self.payload() for b in dechunker.feed(p))
+        )
+        return digest if dechunker.finished else None
+
+    @property
+    def chunks_finished(self) -> bool:
+        """Whether a body that is said to be chunked is, to its last chunk."""
+        if self._measured is not None:
+            return self._measured.chunks_finished
+        dechunker = Dechunker()
+        for piece in self.payload():
+            dechunker.feed(piece)
+        return dechunker.finished
+
+
+def _digest(algorithm: str, pieces: Iterator[bytes | memoryview]) -> Digest:
+    state = hasher(algorithm)()
+    for piece in pieces:
+        state.update(piece)
+    return Digest(algorithm, state.digest())
+
+
+def measure(
+    pieces: Iterator[bytes], *, http: bool, algorithms: Sequence[str]
+) -> Measured:
+    """Read a block once, keeping its HTTP head and the digests of its payload.
+
+    Memory: the head (at most `HEAD_LIMIT_BYTES`; a longer one is no head, and the
+    payload is then the whole block) and one piece.
+    """
+    head, first = _split_head(pieces) if http else (b"", b"")
+    stored = [hasher(name)() for name in algorithms]
+    dechunked = [hasher(name)() for name in algorithms]
+    dechunker = Dechunker() if head and HttpHead(head).says_chunked else None
+    for piece in chain((first,), pieces):
+        for state in stored:
+            state.update(piece)
+        for part in dechunker.feed(piece) if dechunker else ():
+            for state in dechunked:
+                state.update(part)
+    finished = dechunker is not None and dechunker.finished
+    return Measured(
+        head,
+        {n: Digest(n, s.digest()) for n, s in zip(algorithms, stored, strict=True)},
+        {n: Digest(n, s.digest()) for n, s in zip(algorithms, dechunked, strict=True)}
+        if finished
+        else {},
+        finished,
+    )
+
+
+def _split_head(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
+    """The head, and the payload bytes that came with it."""
+    data = b""
+    for piece in pieces:
+        data += piece
+        end = head_end(data)
+        if end >= 0:
+            return data[:end], data[end:]
+        if len(data) > HEAD_LIMIT_BYTES:
+            break
+    return b"", data

@@ -1,0 +1,124 @@
+"""A window over a seekable file: any offset, any length, bounded memory.
+
+Reads through a buffer instead of a memory map: a mapped file that somebody cuts
+short kills the process with SIGBUS, and HDFS and HTTP cannot be mapped anyway.
+The buffer costs one copy of the compressed bytes, about what the page faults of
+a map cost.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from pinakes.errors import InputRefused
+
+WINDOW_BYTES = 1 << 20
+
+
+class SeekableFile(Protocol):
+    """What a source reads from: local, HDFS or HTTP."""
+
+    def read(self, size: int, /) -> bytes: ...
+    def seek(self, offset: int, whence: int = 0, /) -> int: ...
+
+
+class Source:
+    """Random access to one archive file; not safe for use by several threads."""
+
+    __slots__ = ("_base", "_file", "_limit", "_stat", "_view", "name", "size")
+
+    def __init__(
+        self, file: SeekableFile, *, name: str, size: int | None = None
+    ) -> None:
+        self._file = file
+        self.name = name
+        self.size = file.seek(0, 2) if size is None else size
+        self._base = self._limit = 0
+        self._view = memoryview(b"")
+        self._stat = _identity(file)
+
+    def view(self, offset: int, length: int) -> memoryview:
+        """The bytes from `offset`; shorter than `length` only at the end of the file.
+
+        The view stays valid after later calls.
+        """
+        end = offset + length
+        if offset < self._base or end > self._limit:
+            if offset >= self.size:
+                return memoryview(b"")
+            end = min(end, self.size)
+            if offset < self._base or end > self._limit:
+                self._fill(offset, max(length, WINDOW_BYTES))
+        start = offset - self._base
+        return self._view[start : start + length]
+
+    def _fill(self, offset: int, length: int) -> None:
+        self._file.seek(offset)
+        wanted = min(length, self.size - offset)
+        parts = []
+        while wanted > 0:
+            part = self._file.read(wanted)
+            if not part:
+                raise InputRefused(
+                    "the file became shorter while it was read; try again when it stands still",
+                    file=self.name,
+                    offset=offset,
+                )
+            parts.append(part)
+            wanted -= len(part)
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        self._base, self._limit, self._view = (
+            offset,
+            offset + len(data),
+            memoryview(data),
+        )
+
+    def pieces(
+        self, offset: int, end: int, piece_bytes: int = WINDOW_BYTES
+    ) -> Iterator[memoryview]:
+        """The bytes from `offset` to `end` (exclusive), in order."""
+        while offset < end:
+            view = self.view(offset, min(piece_bytes, end - offset))
+            if not view:
+                return
+            yield view
+            offset += len(view)
+
+    def check_unchanged(self) -> None:
+        """Raise InputRefused if the file grew, shrank or was replaced since it was opened."""
+        if self._stat is not None and _identity(self._file) != self._stat:
+            raise InputRefused(
+                "the file changed while it was read; try again when it stands still",
+                file=self.name,
+            )
+
+
+def _identity(file: SeekableFile) -> tuple[int, ...] | None:
+    """Size, time and inode of a local file; None for a stream that has none."""
+    try:
+        status = os.fstat(file.fileno())  # type: ignore[attr-defined]
+    except (AttributeError, OSError):
+        return None
+    return (status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
+
+
+@contextmanager
+def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
+    """Open a local archive file; `Raises` InputRefused for what is no readable file."""
+    name = os.fspath(path)
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise InputRefused(
+                "not a regular file: give the files in it, or use DIR", file=name
+            )
+        file = Path(path).open("rb", buffering=0)  # noqa: SIM115 (closed below)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputRefused(f"cannot be read: {reason}", file=name) from error
+    with file:
+        yield Source(file, name=name)

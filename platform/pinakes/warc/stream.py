@@ -1,0 +1,154 @@
+"""Inflated bytes in order, each with its place in the archive file.
+
+The road for what the fast one declines: records larger than memory should hold,
+several records in one member, one record over several members, damage.  A stream
+never raises on damage: it ends, and `damage` says why and where.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Protocol
+
+from .members import MEMBER_START, Damage, inflate_member
+from .source import Source
+
+_OUT_BYTES = 1 << 20
+
+
+class ByteStream(Protocol):
+    """Bytes in order; `position` counts them from where the stream was opened."""
+
+    source: Source
+    position: int
+    damage: Damage | None
+
+    def peek(self, length: int) -> bytes: ...
+    def take(self, length: int) -> bytes: ...
+    def place(self) -> tuple[int, int]: ...
+    def end_of_last_byte(self) -> int: ...
+    def at_member_start(self) -> bool: ...
+
+
+class PlainStream:
+    """An uncompressed archive file."""
+
+    damage: Damage | None = None
+
+    def __init__(self, source: Source, offset: int) -> None:
+        self.source = source
+        self.position = offset
+
+    def peek(self, length: int) -> bytes:
+        """The next bytes without taking them; fewer only at the end."""
+        return bytes(self.source.view(self.position, length))
+
+    def take(self, length: int) -> bytes:
+        """At least one and at most `length` bytes; none at the end."""
+        data = bytes(self.source.view(self.position, min(length, _OUT_BYTES)))
+        self.position += len(data)
+        return data
+
+    def place(self) -> tuple[int, int]:
+        """(offset in the file, offset in the inflated member) of the next byte."""
+        return self.position, 0
+
+    def end_of_last_byte(self) -> int:
+        """The file offset behind the byte taken last."""
+        return self.position
+
+    def at_member_start(self) -> bool:
+        """Whether the next byte is the first of a member; a plain file has none."""
+        return False
+
+
+class MemberStream:
+    """The concatenated content of compressed members, from the member at `offset` on."""
+
+    def __init__(self, source: Source, offset: int) -> None:
+        self.source = source
+        self.position = 0
+        self.damage: Damage | None = None
+        self._pieces: deque[bytes] = deque()
+        self._ahead = 0
+        self._members: deque[tuple[int, int]] = (
+            deque()
+        )  # (position, offset) of each start
+        self._ends: dict[int, int] = {}
+        self._inflated = self._inflate_members(offset)
+
+    def peek(self, length: int) -> bytes:
+        """The next bytes without taking them; fewer only at the end or before damage."""
+        while self._ahead < length and self._load():
+            pass
+        if len(self._pieces) == 1:
+            return self._pieces[0][:length]
+        return b"".join(self._pieces)[:length]
+
+    def take(self, length: int) -> bytes:
+        """At least one and at most `length` bytes of one member; none at the end."""
+        if not self._pieces and not self._load():
+            return b""
+        while len(self._members) > 1 and self._members[1][0] <= self.position:
+            self._ends.pop(self._members.popleft()[1], None)
+        piece = self._pieces.popleft()
+        if len(piece) > length:
+            self._pieces.appendleft(piece[length:])
+            piece = piece[:length]
+        self.position += len(piece)
+        self._ahead -= len(piece)
+        return piece
+
+    def _load(self) -> bool:
+        piece = next(self._inflated, None)
+        if piece is None:
+            return False
+        self._pieces.append(piece)
+        self._ahead += len(piece)
+        return True
+
+    def place(self) -> tuple[int, int]:
+        """(offset of the member, offset in its inflated bytes) of the next byte."""
+        if not self._pieces:
+            self._load()
+        start, offset = max(m for m in self._members if m[0] <= self.position)
+        return offset, self.position - start
+
+    def end_of_last_byte(self) -> int:
+        """The file offset behind the member that holds the byte taken last.
+
+        Inflates the rest of that member a second time if the stream has not come to
+        its end yet.
+
+        Raises:
+            Damage: where that rest cannot be read.
+        """
+        holder = self._members[0][1]
+        if holder not in self._ends:
+            for _ in inflate_member(self.source, holder, self._ends):
+                pass
+        return self._ends[holder]
+
+    def at_member_start(self) -> bool:
+        """Whether the next byte is the first of a member."""
+        return any(start == self.position for start, _ in self._members)
+
+    def _inflate_members(self, offset: int) -> Iterator[bytes]:
+        produced = 0
+        size = self.source.size
+        while offset < size:
+            if not MEMBER_START.match(self.source.view(offset, 4)):
+                self.damage = Damage(
+                    "damaged", "bytes that are no compressed member", offset
+                )
+                return
+            self._members.append((produced, offset))
+            try:
+                for piece in inflate_member(self.source, offset, self._ends):
+                    produced += len(piece)
+                    yield piece
+            except Damage as damage:
+                self.damage = damage
+                return
+            offset = self._ends[offset]
