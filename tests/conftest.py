@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,7 +42,7 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody's own PINAKES_* variables reach the code under test."""
     for name in list(os.environ):
         if name.startswith("PINAKES_") and name not in {
@@ -52,23 +51,45 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
             "PINAKES_TEST_PROFILE",
         }:
             monkeypatch.delenv(name)
-    yield
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--no-skips`, for CI: there nothing may be skipped."""
+    parser.addoption("--no-skips", action="store_true", help="a skipped test fails the run")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what reads the shared data; keep long tests for `make test-long` (`-m long`)."""
-    long_asked = "long" in (config.getoption("markexpr") or "")
+    """Mark what reads the shared data; leave long tests to `make test-long` (`-m long`)."""
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")
-        if item.get_closest_marker("long") and not long_asked:
-            item.add_marker(pytest.mark.skip(reason="long: make test-long"))
+    if "long" in (config.getoption("markexpr") or ""):
+        return
+    long_ones = [item for item in items if item.get_closest_marker("long")]
+    if long_ones:
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long_ones)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Under `--no-skips` a skipped test is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or not session.config.getoption("no_skips"):
+        return
+    if reporter.stats.get("skipped") and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Say how many tests were skipped for want of the shared data."""
     skipped = terminalreporter.stats.get("skipped", [])
     wanting = sum(WANTING in str(report.longrepr) for report in skipped)
-    if wanting:
+    if wanting or (skipped and config.getoption("no_skips")):
         terminalreporter.section("NOT TESTED", red=True, bold=True)
+    if wanting:
         terminalreporter.line(f"{wanting} tests skipped {WANTING} (see CONTRIBUTING.md)", red=True)
+    if skipped and config.getoption("no_skips"):
+        terminalreporter.line(f"{len(skipped)} skipped, and --no-skips was given", red=True)

@@ -1,0 +1,99 @@
+# What can be done here: `make help`.  How to work here: CONTRIBUTING.md.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.ONESHELL:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+LINKS := platform/pinakes/hbase_schema platform/pinakes/mr_jobs platform/pinakes/qa
+# Suites that 3.10 and 3.12 run: all but those that build, fuzz, kill or need a peer.
+OTHER_PYTHONS := 3.10 3.12
+# Two processes, or as many as there are processors where there is but one.
+PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 2 ? 1 : n > 4 ? 4 : n )))
+NO_SKIPS := $(if $(filter 1,$(PINAKES_REQUIRE_SHARED)),--no-skips)
+MINUTES := 10
+
+.PHONY: help
+help: ## what can be done here
+	@echo "Two commands: make demo, make test.  All of them:"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+.PHONY: dev
+dev: links ## the environment in .venv, from the lock file; quick when it is there
+	@.ci/make-venv $(VENV) 3.11 3.12 3.10
+
+.PHONY: links
+links: $(LINKS)
+
+# For mypy, import-linter and editors, which want one tree; git ignores them.
+$(LINKS):
+	@ln -sfn ../../$(notdir $@) $@
+
+.PHONY: demo
+demo: dev ## crawl a small site twice, land it, dedupe it, restore a file to prove it
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash demo/run.sh
+
+.PHONY: test
+test: dev ## all tests, with coverage, then the fast ones on the other Pythons found
+	@for version in $(OTHER_PYTHONS); do $(MAKE) --no-print-directory test-$$version; done
+	rm -f .coverage .coverage.*
+	echo "== Python $$($(PYTHON) -c 'import platform; print(platform.python_version())'), all tests"
+	$(PYTHON) -m pytest -n $(PROCESSES) --dist worksteal --cov --cov-report= $(NO_SKIPS) $(ARGS) \
+	    && status=0 || status=$$?
+	$(PYTHON) -m coverage report --format=total 2>/dev/null | sed 's/.*/coverage: & % (make coverage lists what is not covered)/' || true
+	exit $$status
+
+.PHONY: test-3.10 test-3.12
+test-3.10 test-3.12: test-%:
+	@if ! .ci/python-for $* >/dev/null; then
+	    echo "!! NOT TESTED on Python $*: there is none on this machine"
+	    exit 0
+	fi
+	.ci/make-venv .venv-$* $*
+	echo "== Python $*, fast tests"
+	.venv-$*/bin/python -m pytest -q -n $(PROCESSES) -m "not slow and not long" -p no:cacheprovider -r fE
+
+.PHONY: test-long
+test-long: dev ## loops, random kills, large rows, more examples: an hour or so
+	@PINAKES_TEST_PROFILE=long $(PYTHON) -m pytest -m "long or not long" $(ARGS)
+
+.PHONY: coverage
+coverage: dev ## what the last `make test` did not run
+	@$(PYTHON) -m coverage report
+
+.PHONY: lint
+lint: dev ## ruff, mypy strict, import-linter
+	@for link in $(LINKS); do
+	    [ -d "$$link/." ] && [ -L "$$link" ] || { echo "$$link is missing: make links" >&2; exit 1; }
+	done
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	PYTHONPATH=platform $(VENV)/bin/lint-imports --config setup.cfg --no-logo
+
+.PHONY: fuzz
+fuzz: dev ## fuzz the reader for MINUTES=10
+	@$(PYTHON) tests/fuzz/run.py --minutes $(MINUTES)
+
+.PHONY: bench
+bench: dev ## measure against the floor and the peers that are installed
+	@PYTHONPATH=. $(PYTHON) -m bench $(ARGS)
+
+.PHONY: bench-peers
+bench-peers: dev ## install the peers that bench compares with, outside the clone
+	@PYTHONPATH=. $(PYTHON) -m bench.peers install
+
+.PHONY: lock
+lock: ## resolve requirements/lock-*.txt again, on every Python found
+	@requirements/lock
+
+.PHONY: bundle browsers cluster-up cluster-down
+bundle: ## the environment as one archive, for jobs (comes with its issue)
+browsers: ## browsers for qa (comes with its issue)
+cluster-up: ## a single-host cluster for development and tests (comes with its issue)
+cluster-down: ## stop it (comes with its issue)
+bundle browsers cluster-up cluster-down:
+	@echo "make $@ is not built yet; it comes with its issue" >&2
+	exit 2

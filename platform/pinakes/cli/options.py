@@ -1,0 +1,81 @@
+"""Arguments that several verbs share: settings, inputs, dry runs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from pinakes.config import SETTINGS, Configuration, load_configuration
+from pinakes.errors import ConfigError, InputRefused
+
+
+def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Let options override these settings: `min_saving_bytes` by `--min-saving-bytes`."""
+    for name in names:
+        setting = SETTINGS[name]
+        default = "none" if setting.default is None else setting.default
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar=name.rpartition("_")[2].upper(),
+            help=f"{setting.help} (default: the configuration's, or {default})".replace("%", "%%"),
+        )
+
+
+def configuration_of(arguments: argparse.Namespace) -> Configuration:
+    """The configuration in force under these arguments.  Raises ConfigError."""
+    given = {name: getattr(arguments, name, None) for name in SETTINGS}
+    return load_configuration(arguments.config, options=given)
+
+
+def add_inputs(parser: argparse.ArgumentParser, metavar: str, words: str) -> None:
+    """Paths as arguments, `-` for a list of them on standard input, or `--files-from FILE`."""
+    parser.add_argument(
+        "inputs", metavar=metavar, nargs="*", help=f"{words}; -: a path a line on standard input"
+    )
+    parser.add_argument(
+        "--files-from", metavar="FILE", help="read more paths from FILE, one a line"
+    )
+
+
+def input_names(arguments: argparse.Namespace, stdin: TextIO | None = None) -> Iterator[str]:
+    """Every input, in the order given, lazily; names as they were given.
+
+    Raises ConfigError where there is none at all, InputRefused where FILE cannot be read.
+    """
+    count = 0
+    for name in _names(arguments, stdin or sys.stdin):
+        count += 1
+        yield name
+    if not count:
+        raise ConfigError("no inputs: give paths, - or --files-from FILE")
+
+
+def _names(arguments: argparse.Namespace, stdin: TextIO) -> Iterator[str]:
+    for name in arguments.inputs:
+        if name == "-":
+            yield from _lines(stdin)
+        else:
+            yield name
+    if arguments.files_from is not None:
+        try:
+            with Path(arguments.files_from).open(errors="surrogateescape") as lines:
+                yield from _lines(lines)
+        except OSError as error:
+            raise InputRefused(error.strerror or str(error), file=arguments.files_from) from error
+
+
+def _lines(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        name = line.rstrip("\n")
+        if name:
+            yield name
+
+
+def add_dry_run(parser: argparse.ArgumentParser) -> None:
+    """`--dry-run`, for a verb that writes."""
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be done; write nothing"
+    )

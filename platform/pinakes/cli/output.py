@@ -1,0 +1,172 @@
+"""What a verb says: results to standard output, everything else to standard error.
+
+A script reads results and nothing else: text, or with `--json` one object a line.
+Names and URIs out of archives are somebody else's bytes, and never reach a terminal
+with their control characters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from datetime import date
+from typing import BinaryIO, TextIO
+
+from pinakes.cli.exits import Exit, describe, exit_for
+from pinakes.cli.progress import LiveArea, Progress, open_progress
+
+# C0 but tab and newline, DEL, C1, bidirectional overrides, line separators, lone surrogates.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def escape_controls(text: str) -> str:
+    r"""Text with every control character as `\xNN` or `\uNNNN`; tabs and newlines stay."""
+    return _CONTROLS.sub(_escape, text)
+
+
+def printable(value: object) -> str:
+    """An untrusted value (a name, a URI) on one line: newlines and tabs escaped as well."""
+    return escape_controls(str(value)).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+class Console:
+    """Where a verb speaks.  Never closes its streams.
+
+    With `json` a result is one JSON object on one line; with `quiet` only results, warnings
+    and errors are printed; with `verbose`, details and tracebacks too.
+    """
+
+    def __init__(
+        self,
+        *,
+        out: TextIO,
+        err: TextIO,
+        json: bool = False,
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.json = json
+        self.quiet = quiet
+        self.verbose = verbose
+        self._out = out
+        self._err = err
+        self._live: LiveArea | None = None
+
+    @classmethod
+    def standard(cls, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> Console:
+        """The console of this process.  A character that the locale cannot write is escaped."""
+        for stream in (sys.stdout, sys.stderr):
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure is not None:
+                reconfigure(errors="backslashreplace")
+        return cls(out=sys.stdout, err=sys.stderr, json=json, quiet=quiet, verbose=verbose)
+
+    @property
+    def binary_out(self) -> BinaryIO:
+        """Standard output for bytes (`show --payload`, a manifest); flush is the caller's."""
+        self._out.flush()
+        return self._out.buffer
+
+    def result(self, value: object, text: str | None = None) -> None:
+        """Print one result: a mapping, a dataclass, or a string.
+
+        `text` is how people read it; without, a mapping is printed as `key: value` lines.
+        """
+        if self.json:
+            if isinstance(value, str):
+                value = {"text": value}
+            line = json.dumps(value, default=_plain)
+        else:
+            line = escape_controls(text if text is not None else _as_text(value))
+        self._write(self._out, line)
+
+    def results(self, values: Iterable[object]) -> None:
+        """Print each of these as a result."""
+        for value in values:
+            self.result(value)
+
+    def say(self, text: str) -> None:
+        """Tell people what is being done; silent with -q."""
+        if not self.quiet:
+            self._write(self._err, escape_controls(text))
+
+    def detail(self, text: str) -> None:
+        """Say what only -v asks for."""
+        if self.verbose:
+            self.say(text)
+
+    def warn(self, problem: BaseException | str) -> None:
+        """Name something that went wrong and did not end the run; -q does not silence it."""
+        self._problem("warning", problem)
+
+    def fail(self, error: BaseException) -> Exit:
+        """Name the error that ended the run; the exit code it is."""
+        code = exit_for(error)
+        if isinstance(error, BrokenPipeError):
+            return code
+        self._problem("" if code is Exit.STOPPED else "error", error)
+        if self.verbose and code is not Exit.STOPPED:
+            text = "".join(traceback.format_exception(error)).rstrip("\n")
+            self._write(self._err, escape_controls(text))
+        return code
+
+    def progress(
+        self, what: str, *, total: int | None = None, unit: str = "bytes"
+    ) -> AbstractContextManager[Progress]:
+        """A progress display for the length of a `with`; see `pinakes.cli.progress`."""
+        return open_progress(what, total=total, unit=unit, console=self)
+
+    def attach(self, live: LiveArea | None) -> None:
+        """Let a progress bar print the lines, so that they do not cut through it."""
+        self._live = live
+
+    @property
+    def err(self) -> TextIO:
+        """Standard error, for progress."""
+        return self._err
+
+    def _problem(self, label: str, problem: BaseException | str) -> None:
+        text = problem if isinstance(problem, str) else describe(problem)
+        head = f"pinakes: {label}: " if label else "pinakes: "
+        self._write(self._err, head + printable(text))
+
+    def _write(self, stream: TextIO, line: str) -> None:
+        if self._live is not None and stream.isatty():
+            self._live.print_above(line)
+        else:
+            stream.write(line + "\n")
+            stream.flush() if stream is self._err else None
+
+
+def _as_text(value: object) -> str:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key}: {printable(item)}" for key, item in value.items())
+    return str(value)
+
+
+def _plain(value: object) -> object:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, date):  # and datetime
+        return value.isoformat()
+    if isinstance(value, (bytes, memoryview)):
+        return value.hex()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    return str(value)

@@ -1,0 +1,25 @@
+"""The verbs that are built: adding one is adding its line here.
+
+The module `pinakes.cli.NAME` offers `configure(parser)` and `run(arguments, console)`
+(see `frame.VerbModule`), and is imported only when its verb is called, so that
+`pinakes --help` stays quick.  The order is that of `pinakes --help`.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """Where a verb lives, and what it does, in one line without a full stop."""
+
+    module: str
+    help: str
+
+
+VERBS = MappingProxyType(
+    {
+        "config": Verb("pinakes.cli.config", "the configuration in force, and whence each value"),
+    }
+)

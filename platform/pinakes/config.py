@@ -1,0 +1,229 @@
+"""The configuration: frozen, read once, each value with where it came from.
+
+Layer: above everything that works and below what opens stores; nothing lower reads it,
+and nothing else reads the environment.  A value comes from an option, else from the
+variable `PINAKES_` + its name, else from `pinakes.toml`, else it is the default.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pinakes.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE_NAME = "pinakes.toml"
+_PREFIX = "PINAKES_"
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?\Z", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes: `4096`, `64 MiB`, `1.5G`.  k, M, G, T are decimal; Ki, Mi … binary."""
+    match = _SIZE.match(text.strip())
+    if match is None:
+        raise ValueError("a size such as 4096, 64 MiB or 10 GB")
+    number, power, binary = match.groups()
+    return int(float(number) * (1024 if binary else 1000) ** _POWERS[power.lower()])
+
+
+def parse_fraction(text: str) -> float:
+    """A part of the whole, from 0 to 1: `0.01` or `1%`."""
+    text = text.strip()
+    try:
+        value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ValueError("a fraction such as 0.01 or 1%")
+    return value
+
+
+def parse_count(text: str) -> int:
+    """A whole number from 1."""
+    if not text.strip().isascii() or not text.strip().isdigit() or int(text) < 1:
+        raise ValueError("a whole number from 1")
+    return int(text)
+
+
+def _optional(parse: Callable[[str], int]) -> Callable[[str], int | None]:
+    def parse_or_none(text: str) -> int | None:
+        return None if text.strip().lower() == "none" else parse(text)
+
+    return parse_or_none
+
+
+def _parse_profile(text: str) -> str:
+    if text not in ("embedded", "cluster"):
+        raise ValueError("embedded or cluster")
+    return text
+
+
+def _parse_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", text):
+        raise ValueError("a name of letters, digits, '.', '_', '-'")
+    return text
+
+
+def _parse_path(text: str) -> Path:
+    if not text or "\0" in text:
+        raise ValueError("a path")
+    return Path(text).expanduser()
+
+
+def _setting(parse: Callable[[str], object], default: Any, words: str) -> Any:
+    return field(default=default, metadata={"parse": parse, "help": words})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """Every setting, valid; `origins` says in words where each value came from."""
+
+    profile: str = _setting(_parse_profile, "embedded", "embedded (a folder) or cluster")
+    store: Path = _setting(_parse_path, Path("pinakes-store"), "folder of the embedded store")
+    collection: str = _setting(_parse_name, "default", "collection that a crawl joins")
+    cell_versions: int = _setting(parse_count, 10, "versions of a cell that are kept")
+    min_saving_bytes: int | None = _setting(
+        _optional(parse_size), 64, "bytes that rewriting a record must save; none: any"
+    )
+    min_file_saving: float = _setting(
+        parse_fraction, 0.01, "part of a file that rewriting it must save"
+    )
+    max_extra_bytes: int | None = _setting(
+        _optional(parse_size),
+        None,
+        "disk that old and new generations may take together; none: any",
+    )
+    jobs: int = _setting(parse_count, 1, "processes that work at once")
+    temp_dir: Path | None = _setting(
+        _parse_path, None, "folder for what does not fit into memory; the system's where unset"
+    )
+    spill_bytes: int = _setting(
+        parse_size, 64 << 20, "memory that a sort takes before it goes to temp_dir"
+    )
+    origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def values(self) -> dict[str, object]:
+        """Every setting by name, in the order of this class."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """How one setting is read from text, and what it is for."""
+
+    parse: Callable[[str], object]
+    default: object
+    help: str
+
+
+SETTINGS: Mapping[str, Setting] = MappingProxyType(
+    {
+        item.name: Setting(default=item.default, **item.metadata)
+        for item in fields(Configuration)
+        if item.default is not MISSING
+    }
+)
+
+
+def load_configuration(
+    file: Path | None = None,
+    *,
+    options: Mapping[str, object] = MappingProxyType({}),
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Configuration:
+    """Options over environment over file over defaults.
+
+    Without `file`, the `pinakes.toml` of `folder` (the working directory) or the nearest
+    above it is read, if there is one.  A relative path in a file is taken from that file's
+    folder.  An option that is None was not given.  Raises ConfigError, naming the setting.
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, object] = {}
+    origins = dict.fromkeys(SETTINGS, "default")
+    found = file or find_file(folder or Path.cwd())
+    if found is not None:
+        for name, value in _read_file(found).items():
+            values[name], origins[name] = value, str(found)
+    for variable, text in sorted(environment.items()):
+        known = _setting_of(variable)
+        if known is not None:
+            values[known] = _parse(known, text, variable)
+            origins[known] = f"environment variable {variable}"
+    for name, value in options.items():
+        if value is not None:
+            option = f"--{name.replace('_', '-')}"
+            _check_name(name, "options")
+            values[name] = _parse(name, value, option) if isinstance(value, str) else value
+            origins[name] = f"option {option}"
+    return Configuration(**values, origins=MappingProxyType(origins))  # type: ignore[arg-type]
+
+
+def find_file(folder: Path) -> Path | None:
+    """The `pinakes.toml` of this folder, or of the nearest folder above that has one."""
+    folder = folder.absolute()
+    for place in (folder, *folder.parents):
+        if (place / FILE_NAME).is_file():
+            return place / FILE_NAME
+    return None
+
+
+def _read_file(path: Path) -> dict[str, object]:
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"the configuration cannot be read: {reason}", file=str(path)) from error
+    except ValueError as error:  # of TOML, and of UTF-8
+        raise ConfigError(f"not TOML: {error}", file=str(path)) from error
+    values: dict[str, object] = {}
+    for name, value in content.items():
+        _check_name(name, str(path))
+        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+            raise ConfigError(f"{name} must be a string or a number", file=str(path))
+        parsed = _parse(name, str(value), str(path))
+        # joinpath leaves an absolute path as it is
+        values[name] = path.absolute().parent / parsed if isinstance(parsed, Path) else parsed
+    return values
+
+
+def _setting_of(variable: str) -> str | None:
+    """The setting of a PINAKES_ variable; None where it is some other program's.
+
+    One that nearly names a setting is a slip, and an error; others may be anybody's.
+    """
+    if not variable.startswith(_PREFIX):
+        return None
+    name = variable[len(_PREFIX) :].lower()
+    if name in SETTINGS:
+        return name
+    near = get_close_matches(name, SETTINGS, n=1, cutoff=0.8)
+    if near:
+        raise ConfigError(f"{variable} is no setting: {_PREFIX}{near[0].upper()} is")
+    return None
+
+
+def _check_name(name: str, where: str) -> None:
+    if name not in SETTINGS:
+        near = get_close_matches(name, SETTINGS, n=1, cutoff=0.0)[0]
+        raise ConfigError(f"{where}: there is no setting {name!r}; the nearest is {near!r}")
+
+
+def _parse(name: str, text: object, where: str) -> object:
+    try:
+        return SETTINGS[name].parse(str(text))
+    except ValueError as error:
+        raise ConfigError(f"{where}: {name} is {text!r}, and should be {error}") from error

@@ -1,0 +1,175 @@
+"""The command line: verbs are imported when called, errors become exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pinakes import __version__
+from pinakes.cli import main
+from pinakes.cli.exits import Exit
+from pinakes.cli.frame import run
+from pinakes.cli.output import Console
+from pinakes.cli.verbs import Verb
+from pinakes.errors import ConfigError, StoreUnavailable
+
+Action = Callable[[argparse.Namespace, Console], int]
+
+
+@pytest.fixture
+def verb() -> Iterator[Callable[[Action], dict[str, Verb]]]:
+    """Make a table of one verb, `try`, that does what the test says."""
+    name = "pinakes_verb_of_a_test"
+
+    def make(action: Action) -> dict[str, Verb]:
+        module = types.ModuleType(name)
+
+        def configure(parser: argparse.ArgumentParser) -> None:
+            nested = parser.add_subparsers(dest="nested")
+            nested.add_parser("inner")
+
+        module.configure = configure  # type: ignore[attr-defined]
+        module.run = action  # type: ignore[attr-defined]
+        sys.modules[name] = module
+        return {"try": Verb(name, "try something")}
+
+    yield make
+    sys.modules.pop(name, None)
+
+
+def raising(error: BaseException) -> Action:
+    def action(arguments: argparse.Namespace, console: Console) -> int:
+        raise error
+
+    return action
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (ConfigError("no such setting"), 2, "pinakes: error: no such setting\n"),
+        (OSError(errno.ENOENT, "No such file", "a\n"), 3, "pinakes: error: a\\n: No such file\n"),
+        (StoreUnavailable("gone"), 4, "pinakes: error: gone\n"),
+        (KeyboardInterrupt(), 5, "pinakes: stopped; safe to run again\n"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_an_error_ends_with_its_code_and_one_line(
+    verb: Callable[[Action], dict[str, Verb]],
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    code: int,
+    message: str,
+) -> None:
+    assert run(["try"], verb(raising(error))) == code
+    assert capsys.readouterr() == ("", message)
+
+
+def test_a_bug_says_that_it_is_one(
+    verb: Callable[[Action], dict[str, Verb]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = verb(raising(KeyError("x")))
+    assert run(["try"], table) == 70
+    shown = capsys.readouterr().err
+    assert "this is a bug" in shown
+    assert "Traceback" not in shown
+    assert run(["try", "-v"], table) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "argv", [["try", "-q"], ["-q", "try"], ["try", "inner", "-q"], ["try", "-q", "inner"]], ids=str
+)
+def test_global_options_hold_at_every_level(
+    verb: Callable[[Action], dict[str, Verb]], argv: list[str]
+) -> None:
+    seen = []
+
+    def action(arguments: argparse.Namespace, console: Console) -> int:
+        seen.append((console.quiet, console.json, arguments.config))
+        return Exit.FOUND
+
+    assert run(argv, verb(action)) == 1
+    assert seen == [(True, False, None)]
+
+
+def test_sigterm_is_a_stop_and_the_old_handler_comes_back(
+    verb: Callable[[Action], dict[str, Verb]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def action(arguments: argparse.Namespace, console: Console) -> int:
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("not stopped")
+
+    assert run(["try"], verb(action)) == 5
+    assert "safe to run again" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [[], ["no-such-verb"], ["config", "--no-such-option"], ["config", "--job", "1"]],
+    ids=str,
+)
+def test_a_wrong_call_is_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"pinakes {__version__}\n"
+
+
+def test_config_prints_each_value_and_its_origin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "pinakes.toml"
+    file.write_text('store = "here"\n')
+    monkeypatch.setenv("PINAKES_CELL_VERSIONS", "3")
+    assert main(["config", "--json", "--config", str(file), "--jobs", "2"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = {line["setting"]: (line["value"], line["origin"]) for line in lines}
+    assert found["store"] == (str(tmp_path / "here"), str(file))
+    assert found["cell_versions"] == (3, "environment variable PINAKES_CELL_VERSIONS")
+    assert found["jobs"] == (2, "option --jobs")
+    assert found["max_extra_bytes"] == (None, "default")
+    assert main(["config", "--config", str(file)]) == 0
+    assert f"store = {tmp_path / 'here'}  ({file})" in capsys.readouterr().out
+
+
+def test_a_reader_who_leaves_early_is_no_traceback() -> None:
+    # With no reader at all, the first write fails, on every machine.
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = subprocess.run(
+        [sys.executable, "-m", "pinakes.cli", "config"],
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (5, b"")
+
+
+def test_help_imports_neither_a_verb_nor_anything_heavy() -> None:
+    code = (
+        "import sys; from pinakes.cli import main; main(['--help']);"
+        "print([name for name in sys.modules if name.partition('.')[0] in"
+        " ('pyarrow', 'rich', 'warcio', 'surt', 'isal', 'asyncio', 'sqlite3')"
+        " or name.startswith(('pinakes.warc', 'pinakes.cli.config', 'pinakes.row'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.startswith("usage: pinakes")
+    assert done.stdout.splitlines()[-1] == "[]"

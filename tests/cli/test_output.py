@@ -1,0 +1,141 @@
+"""Results to standard output, the rest to standard error, and no control character to either."""
+
+from __future__ import annotations
+
+import io
+import json
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pinakes.cli.exits import Exit
+from pinakes.cli.output import Console, escape_controls, printable
+from pinakes.errors import ConfigError, InputRefused
+
+
+def console(**options: bool) -> tuple[Console, io.StringIO, io.StringIO]:
+    out, err = io.StringIO(), io.StringIO()
+    return Console(out=out, err=err, **options), out, err
+
+
+@dataclass(frozen=True)
+class Row:
+    url: str
+    date: datetime
+    path: Path
+    digest: bytes
+    status: int | None
+
+
+ROW = Row("http://a/\n", datetime(2026, 1, 2, tzinfo=timezone.utc), Path("x"), b"\x01\xff", None)
+
+
+def test_a_result_is_one_json_object_a_line() -> None:
+    console_, out, err = console(json=True)
+    console_.results([{"a": 1}, ROW, "text"])
+    assert [json.loads(line) for line in out.getvalue().splitlines()] == [
+        {"a": 1},
+        {
+            "url": "http://a/\n",
+            "date": "2026-01-02T00:00:00+00:00",
+            "path": "x",
+            "digest": "01ff",
+            "status": None,
+        },
+        {"text": "text"},
+    ]
+    assert err.getvalue() == ""
+
+
+def test_json_wins_over_the_text_for_people() -> None:
+    console_, out, _ = console(json=True)
+    console_.result({"n": 1}, text="one")
+    assert out.getvalue() == '{"n": 1}\n'
+
+
+def test_results_for_people() -> None:
+    console_, out, _ = console()
+    console_.result({"url": "http://a/\x1b[2J", "n": 1})
+    console_.result({"n": 1}, text="one\ttab\nline")
+    console_.result("plain")
+    assert out.getvalue() == "url: http://a/\\x1b[2J\nn: 1\none\ttab\nline\nplain\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "said\npinakes: warning: careful\n"),
+        ({"quiet": True}, "pinakes: warning: careful\n"),
+        ({"verbose": True}, "said\ndetail\npinakes: warning: careful\n"),
+        ({"quiet": True, "verbose": True}, "pinakes: warning: careful\n"),
+    ],
+    ids=str,
+)
+def test_what_quiet_and_verbose_leave(options: dict[str, bool], expected: str) -> None:
+    console_, out, err = console(**options)
+    console_.say("said")
+    console_.detail("detail")
+    console_.warn("careful")
+    assert err.getvalue() == expected
+    assert out.getvalue() == ""
+
+
+def test_a_warning_names_file_and_offset_on_one_line() -> None:
+    console_, _, err = console()
+    console_.warn(InputRefused("is a folder\nreally", file="a\nb.warc", offset=7))
+    assert err.getvalue() == "pinakes: warning: a\\nb.warc:7: is a folder\\nreally\n"
+
+
+def test_fail_gives_the_code_and_the_traceback_only_when_asked() -> None:
+    quiet, _, err = console()
+    assert quiet.fail(ZeroDivisionError("x")) is Exit.BUG
+    assert "Traceback" not in err.getvalue()
+    verbose, _, err = console(verbose=True)
+    with pytest.raises(ConfigError) as caught:
+        raise ConfigError("wrong")
+    assert verbose.fail(caught.value) is Exit.WRONG_CALL
+    assert "Traceback" in err.getvalue()
+
+
+def test_a_closed_pipe_is_no_news() -> None:
+    console_, _, err = console(verbose=True)
+    assert console_.fail(BrokenPipeError()) is Exit.STOPPED
+    assert err.getvalue() == ""
+
+
+@given(st.text())
+def test_nothing_that_drives_a_terminal_comes_through(text: str) -> None:
+    for shown in (escape_controls(text), printable(text)):
+        kinds = {unicodedata.category(char) for char in shown if char not in "\n\t"}
+        assert not kinds & {"Cc", "Cs"}
+    assert not {"\n", "\t"} & set(printable(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x1b[2Jb", "a\\x1b[2Jb"),
+        ("a\rb\x9b", "a\\x0db\\x9b"),
+        ("exe.\u202egpj", "exe.\\u202egpj"),
+        ("a\u2028b", "a\\u2028b"),
+        ("\udc80", "\\udc80"),
+        ("Πίνακες 🏛", "Πίνακες 🏛"),
+    ],
+    ids=ascii,
+)
+def test_controls_are_shown_as_escapes(text: str, shown: str) -> None:
+    assert escape_controls(text) == shown
+
+
+def test_what_the_locale_cannot_write_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    console_ = Console.standard()
+    console_.result("Πίνακες")
+    console_.binary_out.write(b"raw")
+    assert raw.getvalue() == b"\\u03a0\\u03af\\u03bd\\u03b1\\u03ba\\u03b5\\u03c2\nraw"
