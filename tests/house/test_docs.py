@@ -1,0 +1,48 @@
+"""Links in the documents lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)(?: \"[^\"]*\")?\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+
+
+def prose(text: str) -> str:
+    """A document without its code, where brackets are no links."""
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", text))
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#{1,6} +(.+?) *#*$", FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(repository: Path, file: Path) -> list[str]:
+    text = (repository / file).read_text("utf-8")
+    broken = []
+    for match in LINK.finditer(prose(text)):
+        target = match[1] or match[2]
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (repository / file).parent / unquote(path) if path else repository / file
+        if not there.exists():
+            broken.append(f"{file}: {target}")
+        elif anchor and there.suffix == ".md" and anchor not in anchors(there.read_text("utf-8")):
+            broken.append(f"{file}: {target} (no such heading)")
+    return broken
+
+
+def test_relative_links_resolve(repository: Path, tree: list[Path]) -> None:
+    documents = [file for file in tree if file.suffix == ".md"]
+    assert Path("README.md") in documents
+    assert [link for file in documents for link in broken_links(repository, file)] == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# One `thing`\n[x](b.md) [y](#one-thing) [z](#two) `[c](d)`\n")
+    assert broken_links(tmp_path, Path("a.md")) == ["a.md: b.md", "a.md: #two (no such heading)"]

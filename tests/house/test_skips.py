@@ -1,0 +1,52 @@
+"""Skips are loud, and failures where nothing may be skipped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "code", "words"),
+    [
+        ({}, [], 0, "1 tests skipped for want of ../shared/data"),
+        ({"PINAKES_REQUIRE_SHARED": "1"}, [], 1, "PINAKES_REQUIRE_SHARED=1, and there is no"),
+        ({}, ["--no-skips"], 1, "1 skipped, and --no-skips was given"),
+        ({}, ["-k", "not shared", "--no-skips"], 0, "1 passed"),
+    ],
+    ids=["skipped", "required", "no-skips", "nothing-skipped"],
+)
+def test_what_is_missing_is_said(
+    repository: Path,
+    tmp_path: Path,
+    environment: dict[str, str],
+    options: list[str],
+    code: int,
+    words: str,
+) -> None:
+    shutil.copy(repository / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_one.py").write_text(
+        "import pytest\n"
+        "def test_shared(shared_data): pass\n"
+        "def test_own(): pass\n"
+        "@pytest.mark.long\n"
+        "def test_long(): assert False\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, str(tmp_path)]
+    config = ["-c", str(repository / "setup.cfg"), "--rootdir", str(tmp_path)]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [*command, *config],
+        env={**clean, "PINAKES_REQUIRE_SHARED": "", "PINAKES_SHARED": "/nowhere", **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert words in done.stdout
+    assert done.returncode == code, done.stdout
