@@ -144,7 +144,7 @@ def build(recipe: Recipe) -> Path:
 
 def warcs(folder: Path) -> list[Path]:
     """List the WARC files of both crawls, in crawl and file order."""
-    return sorted(folder.glob("crawl-*/*.warc.gz"))
+    return sorted(folder.glob("crawl-?/crawl-?-?????.warc.gz"))
 
 
 def main() -> None:

@@ -1,0 +1,1 @@
+"""Other people's tools that do the same work: installed outside the clone, measured beside us."""

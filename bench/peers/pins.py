@@ -1,0 +1,35 @@
+"""Which peers, which versions, and why some cannot be had from a package registry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.cache import cache_dir
+
+JWARC_VERSION = "0.36.0"
+JWARC_SHA256 = "b472300077903e33c1efcb05d94e62bef8abe3179c6166c9597e6ec6d7c426da"
+JWARC_URL = (
+    f"MAVEN-CENTRAL-REPOSITORY-HERE:/org/netpreserve/jwarc/{JWARC_VERSION}/"
+    f"jwarc-{JWARC_VERSION}.jar"
+)
+# Looked for on 2026-11-21, and why each is left out.
+ABSENT = (
+    ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
+    ("warcdedupe (Rust)", "not on Rust reg."),
+    ("warcsum (C), warcrefs (Java)", "in no package registry"),
+)
+
+
+def peers_dir() -> Path:
+    """Return the folder that holds the peers, installed or not."""
+    return cache_dir() / "peers"
+
+
+def jwarc_jar() -> Path:
+    """Return where jwarc lies once installed."""
+    return peers_dir() / f"jwarc-{JWARC_VERSION}.jar"
+
+
+def venv_tool(name: str) -> Path:
+    """Return where a command of the Python peers lies once installed."""
+    return peers_dir() / "venv" / "bin" / name
