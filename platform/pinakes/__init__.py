@@ -1,7 +1,7 @@
 """Pinakes catalogues web archives and removes their duplicates without losing a byte.
 
-This module is the small public API.  Names are imported when first used (PEP 562), so
-that reading a record does not load a store, and no part drags in another.
+This module is the small public API; what is not exported here may change.  Names are
+imported when first used (PEP 562), so that reading a record does not load a store.
 """
 
 from __future__ import annotations
@@ -12,13 +12,38 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from pinakes.errors import PinakesError
+    from pinakes.warc.digest import Digest, parse_digest
+    from pinakes.warc.reader import iter_records, read_record
+    from pinakes.warc.record import DamagedStretch, Finding, Record
+    from pinakes.warc.source import Source, open_source
 
-# Public name → module that defines it.
+# Public name → module that defines it.  A test compares the three lists.
 _EXPORTS = {
+    "DamagedStretch": "pinakes.warc.record",
+    "Digest": "pinakes.warc.digest",
+    "Finding": "pinakes.warc.record",
     "PinakesError": "pinakes.errors",
+    "Record": "pinakes.warc.record",
+    "Source": "pinakes.warc.source",
+    "iter_records": "pinakes.warc.reader",
+    "open_source": "pinakes.warc.source",
+    "parse_digest": "pinakes.warc.digest",
+    "read_record": "pinakes.warc.reader",
 }
 
-__all__ = ["PinakesError", "__version__"]
+__all__ = [
+    "DamagedStretch",
+    "Digest",
+    "Finding",
+    "PinakesError",
+    "Record",
+    "Source",
+    "__version__",
+    "iter_records",
+    "open_source",
+    "parse_digest",
+    "read_record",
+]
 
 
 def __getattr__(name: str) -> object:
