@@ -110,7 +110,11 @@ def crawl(files: dict[str, Path], number: int, folder: Path, max_warc: str) -> N
     """Crawl every path once with GNU wget into `folder`/crawl-`number`-NNNNN.warc.gz."""
     folder.mkdir(parents=True)
     listing = folder / "urls.txt"
-    with serving(files, lambda body, path: served_body(body, path, number)) as base:
+
+    def answer(path: str) -> bytes | None:
+        return served_body(files[path].read_bytes(), path, number) if path in files else None
+
+    with serving(answer) as base:
         # A port in the URL would make every crawl another site: the name stays, a proxy leads here.
         listing.write_text("".join(f"http://docs.example.org{path}\n" for path in files))
         run = ["wget", "--no-config", "-e", "use_proxy=on", "-e", f"http_proxy={base}"]

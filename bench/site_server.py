@@ -1,27 +1,25 @@
-"""A static HTTP/1.1 server on loopback: a thread a connection, keep-alive, known paths only.
+"""An HTTP/1.1 server on loopback: a thread a connection, keep-alive, known paths only.
 
-Nothing but the paths of the given table is served, so that no request reaches
-the file system by a name of its own.
+A function answers for a path with its body or with None: nothing else is served, and no
+request reaches the file system by a name of its own.
 """
 
 from __future__ import annotations
 
 import mimetypes
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import urlsplit
 
 MODIFIED = formatdate(1_700_000_000, usegmt=True)
+Answer = Callable[[str], bytes | None]
 
 
-def answering(
-    files: Mapping[str, Path], alter: Callable[[bytes, str], bytes]
-) -> type[BaseHTTPRequestHandler]:
-    """Return a handler that answers GET of each path in `files` with `alter(bytes, path)`."""
+def answering(answer: Answer) -> type[BaseHTTPRequestHandler]:
+    """Return a handler that answers GET of a path with `answer(path)`, 404 where that is None."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -32,10 +30,10 @@ def answering(
 
         def do_GET(self) -> None:
             path = urlsplit(self.path).path  # a proxy's client asks with the whole URL
-            file = files.get(path)
-            body = b"not found\n" if file is None else alter(file.read_bytes(), path)
-            self.send_response(404 if file is None else 200)
-            self.send_header("Content-Type", media_type(path if file else ".txt"))
+            found = answer(path)
+            body = b"not found\n" if found is None else found
+            self.send_response(404 if found is None else 200)
+            self.send_header("Content-Type", media_type(".txt" if found is None else path))
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Last-Modified", MODIFIED)
             self.end_headers()
@@ -48,15 +46,21 @@ def answering(
 
 
 def media_type(path: str) -> str:
-    """Return the Content-Type for a path's ending."""
-    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    """Return the Content-Type for a path's ending; a folder's is its index page's."""
+    kind = (
+        mimetypes.guess_type(path + "index.html" if path.endswith("/") else path)[0]
+        or "application/octet-stream"
+    )
     return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 
 @contextmanager
-def serving(files: Mapping[str, Path], alter: Callable[[bytes, str], bytes]) -> Iterator[str]:
-    """Serve `files` on a free loopback port while the block runs; yield `http://host:port`."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), answering(files, alter))
+def serving(answer: Answer) -> Iterator[str]:
+    """Serve `answer` on a free loopback port while the block runs; yield `http://host:port`.
+
+    Used as a proxy (`http_proxy`), it stands for any host, and URLs need no port.
+    """
+    server = ThreadingHTTPServer(("127.0.0.1", 0), answering(answer))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# `make demo`: the whole chain on a small site, in build/demo (made anew each time).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+python=$(command -v python || command -v python3)
+export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
+here=build/demo
+"$python" -c 'import pinakes' 2>/dev/null && command -v pinakes >/dev/null || {
+    echo "demo: pinakes is not installed in $python: use make demo, or make dev before" >&2
+    exit 2
+}
+
+step() { printf '\n== %s\n' "$*"; }
+# Say what is run, then run it.
+run() { printf '   $ %s\n' "$*"; "$@" 2>&1 | sed 's/^/     /'; }
+# A step whose verb is not built yet is named, not hidden.
+has() {
+    "$python" - "$@" <<'PYTHON' && return 0
+import sys
+from pinakes.cli.verbs import VERBS
+sys.exit(not set(sys.argv[1:]) <= set(VERBS))
+PYTHON
+    printf '   not built yet: pinakes %s\n' "$*"
+    missing="${missing:-} $*"
+    return 1
+}
+
+rm -rf "$here"
+mkdir -p "$here"
+command -v wget >/dev/null || echo "GNU wget is not installed: warcio's recorder crawls instead"
+
+step "Crawl a small site twice; a few pages change in between"
+run "$python" -m demo.crawl 1 "$here/crawls/first"
+sleep 1.1 # WARC dates are whole seconds: the second crawl is later than all of the first
+run "$python" -m demo.crawl 2 "$here/crawls/second"
+
+cd "$here"
+printf 'profile = "embedded"\nstore = "store"\n' >pinakes.toml
+first=crawls/first/library-1.warc.gz
+second=crawls/second/library-2.warc.gz
+
+step "Land both crawls in an embedded store"
+if has init ingest; then
+    run pinakes init
+    run pinakes ingest "$first" --crawl first
+    run pinakes ingest "$second" --crawl second
+fi
+
+step "One page through time"
+if has timeline; then
+    run pinakes timeline http://library.example.org/scroll/7.html
+fi
+
+step "Find the duplicates, byte by byte"
+if has manifest resolve; then
+    run pinakes manifest "$first" "$second" -o manifest
+    run pinakes resolve manifest -o processed --process --stats stats.json
+fi
+
+step "Write them as revisits, and check that nothing is lost"
+if has refs validate check; then
+    run pinakes refs "$first" "$second" --manifest processed -o rewritten
+    mkdir before && cp "$first" "$second" before/
+    run pinakes validate before rewritten
+    run pinakes check rewritten/library-2.warc.gz
+    printf '   second crawl: %s bytes, rewritten %s bytes\n' \
+        "$(stat -c %s "$second")" "$(stat -c %s rewritten/library-2.warc.gz)"
+fi
+
+step "Restore the second crawl from its revisits, and prove it"
+if has refs restore; then
+    run pinakes restore rewritten/library-2.warc.gz -o restored --dir rewritten
+    cmp <(gzip -dc "$second") <(gzip -dc restored/library-2.warc.gz)
+    echo "   cmp: the restored records are the crawled ones, byte for byte"
+fi
+
+step "The same within the store, as a new generation"
+if has dedupe; then
+    run pinakes dedupe --all --plan
+    run pinakes dedupe --all
+fi
+
+step "Done"
+echo "   in $here: $(ls | paste -sd ' ')"
+if [ -n "${missing:-}" ]; then
+    echo "   left out, not built yet:$missing"
+else
+    echo "   try next, in that folder:"
+    echo "     pinakes manifest $second | head"
+    echo "     pinakes timeline http://library.example.org/"
+    echo "     pinakes show $second:0"
+fi
