@@ -12,13 +12,13 @@ import json
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from typing import BinaryIO, TextIO
 
 from pinakes.cli.exits import Exit, describe, exit_for
-from pinakes.cli.progress import LiveArea, Progress, open_progress
+from pinakes.cli.progress import LineProgress, LiveArea, Progress, SilentProgress
 
 # C0 but tab and newline, DEL, C1, bidirectional overrides, line separators, lone surrogates.
 _CONTROLS = re.compile(
@@ -122,20 +122,26 @@ class Console:
             self._write(self._err, escape_controls(text))
         return code
 
+    @contextmanager
     def progress(
         self, what: str, *, total: int | None = None, unit: str = "bytes"
-    ) -> AbstractContextManager[Progress]:
-        """A progress display for the length of a `with`; see `pinakes.cli.progress`."""
-        return open_progress(what, total=total, unit=unit, console=self)
+    ) -> Iterator[Progress]:
+        """Show progress for the length of a `with`: a bar on a terminal, else lines."""
+        if self.quiet:
+            yield SilentProgress()
+        elif self._err.isatty():
+            from pinakes.cli.bar import BarProgress  # rich only where there is a terminal
 
-    def attach(self, live: LiveArea | None) -> None:
-        """Let a progress bar print the lines, so that they do not cut through it."""
-        self._live = live
-
-    @property
-    def err(self) -> TextIO:
-        """Standard error, for progress."""
-        return self._err
+            with BarProgress(what, total=total, unit=unit, stream=self._err) as bar:
+                self._live = bar
+                try:
+                    yield bar
+                finally:
+                    self._live = None
+        else:
+            lines = LineProgress(what, total=total, unit=unit, say=self.say)
+            yield lines
+            lines.close()
 
     def _problem(self, label: str, problem: BaseException | str) -> None:
         text = problem if isinstance(problem, str) else describe(problem)
@@ -147,7 +153,8 @@ class Console:
             self._live.print_above(line)
         else:
             stream.write(line + "\n")
-            stream.flush() if stream is self._err else None
+            if stream is self._err:
+                stream.flush()
 
 
 def _as_text(value: object) -> str:

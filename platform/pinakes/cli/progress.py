@@ -1,18 +1,14 @@
 """How far a verb has come, with rate and time left.
 
-On a terminal a bar (rich, imported only then); elsewhere a plain line every few seconds;
-with -q nothing.  All of it on standard error.
+On a terminal a bar (`pinakes.cli.bar`); elsewhere a plain line every few seconds; with -q
+nothing.  `Console.progress` chooses; all of it goes to standard error.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from pinakes.cli.output import Console
+from collections.abc import Callable
+from typing import Protocol
 
 LINE_EVERY_S = 5.0
 
@@ -32,28 +28,6 @@ class LiveArea(Protocol):
 
     def print_above(self, line: str) -> None:
         """Print a line, the display staying below it."""
-
-
-@contextmanager
-def open_progress(
-    what: str, *, total: int | None, unit: str, console: Console
-) -> Iterator[Progress]:
-    """The display that suits the console, ended with the `with` block."""
-    if console.quiet:
-        yield SilentProgress()
-    elif console.err.isatty():
-        from pinakes.cli.bar import BarProgress
-
-        with BarProgress(what, total=total, unit=unit, stream=console.err) as bar:
-            console.attach(bar)
-            try:
-                yield bar
-            finally:
-                console.attach(None)
-    else:
-        lines = LineProgress(what, total=total, unit=unit, say=console.say)
-        yield lines
-        lines.close()
 
 
 class SilentProgress:
