@@ -35,10 +35,18 @@ $(LINKS):
 
 .PHONY: demo
 demo: dev ## crawl a small site twice, land it, dedupe it, restore a file to prove it
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash demo/run.sh
+	@.ci/system-packages
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash demo/run.sh
+
+# What tests and demo call besides Python: programs of the system; and readers and players by
+# others, to compare with, outside the clone.
+.PHONY: tools
+tools: dev
+	@.ci/system-packages
+	PYTHONPATH=. $(PYTHON) -m bench.peers install
 
 .PHONY: test
-test: dev ## all tests, with coverage, then the fast ones on the other Pythons found
+test: tools ## all tests, with coverage, then the fast ones on the other Pythons found
 	@for version in $(OTHER_PYTHONS); do $(MAKE) --no-print-directory test-$$version; done
 	rm -f .coverage .coverage.*
 	echo "== Python $$($(PYTHON) -c 'import platform; print(platform.python_version())'), all tests"
@@ -82,8 +90,7 @@ bench: dev ## measure against the floor and the peers that are installed
 	@PYTHONPATH=. $(PYTHON) -m bench $(ARGS)
 
 .PHONY: bench-peers
-bench-peers: dev ## install the peers that bench compares with, outside the clone
-	@PYTHONPATH=. $(PYTHON) -m bench.peers install
+bench-peers: tools ## install the peers that bench compares with, outside the clone
 
 .PHONY: lock
 lock: ## resolve requirements/lock-*.txt again, on every Python found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,6 +96,43 @@ def test_jobs_import_absolutely(repository: Path, sources: dict[str, Path]) -> N
         and any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(module))
     ]
     assert relative == []
+
+
+def imported_names(module: ast.Module) -> set[str]:
+    """The first part of the name of whatever is imported from elsewhere, at any depth."""
+    found = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            found.add(node.module.partition(".")[0])
+    return found - set(sys.stdlib_module_names) - {"__future__"}
+
+
+def declared(repository: Path, *extras: str) -> set[str]:
+    config = configparser.ConfigParser()
+    config.read(repository / "setup.cfg")
+    lists = [config["options"]["install_requires"]]
+    lists += [config["options.extras_require"][extra] for extra in extras]
+    lines = "\n".join(lists).split("\n")
+    return {re.split(r"[><=; ]", line.strip())[0].lower().replace("-", "_") for line in lines}
+
+
+def test_what_the_package_imports_is_declared(repository: Path, sources: dict[str, Path]) -> None:
+    imported = {
+        n for _, module in module_trees(repository, sources) for n in imported_names(module)
+    }
+    extras = ("jobs", "cluster", "spark", "qa")
+    assert imported - {"pinakes"} - declared(repository, *extras) == set()
+
+
+def test_what_tests_and_demo_import_is_declared(repository: Path, tree: list[Path]) -> None:
+    own = {"pinakes", "bench", "demo"} | {file.stem for file in tree if file.parts[0] == "tests"}
+    imported = set()
+    for file in tree:
+        if file.suffix == ".py" and file.parts[0] in ("tests", "demo"):
+            imported |= imported_names(ast.parse((repository / file).read_text("utf-8")))
+    assert imported - own - declared(repository, "test", "jobs", "cluster", "spark", "qa") == set()
 
 
 @pytest.mark.parametrize("pattern", [MACHINE_PATHS, REGISTRY_HOSTS], ids=["paths", "registries"])
