@@ -14,9 +14,7 @@ from .members import MEMBER_START, Damage, inflate_member
 from .source import WINDOW_BYTES, Source
 
 _OVERLAP_BYTES = 1 << 12
-RECORD_START = re.compile(
-    rb"WARC/\d+\.\d+[ \t]*\r?\n[ \t]*[^\s:]+[ \t]*:", re.IGNORECASE
-)
+RECORD_START = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[ \t]*[^\s:]+[ \t]*:", re.IGNORECASE)
 _PLAIN_WARC = re.compile(rb"(?:(?<=\n)|\A)" + RECORD_START.pattern, re.IGNORECASE)
 _PLAIN_ARC = re.compile(
     rb"(?<=\n)[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]* \d{8,18} [^\r\n]* \d+[ \t]*\r?\n"

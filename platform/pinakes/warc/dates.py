@@ -52,9 +52,7 @@ def _build(
 ) -> datetime | None:
     # 60 is a leap second: it belongs to the minute it closes.
     try:
-        moment = datetime(
-            year, month, day, hour, minute, min(second, 59), us, UTC
-        )
+        moment = datetime(year, month, day, hour, minute, min(second, 59), us, timezone.utc)
         if second > 60:
             return None
         if zone and zone not in "Zz":

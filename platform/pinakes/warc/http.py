@@ -49,11 +49,7 @@ class HttpHead:
         if b"ength" not in self.raw and b"ENGTH" not in self.raw:
             return None
         text = self.get("content-length")
-        return (
-            int(text)
-            if text and text.isascii() and text.isdigit() and len(text) < 19
-            else None
-        )
+        return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
 
     @property
     def says_chunked(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import re
 from collections.abc import Iterator
+from typing import cast
 
 from isal import isal_zlib
 
@@ -16,6 +17,8 @@ from .source import Source
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
 MEMBER_START = re.compile(rb"\x1f\x8b\x08|BZh[1-9]")
+# isal's stubs declare its exception class as an instance.
+InflateError = cast("type[Exception]", isal_zlib.IsalError)
 _IN_BYTES = 1 << 16
 _OUT_BYTES = 1 << 20
 _CAREFUL_IN_BYTES = 64
@@ -43,9 +46,7 @@ class Damage(Exception):
         self.offset = offset
 
 
-def inflate_member(
-    source: Source, offset: int, ends: dict[int, int]
-) -> Iterator[bytes]:
+def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
     """The content of one member in bounded pieces; notes where it ends in `ends`.
 
     Raises:
@@ -55,30 +56,27 @@ def inflate_member(
         yield from _inflate_bzip2(source, offset, ends)
         return
     body = _skip_gzip_header(source, offset)
-    delivered = 0
-    crc = 0
+    delivered = crc = 0
+    end = reached = body
     try:
-        for piece, end in _inflate_raw(source, body, _IN_BYTES):
+        for piece, end in _inflate_raw(source, body, _IN_BYTES):  # noqa: B007
             if piece:
                 crc = isal_zlib.crc32(piece, crc)
                 delivered += len(piece)
                 yield piece
-    except isal_zlib.error as error:
+    except InflateError as error:
         # Once more from the start in small steps, for the bytes up to the very fault.
-        reached = body
         seen = 0
         try:
-            for piece, reached in _inflate_raw(source, body, _CAREFUL_IN_BYTES):
+            for piece, reached in _inflate_raw(source, body, _CAREFUL_IN_BYTES):  # noqa: B007
                 seen += len(piece)
                 if seen > delivered:
                     fresh = piece[len(piece) - (seen - delivered) :]
                     delivered = seen
                     yield fresh
-        except isal_zlib.error:
+        except InflateError:
             pass
-        raise Damage(
-            "damaged", f"compressed data is damaged ({error})", reached
-        ) from error
+        raise Damage("damaged", f"compressed data is damaged ({error})", reached) from error
     trailer = bytes(source.view(end, 8))
     if len(trailer) < 8:
         raise Damage("truncated", "the file ends inside a gzip trailer", end)
@@ -127,9 +125,7 @@ def _skip_gzip_header(source: Source, offset: int) -> int:
     return at + (2 if flags & 2 else 0)
 
 
-def _inflate_bzip2(
-    source: Source, offset: int, ends: dict[int, int]
-) -> Iterator[bytes]:
+def _inflate_bzip2(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
     """A bzip2 stream; its own checksums are verified by the decompressor."""
     inflater = bz2.BZ2Decompressor()
     fed = offset
@@ -141,9 +137,7 @@ def _inflate_bzip2(
         try:
             piece = inflater.decompress(view, _OUT_BYTES)
         except OSError as error:
-            raise Damage(
-                "damaged", f"compressed data is damaged ({error})", fed
-            ) from error
+            raise Damage("damaged", f"compressed data is damaged ({error})", fed) from error
         if piece:
             yield piece
     ends[offset] = fed - len(inflater.unused_data)

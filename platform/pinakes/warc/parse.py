@@ -103,27 +103,19 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
             end = head_end(data)
             if end >= 0:
                 return Header(data[:end])
-        elif (
-            data[:5].upper() == b"WARC/" and not complete and length < LINE_LIMIT_BYTES
-        ):
+        elif data[:5].upper() == b"WARC/" and not complete and length < LINE_LIMIT_BYTES:
             pass
         else:
             header = match_arc_header(data[:LINE_LIMIT_BYTES])
             if header is not None and (arc or header.get("WARC-Target-URI")):
                 return header
             container = name_container(data)
-            what = (
-                f"this is {container}: not read here"
-                if container
-                else "no record begins here"
-            )
+            what = f"this is {container}: not read here" if container else "no record begins here"
             raise NotARecord(what, offset, offset + 1)
         if complete and stream.damage is None:
             return Header(data)
         if complete:
-            raise NotARecord(
-                "the file breaks off in a record header", offset, offset + 1
-            )
+            raise NotARecord("the file breaks off in a record header", offset, offset + 1)
         if length >= HEADER_LIMIT_BYTES:
             raise NotARecord(
                 f"a record header longer than {HEADER_LIMIT_BYTES} bytes",
@@ -136,9 +128,7 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
 class _Parse:
     """The parse of one record: where it began, and what was found wrong on the way."""
 
-    def __init__(
-        self, stream: ByteStream, ordinal: int, digests: Sequence[str]
-    ) -> None:
+    def __init__(self, stream: ByteStream, ordinal: int, digests: Sequence[str]) -> None:
         self.stream = stream
         self.ordinal = ordinal
         self.digests = digests
@@ -146,9 +136,7 @@ class _Parse:
         self.findings: list[Finding] = []
 
     def find(self, code: str, message: str, offset: int | None = None) -> None:
-        self.findings.append(
-            Finding(code, message, self.offset if offset is None else offset)
-        )
+        self.findings.append(Finding(code, message, self.offset if offset is None else offset))
 
     def record(self, header: Header) -> Record:
         stream = self.stream
@@ -178,9 +166,7 @@ class _Parse:
 
     def promised_length(self, header: Header) -> int | None:
         text = (header.get("content-length") or "").strip()
-        return (
-            int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-        )
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
     def bytes_to_next_record(self, *, arc: bool) -> int:
         """How long a block without a length is; 0 in a member, whose end bounds it."""
@@ -216,9 +202,7 @@ class _Parse:
 
     def build(self, header: Header, body: Body, length: int) -> Record:
         record_type = (header.get("warc-type") or "").lower()
-        return Record(
-            self.ordinal, 0, 0, header, body, length, header.version, record_type
-        )
+        return Record(self.ordinal, 0, 0, header, body, length, header.version, record_type)
 
     def block_pieces(self, length: int, *, arc: bool) -> Iterator[bytes]:
         """The block; ends early where a member begins with a record of its own."""
@@ -270,13 +254,9 @@ class _Parse:
         if damage is not None and damage.code != "truncated":
             self.find(damage.code, damage.message, damage.offset)
         elif not self.stream.peek(1):
-            self.find(
-                "truncated", f"the file ends {missing} bytes before the block does"
-            )
+            self.find("truncated", f"the file ends {missing} bytes before the block does")
         else:
-            self.find(
-                "content-length", f"the block is {missing} bytes shorter than promised"
-            )
+            self.find("content-length", f"the block is {missing} bytes shorter than promised")
 
     def take_record_end(self, *, lf_only: bool, arc: bool) -> None:
         stream = self.stream
@@ -303,9 +283,7 @@ class _Parse:
             else:
                 surplus += len(stream.take(max(ahead.find(b"\n") + 1, 1)))
         if surplus:
-            self.find(
-                "content-length", f"{surplus} bytes more in the member than promised"
-            )
+            self.find("content-length", f"{surplus} bytes more in the member than promised")
         alone = not self.inner and (stream.at_member_start() or not stream.peek(1))
         if not alone:
             self.find("member", "several records share one gzip member")
@@ -316,9 +294,7 @@ class _Parse:
         try:
             return self.stream.end_of_last_byte() - self.offset
         except Damage as damage:
-            if not any(
-                f.code in ("crc", "damaged", "truncated") for f in self.findings
-            ):
+            if not any(f.code in ("crc", "damaged", "truncated") for f in self.findings):
                 self.find(damage.code, damage.message, damage.offset)
             return damage.offset - self.offset
 
@@ -328,9 +304,6 @@ def _arc_type(record: Record, block_start: bytes) -> str:
     uri = (record.target_uri or "").lower()
     if uri.startswith("filedesc:"):
         return "filedesc"
-    if (
-        uri.startswith(("http:", "https:"))
-        and HttpHead(block_start[:64]).status is not None
-    ):
+    if uri.startswith(("http:", "https:")) and HttpHead(block_start[:64]).status is not None:
         return "response"
     return "resource"

@@ -18,7 +18,7 @@ from isal import igzip_lib
 
 from .damage import find_next_record
 from .header import Header
-from .members import GZIP_MAGIC, MEMBER_START
+from .members import GZIP_MAGIC, MEMBER_START, InflateError
 from .parse import NotARecord, parse_record
 from .record import DamagedStretch, MemoryBody, Record
 from .source import Source
@@ -98,7 +98,7 @@ class _Walk:
                 fed = offset + len(view)
                 if not inflater.eof:
                     data, fed = self._inflate_rest(inflater, data, fed)
-            except (igzip_lib.error, EOFError):
+            except (InflateError, EOFError):
                 break
             if not inflater.eof:
                 break
@@ -120,9 +120,7 @@ class _Walk:
         room = IN_MEMORY_BYTES - len(data)
         step = _FIRST_PIECE_BYTES * 4
         while room > 0 and not inflater.eof:
-            view = (
-                self.source.view(fed, step) if inflater.needs_input else memoryview(b"")
-            )
+            view = self.source.view(fed, step) if inflater.needs_input else memoryview(b"")
             if inflater.needs_input and not view:
                 break
             fed += len(view)
@@ -138,11 +136,7 @@ class _Walk:
             size = _record_bytes(head)
             if size is None or size > IN_MEMORY_BYTES:
                 return
-            data = (
-                head
-                if size <= len(head)
-                else bytes(self.source.view(self.offset, size))
-            )
+            data = head if size <= len(head) else bytes(self.source.view(self.offset, size))
             record = _whole_record(data[:size], self.ordinal)
             if record is None:
                 return

@@ -130,7 +130,7 @@ class Record:
         self.type = record_type
         self.inner_offset = 0
         self.findings: tuple[Finding, ...] = ()
-        self._head: HttpHead | None | bool = False
+        self._head: HttpHead | bool | None = False
         self._measured: Measured | None = None
         self._dechunker: Dechunker | None = None
 
@@ -225,9 +225,7 @@ class Record:
         if self.http is None or not self.http.says_chunked:
             return None
         dechunker = Dechunker()
-        digest = _digest(
-            algorithm, (b for p in self.payload() for b in dechunker.feed(p))
-        )
+        digest = _digest(algorithm, (b for p in self.payload() for b in dechunker.feed(p)))
         return digest if dechunker.finished else None
 
     @property
@@ -248,9 +246,7 @@ def _digest(algorithm: str, pieces: Iterator[bytes | memoryview]) -> Digest:
     return Digest(algorithm, state.digest())
 
 
-def measure(
-    pieces: Iterator[bytes], *, http: bool, algorithms: Sequence[str]
-) -> Measured:
+def measure(pieces: Iterator[bytes], *, http: bool, algorithms: Sequence[str]) -> Measured:
     """Read a block once, keeping its HTTP head and the digests of its payload.
 
     Memory: the head (at most `HEAD_LIMIT_BYTES`; a longer one is no head, and the

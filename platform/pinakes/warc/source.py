@@ -30,14 +30,20 @@ class SeekableFile(Protocol):
 class Source:
     """Random access to one archive file; not safe for use by several threads."""
 
-    __slots__ = ("_base", "_file", "_limit", "_stat", "_view", "name", "size")
+    __slots__ = ("_base", "_file", "_limit", "_stat", "_view", "_window_bytes", "name", "size")
 
     def __init__(
-        self, file: SeekableFile, *, name: str, size: int | None = None
+        self,
+        file: SeekableFile,
+        *,
+        name: str,
+        size: int | None = None,
+        window_bytes: int = WINDOW_BYTES,
     ) -> None:
         self._file = file
         self.name = name
         self.size = file.seek(0, 2) if size is None else size
+        self._window_bytes = window_bytes
         self._base = self._limit = 0
         self._view = memoryview(b"")
         self._stat = _identity(file)
@@ -53,7 +59,7 @@ class Source:
                 return memoryview(b"")
             end = min(end, self.size)
             if offset < self._base or end > self._limit:
-                self._fill(offset, max(length, WINDOW_BYTES))
+                self._fill(offset, max(length, self._window_bytes))
         start = offset - self._base
         return self._view[start : start + length]
 
@@ -108,17 +114,17 @@ def _identity(file: SeekableFile) -> tuple[int, ...] | None:
 
 
 @contextmanager
-def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
+def open_source(
+    path: str | os.PathLike[str], *, window_bytes: int = WINDOW_BYTES
+) -> Iterator[Source]:
     """Open a local archive file; `Raises` InputRefused for what is no readable file."""
     name = os.fspath(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise InputRefused(
-                "not a regular file: give the files in it, or use DIR", file=name
-            )
+            raise InputRefused("not a regular file: give the files in it, or use DIR", file=name)
         file = Path(path).open("rb", buffering=0)  # noqa: SIM115 (closed below)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputRefused(f"cannot be read: {reason}", file=name) from error
     with file:
-        yield Source(file, name=name)
+        yield Source(file, name=name, window_bytes=window_bytes)

@@ -72,9 +72,7 @@ class MemberStream:
         self.damage: Damage | None = None
         self._pieces: deque[bytes] = deque()
         self._ahead = 0
-        self._members: deque[tuple[int, int]] = (
-            deque()
-        )  # (position, offset) of each start
+        self._members: deque[tuple[int, int]] = deque()  # (position, offset) of each start
         self._ends: dict[int, int] = {}
         self._inflated = self._inflate_members(offset)
 
@@ -139,9 +137,7 @@ class MemberStream:
         size = self.source.size
         while offset < size:
             if not MEMBER_START.match(self.source.view(offset, 4)):
-                self.damage = Damage(
-                    "damaged", "bytes that are no compressed member", offset
-                )
+                self.damage = Damage("damaged", "bytes that are no compressed member", offset)
                 return
             self._members.append((produced, offset))
             try:

@@ -1,0 +1,96 @@
+"""Where the originals of a set of revisits are.
+
+Two passes: the references that are wanted are collected first, then the full records
+of the given files are looked through and the wanted ones kept.  Memory grows with the
+number of references, some 300 bytes each, not with the archive.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pinakes.errors import UnresolvedReference
+from pinakes.warc.dates import format_14, parse_date
+from pinakes.warc.header import Header, strip_brackets
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+
+class Place(NamedTuple):
+    """A full record in an archive file."""
+
+    file: str
+    offset: int
+    inner_offset: int
+    record_id: str | None
+    payload_size: int
+
+
+class Wanted(NamedTuple):
+    """What a reference is looked up by: the target's URI and its second (14 digits)."""
+
+    target_uri: str
+    second: str
+
+
+def wanted_by(header: Header) -> Wanted | None:
+    """What this revisit refers to; None where it does not say by URI and date."""
+    uri = strip_brackets(header.get("WARC-Refers-To-Target-URI"))
+    date = parse_date(header.get("WARC-Refers-To-Date") or "")
+    return Wanted(uri, format_14(date)) if uri and date else None
+
+
+class Originals:
+    """Full records by the URI and second that references name them by."""
+
+    def __init__(self) -> None:
+        self._wanted: set[Wanted] = set()
+        self._places: dict[Wanted, list[Place]] = defaultdict(list)
+
+    def want(self, wanted: Wanted) -> None:
+        """Ask for a record before the files are looked through."""
+        self._wanted.add(wanted)
+
+    def look_through(self, source: Source) -> None:
+        """Note the wanted records of one archive file."""
+        for record in iter_records(source, digests=()):
+            if isinstance(record, Record) and record.type in ("response", "resource"):
+                self.note(source.name, record)
+
+    def note(self, name: str, record: Record) -> None:
+        """Note a full record, if it is wanted."""
+        moment = parse_date(record.date or "")
+        if moment is None or record.target_uri is None:
+            return
+        wanted = Wanted(record.target_uri, format_14(moment))
+        if wanted in self._wanted and not record.findings:
+            self._places[wanted].append(
+                Place(
+                    name,
+                    record.offset,
+                    record.inner_offset,
+                    record.record_id,
+                    record.payload_size,
+                )
+            )
+
+    def places(self, header: Header) -> Iterable[Place]:
+        """Where the original of this revisit may be, the one with its record id first.
+
+        Raises:
+            UnresolvedReference: where it is nowhere.
+        """
+        wanted = wanted_by(header)
+        found = self._places.get(wanted, []) if wanted else []
+        if not found:
+            raise UnresolvedReference(
+                f"the original {wanted.target_uri} of {wanted.second} is in none of the files: "
+                "name its folder with --dir"
+                if wanted
+                else "the revisit does not say what it refers to"
+            )
+        record_id = strip_brackets(header.get("WARC-Refers-To"))
+        return sorted(found, key=lambda place: place.record_id != record_id)
