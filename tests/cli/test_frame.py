@@ -163,6 +163,32 @@ def test_a_reader_who_leaves_early_is_no_traceback() -> None:
     assert (done.returncode, done.stderr) == (5, b"")
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize("argument", ["config", "--help"])
+def test_a_full_disk_is_said_however_late(argument: str, unbuffered: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pinakes.cli", argument],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    if (argument, unbuffered) == ("--help", "1"):  # argparse itself passes over it
+        assert done.returncode == 0
+    else:
+        assert (done.returncode, done.stderr.count("\n")) == (4, 1)
+        assert "the disk is full" in done.stderr
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_closed_stream_is_one_that_nobody_reads(closed: int) -> None:
+    command = f"{sys.executable} -m pinakes.cli config {closed}>&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_help_imports_neither_a_verb_nor_anything_heavy() -> None:
     code = (
         "import sys; from pinakes.cli import main; main(['--help']);"

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -110,14 +110,23 @@ def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) ->
                 json=arguments.json, quiet=arguments.quiet, verbose=arguments.verbose
             )
             code = Exit(arguments.run(arguments, console))
-            sys.stdout.flush()
     except SystemExit as stop:  # argparse: --help, --version, a wrong call
         code = Exit(stop.code) if isinstance(stop.code, int) else Exit.DONE
     except BaseException as error:  # noqa: BLE001  the one place where everything ends
         code = console.fail(error)
-        if isinstance(error, BrokenPipeError):
-            _forget_stdout()
-    return int(code)
+    return int(_flushed(code, console))
+
+
+def _flushed(code: Exit, console: Console) -> Exit:
+    """The code, or that of standard output failing at the last: results that nobody got."""
+    try:
+        console.flush()
+    except OSError as error:
+        # Python flushes standard output at exit, and would complain of the same again.
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return console.fail(error) if code in (Exit.DONE, Exit.FOUND) else code
+    return code
 
 
 def _parse(argv: Sequence[str] | None, table: Mapping[str, Verb]) -> argparse.Namespace:
@@ -143,8 +152,3 @@ def _signals_raise() -> Iterator[None]:
 
 def _raise(number: int, frame: FrameType | None) -> NoReturn:
     raise Terminated(signal.Signals(number).name)
-
-
-def _forget_stdout() -> None:
-    # Python flushes standard output at exit, and would complain of the same broken pipe.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

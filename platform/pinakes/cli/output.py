@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
+from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from pinakes.cli.exits import Exit, describe, exit_for
@@ -66,12 +68,20 @@ class Console:
 
     @classmethod
     def standard(cls, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> Console:
-        """The console of this process.  A character that the locale cannot write is escaped."""
+        """The console of this process.  A character that the locale cannot write is escaped.
+
+        A stream that the caller closed (`>&-`) is taken as one that nobody reads.
+        """
         for stream in (sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:
                 reconfigure(errors="backslashreplace")
-        return cls(out=sys.stdout, err=sys.stderr, json=json, quiet=quiet, verbose=verbose)
+        out, err = sys.stdout or _nowhere(), sys.stderr or _nowhere()
+        return cls(out=out, err=err, json=json, quiet=quiet, verbose=verbose)
+
+    def flush(self) -> None:
+        """Write out what is buffered.  Raises OSError, as any write may."""
+        self._out.flush()
 
     @property
     def binary_out(self) -> BinaryIO:
@@ -155,6 +165,10 @@ class Console:
             stream.write(line + "\n")
             if stream is self._err:
                 stream.flush()
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _as_text(value: object) -> str:
