@@ -1,16 +1,14 @@
 """Install the peers that can be had: `make bench-peers`, or `python -m bench.peers install`.
 
-Python peers by the lock file beside this one, with hashes; jwarc from Maven Central, by its
+Python peers by the lock file beside this one, with hashes; jwarc by Maven, with its
 checksum.  What cannot be had is named, with the reason, and left out.
 """
 
 from __future__ import annotations
 
 import hashlib
-import shutil
 import subprocess
 import sys
-import urllib.request
 import venv
 from collections.abc import Callable
 from pathlib import Path
@@ -33,18 +31,17 @@ def install_python() -> None:
 
 
 def install_jwarc() -> None:
-    """Download jwarc and check its bytes."""
+    """Have Maven fetch jwarc from where it is configured to, and check its bytes."""
     if pins.jwarc_jar().is_file():
         return
-    if shutil.which("java") is None:
-        raise FileNotFoundError("java")
-    with urllib.request.urlopen(pins.JWARC_URL, timeout=120) as answer:
-        jar = answer.read()
-    if hashlib.sha256(jar).hexdigest() != pins.JWARC_SHA256:
-        raise ValueError(f"{pins.JWARC_URL} has another checksum than expected")
-    aside = pins.jwarc_jar().with_suffix(".part")
-    aside.write_bytes(jar)
-    aside.rename(pins.jwarc_jar())
+    aside = pins.peers_dir() / "maven"
+    copy = ["org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy", "-Dtransitive=false"]
+    run = ["mvn", "-B", "-q", *copy, f"-Dartifact={pins.JWARC}", f"-DoutputDirectory={aside}"]
+    subprocess.run(run, check=True, cwd=pins.peers_dir(), timeout=600)
+    jar = aside / pins.jwarc_jar().name
+    if hashlib.sha256(jar.read_bytes()).hexdigest() != pins.JWARC_SHA256:
+        raise ValueError(f"{pins.JWARC} has another checksum than expected")
+    jar.rename(pins.jwarc_jar())
 
 
 INSTALL: dict[str, Callable[[], None]] = {

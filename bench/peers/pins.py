@@ -8,10 +8,7 @@ from bench.cache import cache_dir
 
 JWARC_VERSION = "0.36.0"
 JWARC_SHA256 = "b472300077903e33c1efcb05d94e62bef8abe3179c6166c9597e6ec6d7c426da"
-JWARC_URL = (
-    f"MAVEN-CENTRAL-REPOSITORY-HERE:/org/netpreserve/jwarc/{JWARC_VERSION}/"
-    f"jwarc-{JWARC_VERSION}.jar"
-)
+JWARC = f"org.netpreserve:jwarc:{JWARC_VERSION}"
 # Looked for on 2026-11-21, and why each is left out.
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
