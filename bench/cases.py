@@ -128,10 +128,12 @@ def chain(digest: str, compare: str, *options: str) -> Steps:
 
 def ingest(on: Setting) -> Sequence[Step]:
     """Land both crawls in a new embedded store."""
-    home = (("PINAKES_HOME", str(on.out / "store")),)
-    crawls = sorted({warc.parent for warc in on.warcs})
-    verbs = [("init",), *(("ingest", str(crawl), "--crawl", crawl.name) for crawl in crawls)]
-    return [Step(argv=pinakes(*verb).argv, env=pinakes().env + home) for verb in verbs]
+    store = (("PINAKES_STORE", str(on.out / "store")),)
+    verbs: list[tuple[str, ...]] = [("init",)]
+    for crawl in sorted({warc.parent for warc in on.warcs}):
+        files = (str(warc) for warc in on.warcs if warc.parent == crawl)
+        verbs.append(("ingest", *files, "--crawl", crawl.name))
+    return [Step(argv=pinakes(*verb).argv, env=pinakes().env + store) for verb in verbs]
 
 
 def validate(on: Setting) -> Sequence[Step]:
