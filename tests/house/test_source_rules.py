@@ -106,7 +106,7 @@ def imported_names(module: ast.Module) -> set[str]:
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             found.add(node.module.partition(".")[0])
-    return found - set(sys.stdlib_module_names) - {"__future__"}
+    return found - set(sys.stdlib_module_names) - {"tomllib"}  # of 3.11
 
 
 def declared(repository: Path, *extras: str) -> set[str]:
