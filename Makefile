@@ -15,7 +15,7 @@ PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 2 ? 1 : n 
 NO_SKIPS := $(if $(filter 1,$(PINAKES_REQUIRE_SHARED)),--no-skips)
 MINUTES := 10
 # Less than this is a failure; `make coverage` lists what the tests do not run.
-COVERAGE_PERCENT := 40
+COVERAGE_PERCENT := 25
 
 .PHONY: help
 help: ## what can be done here
