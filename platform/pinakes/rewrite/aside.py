@@ -1,0 +1,83 @@
+"""Files that appear whole or not at all.
+
+A file is written under a hidden name beside its place, brought to disk, and linked to
+its name; an existing file is never replaced.  A process that dies leaves the hidden
+file, which the next run of the same command takes over.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pinakes.errors import Conflict, InputRefused, StoreUnavailable
+
+_SUFFIX = ".pinakes-part"
+
+
+def hidden_name(target: Path) -> Path:
+    """The name under which `target` is written."""
+    return target.with_name(f".{target.name}{_SUFFIX}")
+
+
+@contextmanager
+def written_aside(target: Path) -> Iterator[int]:
+    """Give a descriptor to write to; publish the file as `target` if all went well.
+
+    Raises:
+        InputRefused: where `target` exists.
+        Conflict: where another process is writing it.
+        StoreUnavailable: where the disk is full.
+    """
+    if target.exists():
+        raise InputRefused("exists already and is not replaced", file=str(target))
+    hidden = hidden_name(target)
+    descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        _lock(descriptor, target)
+        os.ftruncate(descriptor, 0)
+        try:
+            yield descriptor
+            os.fsync(descriptor)
+            _publish(hidden, target)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StoreUnavailable(
+                    "the disk is full; nothing was published: make room and run again",
+                    file=str(target),
+                ) from error
+            raise
+        finally:
+            with suppress(FileNotFoundError):
+                hidden.unlink()
+    finally:
+        os.close(descriptor)
+    sync_folder(target.parent)
+
+
+def _lock(descriptor: int, target: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise Conflict("another process is writing this file", file=str(target)) from error
+
+
+def _publish(hidden: Path, target: Path) -> None:
+    # A link refuses an existing name atomically; a rename would replace it.
+    try:
+        os.link(hidden, target)
+    except FileExistsError as error:
+        raise InputRefused("exists already and is not replaced", file=str(target)) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
