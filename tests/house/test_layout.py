@@ -70,3 +70,11 @@ def test_the_links_for_mypy_and_editors_are_ignored_by_git(tree: list[Path]) -> 
     for name in ("hbase_schema", "mr_jobs", "qa"):
         assert Path("platform/pinakes") / name not in tree
         assert [file for file in tree if file.is_relative_to(f"platform/pinakes/{name}")] == []
+
+
+def test_the_layers_are_documented_as_they_are_checked(repository: Path) -> None:
+    config = configparser.ConfigParser()
+    config.read(repository / "setup.cfg")
+    checked = config["importlinter:contract:layers"]["layers"].strip()
+    page = (repository / "CONTRIBUTING.md").read_text("utf-8")
+    assert re.sub(r"[()]|^#.*\n", "", checked, flags=re.MULTILINE) in page
