@@ -20,9 +20,9 @@ class Verb(NamedTuple):
 
 VERBS = MappingProxyType(
     {
+        "config": Verb("pinakes.cli.config", "the configuration in force, and whence each value"),
         "refs": Verb("pinakes.cli.refs", "write archive files anew, duplicates as revisits"),
         "validate": Verb("pinakes.cli.validate", "compare archive files before and after"),
         "restore": Verb("pinakes.cli.restore", "turn our revisits back into full records"),
-        "config": Verb("pinakes.cli.config", "the configuration in force, and whence each value"),
     }
 )
