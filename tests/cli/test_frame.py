@@ -37,6 +37,7 @@ def verb() -> Iterator[Callable[[Action], dict[str, Verb]]]:
         def configure(parser: argparse.ArgumentParser) -> None:
             nested = parser.add_subparsers(dest="nested")
             nested.add_parser("inner")
+            parser.add_argument("--run")
 
         module.configure = configure  # type: ignore[attr-defined]
         module.run = action  # type: ignore[attr-defined]
@@ -96,11 +97,11 @@ def test_global_options_hold_at_every_level(
     seen = []
 
     def action(arguments: argparse.Namespace, console: Console) -> int:
-        seen.append((console.quiet, console.json, arguments.config))
+        seen.append((console.quiet, console.json, arguments.config, arguments.run))
         return Exit.FOUND
 
     assert run(argv, verb(action)) == 1
-    assert seen == [(True, False, None)]
+    assert seen == [(True, False, None, None)]
 
 
 def test_sigterm_is_a_stop_and_the_old_handler_comes_back(

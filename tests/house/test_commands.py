@@ -59,6 +59,13 @@ def test_every_argument_has_help(verb: tuple[str, VerbParser]) -> None:
     assert verb[1].format_help()
 
 
+def test_no_argument_takes_a_name_of_the_frame(verb: tuple[str, VerbParser]) -> None:
+    own = {"--quiet", "--verbose", "--json", "--config"}
+    taken = {"quiet", "verbose", "json", "config", "verb", "verb_module"}
+    others = [action for action in actions(verb[1]) if not own & set(action.option_strings)]
+    assert [action.dest for action in others if action.dest in taken] == []
+
+
 def test_help_fits_on_one_line_of_the_list(verb: tuple[str, VerbParser]) -> None:
     words = VERBS[verb[0]].help
     assert len(words) <= 60

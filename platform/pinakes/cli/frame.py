@@ -69,7 +69,7 @@ class VerbParser(CommandParser):
         if self._verb is None:
             self._verb = cast(VerbModule, import_module(self._module))
             self._verb.configure(self)
-            self.set_defaults(run=self._verb.run)
+            self.set_defaults(verb_module=self._verb)
         return self._verb
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -109,7 +109,7 @@ def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) ->
             console = Console.standard(
                 json=arguments.json, quiet=arguments.quiet, verbose=arguments.verbose
             )
-            code = Exit(arguments.run(arguments, console))
+            code = Exit(arguments.verb_module.run(arguments, console))
     except SystemExit as stop:  # argparse: --help, --version, a wrong call
         code = Exit(stop.code) if isinstance(stop.code, int) else Exit.DONE
     except BaseException as error:  # noqa: BLE001  the one place where everything ends
