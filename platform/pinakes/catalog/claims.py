@@ -1,0 +1,91 @@
+"""What a record says of its payload, and whether it is so.
+
+A declared digest is a claim: it is kept as written, with what it verified over.  It
+is never a reason to merge.  Writers differ in what they hash; see docs/reading.md.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+
+from pinakes.warc.digest import Digest, hasher, parse_digest
+from pinakes.warc.http import Dechunker
+from pinakes.warc.record import Record
+
+_MOST_DECODED_BYTES = 1 << 32
+_STEP_BYTES = 1 << 20
+Decode = Callable[[Iterable[bytes | memoryview]], Iterator[bytes]]
+
+
+def verified_over(record: Record, stored: Digest | None = None) -> str | None:
+    """What the declared payload digest was taken over; None where there is none.
+
+    `stored`, `dechunked` or `decoded` (tried only when the others fail), else
+    `none`; `unreadable` where it is no digest.  `stored` may be given if it is known.
+    """
+    text = record.header.field("warc-payload-digest")
+    if text is None:
+        return None
+    declared = parse_digest(text)
+    if declared is None:
+        return "unreadable"
+    if stored is None or stored.algorithm != declared.algorithm:
+        stored = record.payload_digest(declared.algorithm)
+    if stored.value == declared.value:
+        return "stored"
+    if record.type == "revisit":
+        return "none"
+    dechunked = record.dechunked_digest(declared.algorithm)
+    if dechunked is not None and dechunked.value == declared.value:
+        return "dechunked"
+    decoded = decoded_digest(record, declared.algorithm)
+    return "decoded" if decoded is not None and decoded.value == declared.value else "none"
+
+
+def decoded_digest(record: Record, algorithm: str) -> Digest | None:
+    """The digest of the body without transfer- and content-coding; None without such coding.
+
+    Memory is bounded; a body that decodes to more than 4 GiB is a bomb and has none.
+    """
+    decode = _decoder(((record.http and record.http.get("content-encoding")) or "").lower().strip())
+    if decode is None:
+        return None
+    state = hasher(algorithm)()
+    seen = 0
+    try:
+        for piece in decode(_dechunked(record)):
+            seen += len(piece)
+            if seen > _MOST_DECODED_BYTES:
+                return None
+            state.update(piece)
+    except zlib.error:
+        return None
+    return Digest(algorithm, state.digest())
+
+
+def _dechunked(record: Record) -> Iterator[bytes | memoryview]:
+    if record.http is None or not record.http.says_chunked or not record.chunks_finished:
+        yield from record.payload()
+        return
+    dechunker = Dechunker()
+    for piece in record.payload():
+        yield from dechunker.feed(piece)
+
+
+def _decoder(coding: str) -> Decode | None:
+    if coding in ("gzip", "x-gzip"):
+        return lambda pieces: _inflate(pieces, zlib.MAX_WBITS | 16)
+    if coding == "deflate":
+        return lambda pieces: _inflate(pieces, zlib.MAX_WBITS)
+    return None
+
+
+def _inflate(pieces: Iterable[bytes | memoryview], window_bits: int) -> Iterator[bytes]:
+    inflater = zlib.decompressobj(window_bits)
+    for piece in pieces:
+        pending: bytes | memoryview = piece
+        while pending and not inflater.eof:
+            yield inflater.decompress(pending, _STEP_BYTES)
+            pending = inflater.unconsumed_tail
+    yield inflater.flush()

@@ -1,0 +1,153 @@
+"""Sidecars: everything about the records of a landed file, in Parquet beside it.
+
+Jobs, fsck, removal and the rebuilding of tables start from sidecars, never from a
+scan of a table.  A row per record of every type, in the order of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args, get_type_hints
+
+from pinakes.errors import SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VERSION = 1
+_BATCH_ROWS = 8192
+_VERSION_KEY = b"pinakes.sidecar"
+
+
+class SidecarRow(NamedTuple):
+    """One record.  A tuple and no dataclass: there is one for every record of a job.
+
+    URIs, dates, digests and ids are as written.  `offset` and `length` are those of the
+    sidecar's generation.
+    """
+
+    ordinal: int
+    row_key: bytes | None
+    type: str
+    record_id: str | None
+    target_uri: str | None
+    date: str | None
+    status: int | None
+    method: str | None
+    media_type: str | None
+    offset: int
+    length: int
+    inner_offset: int
+    content_length: int
+    payload_size: int | None
+    sha1: bytes | None
+    sha256: bytes | None
+    dechunked_sha1: bytes | None
+    dechunked_sha256: bytes | None
+    declared: str | None
+    verified_over: str | None
+    skip: str | None
+    findings: str | None
+    refers_uri: str | None
+    refers_date: str | None
+    refers_id: str | None
+    concurrent_to: str | None
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {int: pa.int64(), str: pa.string(), bytes: pa.binary()}
+    columns = []
+    for name, hint in get_type_hints(SidecarRow).items():
+        alternatives = get_args(hint) or (hint,)
+        columns.append(pa.field(name, kinds[alternatives[0]], nullable=len(alternatives) > 1))
+    return pa.schema(columns, metadata={_VERSION_KEY: str(VERSION).encode()})
+
+
+def write_sidecar(file: BinaryIO, rows: Iterable[SidecarRow]) -> int:
+    """Write the rows to an open file; return how many.  Memory: one batch of rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema()
+    count = 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in _batches(rows):
+            columns: list[Any] = list(zip(*batch, strict=True))
+            arrays = [
+                pa.array([_clean(v) for v in column] if field.type == pa.string() else column,
+                         type=field.type)
+                for column, field in zip(columns, schema, strict=True)
+            ]  # fmt: skip
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            count += len(batch)
+    return count
+
+
+def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:
+    """Yield the rows in order.  Memory: one row group.
+
+    Raises:
+        SchemaError: for a sidecar of a newer version.
+    """
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file) as parquet:
+        metadata = parquet.schema_arrow.metadata or {}
+        version = int(metadata.get(_VERSION_KEY, b"0"))
+        if version != VERSION:
+            raise SchemaError(
+                f"a sidecar of version {version}; this Pinakes reads version {VERSION}: upgrade it"
+            )
+        for batch in parquet.iter_batches(batch_size=_BATCH_ROWS):
+            columns = [column.to_pylist() for column in batch.columns]
+            for values in zip(*columns, strict=True):
+                yield SidecarRow(*map(_restore, values))
+
+
+def _batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
+    batch: list[SidecarRow] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == _BATCH_ROWS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+# Parquet's strings are UTF-8.  A byte that is none was read as a lone surrogate, which is
+# stored as its own escape behind U+0010 (DLE), doubled where a text has that character.
+_ESCAPE = "\x10"
+
+
+def _clean(text: str | None) -> str | None:
+    if text is None or (text.isascii() and _ESCAPE not in text):
+        return text
+    return "".join(
+        _ESCAPE * 2 if c == _ESCAPE else f"{_ESCAPE}{ord(c) - 0xDC00:02x}" if _lone(c) else c
+        for c in text
+    )
+
+
+def _lone(character: str) -> bool:
+    return 0xDC80 <= ord(character) <= 0xDCFF
+
+
+def _restore(value: Any) -> Any:
+    if not isinstance(value, str) or _ESCAPE not in value:
+        return value
+    parts = []
+    at = 0
+    while at < len(value):
+        if value[at] != _ESCAPE:
+            parts.append(value[at])
+            at += 1
+        elif value[at + 1 : at + 2] == _ESCAPE:
+            parts.append(_ESCAPE)
+            at += 2
+        else:
+            parts.append(chr(0xDC00 + int(value[at + 1 : at + 3], 16)))
+            at += 3
+    return "".join(parts)

@@ -1,0 +1,70 @@
+"""A file that is copied and hashed while somebody else reads it.
+
+Landing reads an archive file once: the parser pulls, and every byte it has passed for
+the first time goes to the copy and into the checksum.  A parser that looks back costs
+nothing; one that leaps ahead makes the bytes between be copied first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import BinaryIO
+
+from pinakes.warc.source import SeekableFile
+
+_PIECE_BYTES = 1 << 20
+
+
+class CopyingFile:
+    """A seekable file over another one, with a copy that follows what is read."""
+
+    def __init__(self, file: SeekableFile, copy: BinaryIO) -> None:
+        self._file = file
+        self._copy = copy
+        self._at = 0
+        self._sha256 = hashlib.sha256()
+        self.copied_bytes = 0
+
+    def read(self, size: int, /) -> bytes:
+        self._catch_up(self._at)
+        self._file.seek(self._at)
+        data = self._file.read(size)
+        fresh = self._at + len(data) - self.copied_bytes
+        if fresh > 0:
+            self._take(memoryview(data)[len(data) - fresh :])
+        self._at += len(data)
+        return data
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        if whence == 0:
+            self._at = offset
+        else:
+            self._at = self._file.seek(offset, whence)
+        return self._at
+
+    def fileno(self) -> int:
+        """The descriptor of the file that is read: its size and time are watched."""
+        return int(self._file.fileno())  # type: ignore[attr-defined]
+
+    def finish(self) -> str:
+        """Copy what nobody read; return the SHA-256 of the whole file, in hex."""
+        self._catch_up(None)
+        return self._sha256.hexdigest()
+
+    def _catch_up(self, end: int | None) -> None:
+        """Copy on to `end`; to the end of the file where it is None."""
+        if end is not None and end <= self.copied_bytes:
+            return
+        self._file.seek(self.copied_bytes)
+        while end is None or self.copied_bytes < end:
+            most = _PIECE_BYTES if end is None else min(_PIECE_BYTES, end - self.copied_bytes)
+            data = self._file.read(most)
+            if not data:
+                return
+            self._take(memoryview(data))
+
+    def _take(self, fresh: memoryview) -> None:
+        self._sha256.update(fresh)
+        self.copied_bytes += len(fresh)
+        while fresh:  # an unbuffered file may take less than it is given
+            fresh = fresh[self._copy.write(fresh) :]
