@@ -1,0 +1,103 @@
+"""Row keys of `captures`.
+
+    org,example)/page?q=1 20240229123456789 MZXW6YTB
+    `------urlkey-------' `-17-digit time-' `-mark-'
+                         SP                SP
+
+- urlkey: printable ASCII without spaces (`printable_urlkey`).  Over 4096 bytes: its first
+  4096, `~`, and the 64 hex digits of the SHA-256 of all of it; never as long as that by itself.
+- time: capture time, UTC, to the millisecond; 17 zeros where the date is unreadable.
+- mark: 8 Base32 characters, the first 40 bits of SHA-256 over archive file, NUL, ordinal of
+  the record in it as landed.  It keeps captures of one millisecond apart.
+
+SP sorts before every byte of a urlkey, so byte order is the order of (urlkey, time), which is
+CDXJ order; among cut urlkeys that share 4096 bytes it is the order of their hashes.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b32encode
+from hashlib import sha256
+from typing import NamedTuple
+
+from pinakes.errors import MalformedRecord
+
+from .ranges import KeyRange, prefix_range
+from .text import name_bytes, printable_urlkey
+
+URLKEY_LIMIT_BYTES = 4096
+UNREADABLE_TIME = "0" * 17
+
+_TIME = re.compile(r"[0-9]{17}\Z")
+_KEY = re.compile(rb"([\x21-\x7e]*) ([0-9]{17}) ([A-Z2-7]{8})\Z")
+
+
+class CaptureKey(NamedTuple):
+    """The parts of a key.  A NamedTuple: one is made for each row of every CDX answer."""
+
+    urlkey: str
+    time: str
+    mark: str
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the urlkey was too long and ends with its hash."""
+        return len(self.urlkey) > URLKEY_LIMIT_BYTES
+
+
+def encode_urlkey(urlkey: str) -> bytes:
+    """The first part of the key: printable, and cut where it is too long."""
+    key = printable_urlkey(urlkey)
+    if len(key) <= URLKEY_LIMIT_BYTES:
+        return key
+    return key[:URLKEY_LIMIT_BYTES] + b"~" + sha256(key).hexdigest().encode("ascii")
+
+
+def encode_mark(archive_file: str, ordinal: int) -> bytes:
+    """The last part of the key, from the file's identity and the ordinal as landed."""
+    place = b"%b\0%d" % (name_bytes(archive_file), ordinal)
+    return b32encode(sha256(place).digest()[:5])
+
+
+def encode_capture_key(urlkey: str, time: str, archive_file: str, ordinal: int) -> bytes:
+    """The row key of a capture; `time` is 17 digits, else ValueError."""
+    if not _TIME.match(time):
+        raise ValueError(f"a capture time has 17 digits: {time!r}")
+    return b"%b %b %b" % (
+        encode_urlkey(urlkey),
+        time.encode("ascii"),
+        encode_mark(archive_file, ordinal),
+    )
+
+
+def decode_capture_key(key: bytes) -> CaptureKey:
+    """The parts of a row key; Raises MalformedRecord where it is none."""
+    match = _KEY.match(key)
+    if match is None:
+        raise MalformedRecord(f"no row key of captures: {key[:200]!r}")
+    return CaptureKey(*(part.decode("ascii") for part in match.groups()))
+
+
+def captures_of(urlkey: str, *, start_time: str = "", stop_time: str = "") -> KeyRange:
+    """The captures of a urlkey, in order of time.
+
+    Times are the first digits of a time, as in a CDX query (`2024`, `20240229`); the range
+    begins with `start_time` and ends before `stop_time`.
+    """
+    head = encode_urlkey(urlkey) + b" "
+    start_row = head + _digits(start_time)
+    if stop_time:
+        return KeyRange(start_row, head + _digits(stop_time))
+    return KeyRange(start_row, prefix_range(head).stop_row)
+
+
+def captures_under(urlkey_prefix: str) -> KeyRange:
+    """The captures whose urlkey begins so: `org,example)/docs/` a folder, `org,example,` hosts."""
+    return prefix_range(printable_urlkey(urlkey_prefix)[:URLKEY_LIMIT_BYTES])
+
+
+def _digits(time: str) -> bytes:
+    if time and not (time.isascii() and time.isdigit() and len(time) <= 17):
+        raise ValueError(f"a time is up to 17 digits: {time!r}")
+    return time.encode("ascii")

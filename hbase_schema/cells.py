@@ -1,0 +1,137 @@
+r"""The codec of cell values: compact JSON, led by the cell's schema version.
+
+    {"v":1,"type":"response","target_uri":"http://example.org/","ordinal":12}
+
+UTF-8 where the text is Unicode; where it holds a byte that was none (a lone surrogate,
+PEP 383), the whole value is ASCII with `\u` escapes.  Both read back to the same text.
+A field at its default is left out, and a mapping is sorted, so one value has one encoding:
+an act done again writes the same bytes.
+
+A cell class is a frozen dataclass with `COLUMN` (`family:qualifier`) and `VERSION`.  A field
+more, less or of another meaning is a new version; decoding the old one is then that class's
+matter, and its golden file stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, get_type_hints
+
+from pinakes.errors import MalformedRecord, SchemaError
+
+
+class Cell(Protocol):
+    """What the codec needs of a cell class, besides its being a frozen dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    COLUMN: ClassVar[bytes]
+    VERSION: ClassVar[int]
+
+
+C = TypeVar("C", bound=Cell)
+
+
+class _FieldSpec(NamedTuple):
+    name: str
+    kind: str
+    optional: bool
+    default: object
+
+
+_REQUIRED = object()
+_KINDS: dict[object, str] = {
+    str: "text",
+    int: "integer",
+    bool: "boolean",
+    float: "number",
+    tuple[str, ...]: "texts",
+    Mapping[str, int]: "counts",
+    Mapping[str, float]: "scores",
+}
+
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_ascii = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+
+
+@cache
+def _specs(cls: type[Cell]) -> tuple[_FieldSpec, ...]:
+    hints = get_type_hints(cls)
+    return tuple(_spec(field, hints[field.name]) for field in fields(cls))
+
+
+def _spec(field: Field[Any], hint: Any) -> _FieldSpec:
+    members = getattr(hint, "__args__", ())
+    optional = type(None) in members
+    if optional:
+        [hint] = [member for member in members if member is not type(None)]
+    default = _REQUIRED
+    if field.default is not MISSING:
+        default = field.default
+    elif field.default_factory is not MISSING:
+        default = field.default_factory()
+    return _FieldSpec(field.name, _KINDS[hint], optional, default)
+
+
+def encode_cell(cell: Cell) -> bytes:
+    """The value of a cell, in its one encoding."""
+    content: dict[str, object] = {"v": cell.VERSION}
+    for name, kind, _, default in _specs(type(cell)):
+        value = getattr(cell, name)
+        if value != default:
+            in_order = kind in ("counts", "scores") and value
+            content[name] = dict(sorted(value.items())) if in_order else value
+    try:
+        return _compact(content).encode("utf-8")
+    except UnicodeEncodeError:
+        return _ascii(content).encode("ascii")
+
+
+def decode_cell(cls: type[C], value: bytes) -> C:
+    """A cell from its value.
+
+    Raises SchemaError where a newer Pinakes wrote it, MalformedRecord where it is no value
+    of this cell: fields that are unknown, missing, or of another type.
+    """
+    where = f"{cls.__name__} cell"
+    try:
+        content = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise MalformedRecord(f"{where} is no JSON: {value[:80]!r}") from error
+    version = content.pop("v", None) if isinstance(content, dict) else None
+    if type(version) is not int or version < 1:
+        raise MalformedRecord(f"{where} has no schema version: {value[:80]!r}")
+    if version > cls.VERSION:
+        raise SchemaError(
+            f"{where} has version {version}, and this Pinakes knows {cls.VERSION}: upgrade it"
+        )
+    arguments = {
+        spec.name: _checked(where, spec, content.pop(spec.name, spec.default))
+        for spec in _specs(cls)
+    }
+    if content:
+        raise MalformedRecord(f"{where} has unknown fields: {', '.join(sorted(content))[:200]}")
+    return cls(**arguments)
+
+
+def _checked(where: str, spec: _FieldSpec, value: object) -> object:
+    if value is spec.default and value is not _REQUIRED:
+        return value
+    value = tuple(value) if spec.kind == "texts" and isinstance(value, list) else value
+    if not ((spec.optional and value is None) or _is_kind(spec.kind, value)):
+        what = "is missing" if value is _REQUIRED else f"should be {spec.kind}: {value!r:.80}"
+        raise MalformedRecord(f"{where}: {spec.name} {what}")
+    return value
+
+
+def _is_kind(kind: str, value: object) -> bool:
+    # By exact type: JSON's true is a bool, which Python takes for an integer.
+    if kind == "texts":
+        return isinstance(value, tuple) and all(type(text) is str for text in value)
+    if kind in ("counts", "scores"):
+        of = (int,) if kind == "counts" else (int, float)
+        return isinstance(value, dict) and all(type(number) in of for number in value.values())
+    wanted = {"text": (str,), "integer": (int,), "boolean": (bool,), "number": (int, float)}
+    return type(value) in wanted[kind]

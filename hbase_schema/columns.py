@@ -1,0 +1,65 @@
+"""Which cell lies where: every column of every table.
+
+A column whose class names it `family:qualifier.` takes a suffix: a generation's number, an
+act, a step, an annotation's id.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from .capture_cells import (
+    CaptureFacts,
+    DedupeMark,
+    DigestEntry,
+    ExtractedView,
+    Location,
+    Pin,
+    QaVerdict,
+)
+from .cells import Cell
+from .file_cells import (
+    Claim,
+    CurrentGeneration,
+    FileErrors,
+    FileFacts,
+    FileState,
+    GenerationFacts,
+    InFlight,
+)
+from .qa_cells import Annotation, PairScores, PairVerdict
+from .run_cells import ActCounts, CrawlFacts, CrawlState, Lease, RunFacts, RunState, RunStep
+from .text import check_name
+
+CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
+    {
+        "captures": (CaptureFacts, Location, ExtractedView, DedupeMark, Pin, QaVerdict),
+        "digests": (DigestEntry,),
+        "files": (FileFacts, FileErrors, GenerationFacts, Claim, FileState, CurrentGeneration),
+        "crawls": (CrawlFacts, ActCounts, CrawlState, Lease),
+        "runs": (RunFacts, RunState, RunStep),
+        "inflight": (InFlight,),
+        "qa_pairs": (PairScores, PairVerdict, Annotation),
+    }
+)
+
+
+def numbered_column(cell: type[Cell], number: int) -> bytes:
+    """The column of generation `number`: `m:location.2`."""
+    return b"%b%d" % (_open_column(cell), number)
+
+
+def named_column(cell: type[Cell], name: str) -> bytes:
+    """The column of an act, step or annotation: `f:counts.NAME`."""
+    return _open_column(cell) + check_name(name, "a qualifier")
+
+
+def column_suffix(column: bytes) -> str:
+    """The number or name that ends a column."""
+    return column.partition(b".")[2].decode("ascii")
+
+
+def _open_column(cell: type[Cell]) -> bytes:
+    if not cell.COLUMN.endswith(b"."):
+        raise ValueError(f"{cell.__name__} has one column, {cell.COLUMN!r}")
+    return cell.COLUMN

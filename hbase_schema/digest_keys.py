@@ -1,0 +1,98 @@
+"""Row keys of `digests`: one row for each capture and digest.
+
+    news:sha1:da39…0709:5120:20240229123456:crawl/a:b.warc.gz:0000000012
+    `--' `--' `-------' `--' `------------' `---------------' `--------'
+    scope  |  lower hex length   second        archive file     ordinal
+       algorithm        of the stored body     (escaped)       10 digits
+
+Decoding is unambiguous although file names may hold `:`: no other part can, five parts are
+split off at the left, one at the right, and what is left is the archive file.
+
+Byte order within one content is by age: time cut to the second, then archive file (as escaped
+and with the `:` behind it), then ordinal as a number.  That is the order in which originals are
+chosen, but for two files of one second of which one's name begins with the other's: whoever
+needs the tie as dedupe breaks it reads all rows of that second.  Length belongs to the
+content: unequal lengths never merge.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pinakes.errors import MalformedRecord
+
+from .ranges import KeyRange, prefix_range
+from .text import check_name, escape_name, unescape_name
+
+_SECOND = re.compile(r"[0-9]{14}\Z")
+_HEX = re.compile(r"(?:[0-9a-f]{2})+\Z")
+_KEY = re.compile(
+    rb"([A-Za-z0-9._-]+):([a-z0-9]+):([0-9a-f]+):([0-9]+):([0-9]{14})"
+    rb":([\x21-\x7e]+):([0-9]{10})\Z"
+)
+
+
+class DigestKey(NamedTuple):
+    """The parts of a key.  A NamedTuple: scans for popular digests make millions."""
+
+    scope: str
+    algorithm: str
+    hex: str
+    length: int
+    second: str
+    archive_file: str
+    ordinal: int
+
+
+def encode_digest_key(key: DigestKey) -> bytes:
+    """The row key; Raises ValueError or ConfigError for a part that is not as it should be."""
+    if not _SECOND.match(key.second):
+        raise ValueError(f"a second has 14 digits: {key.second!r}")
+    if not 0 <= key.ordinal < 10**10 or key.length < 0 or not key.archive_file:
+        raise ValueError(f"not the place of a record: {key!r}")
+    return b"%b%d:%b:%b:%010d" % (
+        _content(key.scope, key.algorithm, key.hex),
+        key.length,
+        key.second.encode("ascii"),
+        escape_name(key.archive_file),
+        key.ordinal,
+    )
+
+
+def decode_digest_key(key: bytes) -> DigestKey:
+    """The parts of a row key; Raises MalformedRecord where it is none."""
+    match = _KEY.match(key)
+    if match is None:
+        raise MalformedRecord(f"no row key of digests: {key[:200]!r}")
+    scope, algorithm, digest, length, second, archive_file, ordinal = match.groups()
+    return DigestKey(
+        scope.decode("ascii"),
+        algorithm.decode("ascii"),
+        digest.decode("ascii"),
+        int(length),
+        second.decode("ascii"),
+        unescape_name(archive_file),
+        int(ordinal),
+    )
+
+
+def digests_of(scope: str, algorithm: str, hex_digest: str, length: int | None = None) -> KeyRange:
+    """The captures with this digest in a scope, by length and then by age."""
+    prefix = _content(scope, algorithm, hex_digest)
+    return prefix_range(prefix if length is None else b"%b%d:" % (prefix, length))
+
+
+def digests_in(scope: str) -> KeyRange:
+    """All rows of a scope."""
+    return prefix_range(check_name(scope, "a scope") + b":")
+
+
+def _content(scope: str, algorithm: str, hex_digest: str) -> bytes:
+    if not _HEX.match(hex_digest) or not (algorithm.isalnum() and algorithm.islower()):
+        raise ValueError(f"no digest in lower-case hex: {algorithm}:{hex_digest}")
+    return b"%b:%b:%b:" % (
+        check_name(scope, "a scope"),
+        check_name(algorithm, "an algorithm"),
+        hex_digest.encode("ascii"),
+    )

@@ -1,0 +1,115 @@
+"""Cells of `files` and `inflight`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """`f:facts`: an archive file as landed; its identity with its crawl and path.
+
+    Other bytes under a known identity are refused by `size` and `sha256`.  `format` is
+    `warc` or `arc`, `compression` `gzip`, `zstd` or `none`; `records` counts by type,
+    `errors` by code of finding; `damaged` counts stretches that are no record.
+    """
+
+    COLUMN: ClassVar[bytes] = b"f:facts"
+    VERSION: ClassVar[int] = 1
+
+    size: int
+    sha256: str
+    collection: str
+    format: str
+    compression: str
+    act: str
+    source: str | None = None
+    captures: int = 0
+    damaged: int = 0
+    records: Mapping[str, int] = field(default_factory=dict)
+    errors: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileErrors:
+    """`f:errors`: the first errors of a file, `OFFSET: CODE: message`; `more` were not kept."""
+
+    COLUMN: ClassVar[bytes] = b"f:errors"
+    VERSION: ClassVar[int] = 1
+
+    lines: tuple[str, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationFacts:
+    """`f:generation.N`: one written form of the file.
+
+    `sha256` is of its bytes, `inflated_sha256` of the inflated stream, `checksum` what the
+    archive store gives for it.  `why` is `landed`, `dedupe`, `restore`, `convert` or `zstd`.
+    """
+
+    COLUMN: ClassVar[bytes] = b"f:generation."
+    VERSION: ClassVar[int] = 1
+
+    file: str
+    size: int
+    sha256: str
+    why: str
+    act: str
+    inflated_sha256: str | None = None
+    checksum: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """`l:claim`: who works on the file, until when.
+
+    `token` is drawn anew for each attempt to take the claim: after a time-out, the token
+    that is there tells who won.  A released claim has `expires_ms` 0 and keeps
+    `act_time_ms`, the latest act's time, for `next_act_time`; so it outlives a purge.
+    """
+
+    COLUMN: ClassVar[bytes] = b"l:claim"
+    VERSION: ClassVar[int] = 1
+
+    owner: str
+    token: str
+    act: str
+    act_time_ms: int
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileState:
+    """`l:state`: `landing`, `stored`, `leaving`, `removed` or `purged`."""
+
+    COLUMN: ClassVar[bytes] = b"l:state"
+    VERSION: ClassVar[int] = 1
+
+    state: str
+    act: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentGeneration:
+    """`l:generation`: the generation that readers use; changing it moves all records at once."""
+
+    COLUMN: ClassVar[bytes] = b"l:generation"
+    VERSION: ClassVar[int] = 1
+
+    generation: int
+    act: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InFlight:
+    """`l:present` of `inflight`: the file is `landing` or `leaving`; hide its captures."""
+
+    COLUMN: ClassVar[bytes] = b"l:present"
+    VERSION: ClassVar[int] = 1
+
+    act: str
+    direction: str = "landing"

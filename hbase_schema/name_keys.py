@@ -1,0 +1,123 @@
+"""Row keys that are names: files, inflight, crawls, runs, and qa_pairs.
+
+    crawl/relative/path.warc.gz          files, inflight   (escaped: `text.escape_name`)
+    crawl                                crawls
+    +collection                          crawls: the row that carries a collection's lease
+    run                                  runs
+    run SP capture key SP left:right     qa_pairs
+
+Names of crawls, collections, runs and views hold no `/`, `:`, `+` or space (`check_name`), so
+the first `/` of an archive file ends its crawl, and `+` sorts before every crawl.  In
+qa_pairs the run ends at the first space and the pair begins at the last.
+
+A generation is another file: `crawl/path`, `crawl/g2/path`, `crawl/g3/path` …
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pinakes.errors import InputRefused, MalformedRecord
+
+from .ranges import KeyRange, prefix_range
+from .text import check_name, escape_name, unescape_name
+
+ALL_CRAWLS = KeyRange(b"0", None)
+"""The rows of `crawls` that are crawls; those of collections sort before."""
+
+_GENERATION = re.compile(r"g[0-9]+/")
+_PAIR = re.compile(rb"([^ ]+) (.+) ([A-Za-z0-9._-]+):([A-Za-z0-9._-]+)\Z")
+
+
+class PairKey(NamedTuple):
+    """A pair of views of one capture, compared in one run."""
+
+    run: str
+    capture_key: bytes
+    left: str
+    right: str
+
+
+def archive_file(crawl: str, path: str) -> str:
+    """The identity of an archive file: `crawl/path`.
+
+    Raises InputRefused for a path whose first folder is named like a generation (`g2/`).
+    """
+    check_name(crawl, "a crawl")
+    if not path or path.startswith("/") or _GENERATION.match(path):
+        raise InputRefused(
+            "an archive file lies at a relative path whose first folder is not g1, g2, …",
+            file=path,
+        )
+    return f"{crawl}/{path}"
+
+
+def crawl_of(archive_file: str) -> str:
+    """The crawl that an archive file belongs to."""
+    return archive_file.partition("/")[0]
+
+
+def generation_file(archive_file: str, generation: int) -> str:
+    """The file that holds a generation, unique, as CDX names it; the first is the identity."""
+    if generation < 1:
+        raise ValueError("generations count from 1")
+    if generation == 1:
+        return archive_file
+    crawl, _, path = archive_file.partition("/")
+    return f"{crawl}/g{generation}/{path}"
+
+
+def encode_file_key(archive_file: str) -> bytes:
+    """The row key of an archive file in `files` and `inflight`."""
+    return escape_name(archive_file)
+
+
+def decode_file_key(key: bytes) -> str:
+    """The archive file of a row key."""
+    return unescape_name(key)
+
+
+def files_of(crawl: str) -> KeyRange:
+    """The archive files of a crawl, in `files` or `inflight`."""
+    return prefix_range(check_name(crawl, "a crawl") + b"/")
+
+
+def encode_crawl_key(crawl: str) -> bytes:
+    """The row key of a crawl."""
+    return check_name(crawl, "a crawl")
+
+
+def encode_collection_key(collection: str) -> bytes:
+    """The row key, in `crawls`, of what belongs to a whole collection: its lease."""
+    return b"+" + check_name(collection, "a collection")
+
+
+def encode_run_key(run: str) -> bytes:
+    """The row key of a run."""
+    return check_name(run, "a run")
+
+
+def encode_pair_key(key: PairKey) -> bytes:
+    """The row key of a pair of views."""
+    return b"%b %b %b:%b" % (
+        check_name(key.run, "a run"),
+        key.capture_key,
+        check_name(key.left, "a view"),
+        check_name(key.right, "a view"),
+    )
+
+
+def decode_pair_key(key: bytes) -> PairKey:
+    """The parts of a row key of `qa_pairs`; Raises MalformedRecord where it is none."""
+    match = _PAIR.match(key)
+    if match is None:
+        raise MalformedRecord(f"no row key of qa_pairs: {key[:200]!r}")
+    run, capture_key, left, right = match.groups()
+    return PairKey(run.decode("ascii"), capture_key, left.decode("ascii"), right.decode("ascii"))
+
+
+def pairs_of(run: str, capture_key: bytes | None = None) -> KeyRange:
+    """The pairs of a run, or of one capture in it."""
+    prefix = check_name(run, "a run") + b" "
+    return prefix_range(prefix if capture_key is None else b"%b%b " % (prefix, capture_key))

@@ -1,0 +1,97 @@
+"""Cells of `crawls` and `runs`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlFacts:
+    """`f:facts` of a crawl.  `source` is what it came from: a hook's name, `wacz`, `files`."""
+
+    COLUMN: ClassVar[bytes] = b"f:facts"
+    VERSION: ClassVar[int] = 1
+
+    collection: str
+    source: str = "files"
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActCounts:
+    """`f:counts.ACT`: what an act did to the crawl (`records`, `bytes`, `duplicates` …).
+
+    A cell an act, never a sum that is added to: nobody can tell whether an addition that
+    timed out was applied.
+    """
+
+    COLUMN: ClassVar[bytes] = b"f:counts."
+    VERSION: ClassVar[int] = 1
+
+    verb: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlState:
+    """`l:state`: `open`, `committed`, `cancelled`, `removed` or `purged`."""
+
+    COLUMN: ClassVar[bytes] = b"l:state"
+    VERSION: ClassVar[int] = 1
+
+    state: str
+    act: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """`l:lease` of a crawl or collection: a claim on all of it (see `file_cells.Claim`)."""
+
+    COLUMN: ClassVar[bytes] = b"l:lease"
+    VERSION: ClassVar[int] = 1
+
+    owner: str
+    token: str
+    act: str
+    act_time_ms: int
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """`f:facts` of a run: what was asked for, and by which version of Pinakes."""
+
+    COLUMN: ClassVar[bytes] = b"f:facts"
+    VERSION: ClassVar[int] = 1
+
+    verb: str
+    act_time_ms: int
+    software: str
+    arguments: tuple[str, ...] = ()
+    collection: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """`l:state` of a run: `running`, `done`, `failed` or `stopped`."""
+
+    COLUMN: ClassVar[bytes] = b"l:state"
+    VERSION: ClassVar[int] = 1
+
+    state: str
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStep:
+    """`l:step.NAME`: how far a step is, so that a run goes on where it stopped."""
+
+    COLUMN: ClassVar[bytes] = b"l:step."
+    VERSION: ClassVar[int] = 1
+
+    state: str
+    done: int = 0
+    total: int | None = None
+    output: str | None = None

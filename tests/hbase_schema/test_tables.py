@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pinakes.hbase_schema.act_times import next_act_time
+from pinakes.hbase_schema.tables import (
+    FoundFamily,
+    FoundSchema,
+    Schema,
+    declared_schema,
+    schema_drift,
+)
+
+
+def as_found(schema: Schema) -> FoundSchema:
+    return FoundSchema(
+        version=schema.version,
+        tables={
+            table.name: tuple(
+                FoundFamily(name=family.name, versions=family.versions) for family in table.families
+            )
+            for table in schema.tables
+        },
+    )
+
+
+def test_facts_keep_the_versions_of_the_policy_and_the_present_keeps_one() -> None:
+    families = [f for table in declared_schema(3).tables for f in table.families]
+    assert {family.versions for family in families if family.act_time} == {3}
+    assert {family.versions for family in families if not family.act_time} == {1}
+    assert {family.name for family in families if not family.act_time} == {"l"}
+    assert declared_schema().tables[0].families[0].versions == 10
+
+
+def test_tables_and_families_are_found_by_name() -> None:
+    captures = declared_schema().table("captures")
+    assert captures is not None
+    assert captures.family("m") is not None
+    assert captures.family("z") is None
+    assert declared_schema().table("z") is None
+
+
+def test_what_is_as_declared_has_not_drifted() -> None:
+    assert schema_drift(declared_schema(), as_found(declared_schema())) == []
+
+
+def test_each_drift_is_a_line() -> None:
+    found = as_found(declared_schema(3))
+    tables = dict(found.tables)
+    del tables["runs"]
+    tables["strange"] = (FoundFamily(name="x"),)
+    tables["digests"] = (FoundFamily(name="z"), FoundFamily(name="r", bloom_filter="ROW"))
+    tables["crawls"] = tables["crawls"][:1]
+    assert schema_drift(declared_schema(3), replace(found, version=None, tables=tables)) == [
+        "schema version is None, declared 1",
+        "digests:r: bloom_filter is ROW, declared NONE",
+        "digests:z: family is not declared",
+        "crawls:l: family is missing",
+        "runs: table is missing",
+        "strange: table is not declared",
+    ]
+
+
+def test_another_policy_is_a_drift() -> None:
+    drift = schema_drift(declared_schema(10), as_found(declared_schema(3)))
+    assert "captures:m: versions is 3, declared 10" in drift
+    assert not any(":l:" in line for line in drift)
+
+
+@given(st.integers(), st.lists(st.integers(), max_size=3))
+def test_an_act_is_later_than_every_act_before_it(now_ms: int, last: list[int]) -> None:
+    time = next_act_time(now_ms, *last)
+    assert time >= now_ms
+    assert all(time > before for before in last)
+    # … and no later than it must be.
+    assert time == now_ms or time - 1 in last
