@@ -46,12 +46,16 @@ tools: dev
 	PYTHONPATH=. $(PYTHON) -m bench.peers install
 
 .PHONY: test
-test: tools ## all tests, with coverage, then the fast ones on the other Pythons found
-	@for version in $(OTHER_PYTHONS); do $(MAKE) --no-print-directory test-$$version; done
+test: tools ## the fast tests on the other Pythons found, then all tests, with coverage
+	@failed=
+	for version in $(OTHER_PYTHONS); do
+	    $(MAKE) --no-print-directory test-$$version || failed="$$failed $$version"
+	done
 	rm -f .coverage .coverage.*
 	echo "== Python $$($(PYTHON) -c 'import platform; print(platform.python_version())'), all tests"
 	$(PYTHON) -m pytest -n $(PROCESSES) --dist worksteal $(NO_SKIPS) \
 	    --cov --cov-report= --cov-fail-under=$(COVERAGE_PERCENT) $(ARGS)
+	[ -z "$$failed" ] || { echo "!! failed on Python$$failed: see above" >&2; exit 1; }
 
 .PHONY: test-3.10 test-3.12
 test-3.10 test-3.12: test-%:
