@@ -1,0 +1,169 @@
+"""Checks of a record's block against its type, URI and fields.
+
+What an HTTP message looks like inside is not the standard's matter (§6.3.2), except
+that a response is one and no request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pinakes.warc.record import Record
+
+from . import syntax
+from .fields import FIELDS
+from .rules import Hit
+from .subject import Subject
+
+FIELDS_LIMIT_BYTES = 1 << 20
+_REASONS = frozenset({"length", "time", "disconnect", "unspecified"})
+_MSGTYPE = re.compile(r";\s*msgtype\s*=\s*\"?(\w+)", re.IGNORECASE)
+_FIELD_LINE = re.compile(syntax.TOKEN.encode() + rb"[ \t]*:[^\x00-\x08\x0a-\x1f\x7f]*\Z")
+_FOLDED = re.compile(rb"[ \t]+[^\x00-\x08\x0a-\x1f\x7f]*\Z")
+_CONTINUATION_FIELDS = frozenset(
+    {
+        *(name for name, field in FIELDS.items() if len(field.mandatory) > 1),
+        *(name for name in FIELDS if name.startswith("warc-segment-")),
+        "warc-block-digest",
+        "warc-payload-digest",
+        "warc-truncated",
+    }
+)
+_NO_BODY_STATUS = frozenset({204, 304})
+
+
+def check_content_type(subject: Subject) -> Iterator[Hit]:
+    """Blocks say what they are; HTTP messages say which."""
+    written = subject.first("content-type")
+    record = subject.record
+    if written is None:
+        if record.content_length and subject.type != "continuation":
+            yield Hit("content-type-missing", "a block, and no Content-Type")
+        return
+    msgtype = _MSGTYPE.search(written)
+    expected = "request" if subject.type == "request" else "response"
+    if subject.is_http_message and subject.media_type != "application/http":
+        message = f"{syntax.shown(written)} over an HTTP {expected}, not application/http"
+        yield Hit("http-content-type", message)
+    elif subject.media_type == "application/http" and msgtype and msgtype[1].lower() != expected:
+        # The rule is about responses, requests and revisits: `Rule.types` sees to that.
+        message = f"{syntax.shown(written)} on a {subject.type} record"
+        yield Hit("http-content-type", message)
+
+
+def check_capture(subject: Subject) -> Iterator[Hit]:
+    """Responses, requests, resources, conversions."""
+    if subject.is_http_message and "warc-ip-address" not in subject.fields:
+        yield Hit("ip-address-missing", f"an HTTP {subject.type} without WARC-IP-Address")
+    if subject.type == "resource":
+        yield from _check_resource(subject)
+    if subject.type == "conversion" and "warc-refers-to" not in subject.fields:
+        yield Hit("conversion-refers-to", "a conversion without WARC-Refers-To")
+
+
+def _check_resource(subject: Subject) -> Iterator[Hit]:
+    if subject.scheme == "dns" and subject.media_type != "text/dns":
+        written = syntax.shown(subject.first("content-type") or "")
+        yield Hit("resource-dns-type", f"{written} for a dns URI, not text/dns")
+    starts_as_http = block_start(subject.record, 5) == b"HTTP/"
+    if subject.is_http and subject.media_type == "application/http" and starts_as_http:
+        yield Hit("resource-http-block", "the block is a whole HTTP response: it is no resource")
+
+
+def check_truncation(subject: Subject) -> Iterator[Hit]:
+    """WARC-Truncated: its reason, and where it is wanting."""
+    reason = subject.first("warc-truncated")
+    if reason is not None and reason.lower() not in _REASONS and syntax.token(reason) is None:
+        yield Hit("truncated-reason", f"{syntax.shown(reason)} is a reason of an extension")
+    if reason is None and subject.type == "response" and not subject.is_segment:
+        missing = _missing_body(subject) if subject.is_whole else 0
+        if missing > 0:
+            message = f"the HTTP body is {missing} bytes short, and there is no WARC-Truncated"
+            yield Hit("truncated-unmarked", message)
+
+
+def _missing_body(subject: Subject) -> int:
+    """How much less is there than HTTP's Content-Length says; 0 where that says nothing."""
+    head = subject.record.http
+    if head is None or head.content_length is None or head.status is None:
+        return 0
+    if head.says_chunked or head.status in _NO_BODY_STATUS or head.status < 200:
+        return 0
+    # A decoded body lost its length with its coding; an empty one may answer a HEAD.
+    if head.get("content-encoding") or not subject.record.payload_size:
+        return 0
+    return head.content_length - subject.record.payload_size
+
+
+def check_warcinfo(subject: Subject, file_name: str) -> Iterator[Hit]:
+    """The block's type, and the file's name."""
+    if subject.type != "warcinfo":
+        return
+    written = subject.first("content-type")
+    if written is not None and subject.media_type != "application/warc-fields":
+        message = f"{syntax.shown(written)}, not application/warc-fields"
+        yield Hit("warcinfo-content-type", message)
+    named = subject.first("warc-filename")
+    if named is not None:
+        bare = named[1:-1] if len(named) > 1 and named[0] == named[-1] == '"' else named
+        if bare and bare != file_name:
+            message = f"WARC-Filename is {syntax.shown(bare)}, the file {syntax.shown(file_name)}"
+            yield Hit("filename-differs", message)
+
+
+def check_fields_block(subject: Subject) -> Iterator[Hit]:
+    """A block of application/warc-fields; one over `FIELDS_LIMIT_BYTES` is not read."""
+    record = subject.record
+    if subject.media_type != "application/warc-fields" or not subject.is_whole:
+        return
+    if not 0 < record.block_size <= FIELDS_LIMIT_BYTES or subject.type == "continuation":
+        return
+    block = b"".join(bytes(piece) for piece in record.chunks())
+    wrong = _wrong_fields_block(block)
+    if wrong:
+        yield Hit("warc-fields-block", wrong)
+
+
+def _wrong_fields_block(block: bytes) -> str | None:
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError:
+        return "the block is not in UTF-8"
+    lines = block.split(b"\n")
+    last = lines.pop()
+    if any(not line.endswith(b"\r") for line in lines):
+        return "lines of the block end with LF instead of CRLF"
+    # The grammar is not clear about the CRLF behind the last field, nor about a blank line.
+    for number, line in enumerate([*lines, last], 1):
+        bare = line.removesuffix(b"\r")
+        folded = number > 1 and _FOLDED.match(bare)
+        if bare and not folded and not _FIELD_LINE.match(bare):
+            return f"line {number} of the block is no field"
+    return None
+
+
+def check_segment(subject: Subject) -> Iterator[Hit]:
+    """What a segment says of itself; the series is checked over all files."""
+    if not subject.is_segment:
+        return
+    number = subject.first("warc-segment-number")
+    if number is not None and syntax.digits(number) is None:
+        first = int(number[:19]) == 1
+        if subject.type == "continuation" and (first or int(number[:19]) == 0):
+            yield Hit("segment-first", f"a continuation with WARC-Segment-Number {number[:19]}")
+        elif subject.type != "continuation" and not first:
+            message = f"a {subject.type} with WARC-Segment-Number {number[:19]}"
+            yield Hit("segment-first", message)
+    if subject.type in ("warcinfo", "request", "metadata", "revisit"):
+        yield Hit("segment-record-type", f"a {subject.type} in segments")
+    if subject.type == "continuation":
+        for name in subject.fields:
+            if name in FIELDS and name not in _CONTINUATION_FIELDS:
+                message = f"a continuation with {FIELDS[name].name}"
+                yield Hit("segment-optional-field", message)
+
+
+def block_start(record: Record, size: int) -> bytes:
+    """The first bytes of a block."""
+    return bytes(next(iter(record.chunks()), b"")[:size])

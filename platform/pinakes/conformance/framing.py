@@ -1,0 +1,92 @@
+"""What the reader says about a file, in the words of the standard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from pinakes.warc.members import GZIP_MAGIC, MEMBER_START
+from pinakes.warc.record import DamagedStretch
+from pinakes.warc.source import Source
+
+from .rules import Hit
+from .subject import Subject
+
+SIZE_LIMIT_BYTES = 10**9
+_CODES = {
+    "crc": "gzip-crc",
+    "damaged": "gzip-damaged",
+    "truncated": "record-truncated",
+    "content-length": "content-length-wrong",
+    "record-end": "record-end",
+    "member": "gzip-member",
+}
+
+
+def check_file(source: Source) -> Iterator[Hit]:
+    """Name, size and compression of a file."""
+    if not source.size:
+        yield Hit("file-empty", "the file is empty", 0)
+        return
+    start = bytes(source.view(0, 4))
+    gzip = start[:3] == GZIP_MAGIC
+    name = PurePath(source.name).name
+    if gzip and not name.endswith(".warc.gz"):
+        yield Hit("file-name", "compressed with gzip, and not named .warc.gz", 0)
+    if not MEMBER_START.match(start) and not name.endswith(".warc"):
+        yield Hit("file-name", "not compressed, and not named .warc", 0)
+    if MEMBER_START.match(start) and not gzip:
+        yield Hit("file-compression", "compressed with bzip2", 0)
+    if source.size > SIZE_LIMIT_BYTES:
+        yield Hit("file-size", f"the file has {source.size} bytes", 0)
+
+
+def check_reader_findings(subject: Subject) -> Iterator[Hit]:
+    """The reader's findings.  Missing or malformed lengths have rules of their own."""
+    promised = subject.first("content-length") or ""
+    for finding in subject.record.findings:
+        code = _CODES.get(finding.code)
+        if code is None or (finding.code == "content-length" and not promised.isdigit()):
+            continue
+        if finding.code == "record-end" and not subject.is_whole:
+            continue
+        yield Hit(code, finding.message, finding.offset)
+
+
+def check_first(subject: Subject) -> Iterator[Hit]:
+    """The first record of a file."""
+    if subject.type != "warcinfo":
+        yield Hit("warcinfo-first", f"the file starts with a {subject.type or 'typeless'} record")
+
+
+def check_stretch(stretch: DamagedStretch) -> Hit:
+    """Bytes that are no record."""
+    count = stretch.end - stretch.offset
+    return Hit("not-a-record", f"{count} bytes are no record: {stretch.reason}", stretch.offset)
+
+
+class Gaps:
+    """Finds bytes between records: the reader passes over line ends in silence."""
+
+    def __init__(self, source: Source) -> None:
+        self._members = MEMBER_START.match(source.view(0, 4)) is not None
+        self._end = 0
+        self._expected = 0
+
+    def before(self, offset: int) -> Iterator[Hit]:
+        """What lies between the item before and one at `offset` (or the end of the file)."""
+        surplus = offset - self._end - self._expected
+        if surplus > 0:
+            what = "an empty gzip member" if self._members else "line ends"
+            yield Hit("between-records", f"{surplus} bytes too many: {what}", self._end)
+
+    def after_record(self, subject: Subject) -> None:
+        """Go on behind a record."""
+        record = subject.record
+        self._end = record.offset + record.length
+        line_ends = 2 * len(record.header.line_end)
+        self._expected = 0 if self._members else line_ends
+
+    def after_stretch(self, stretch: DamagedStretch) -> None:
+        """Go on behind bytes that are no record."""
+        self._end, self._expected = stretch.end, 0

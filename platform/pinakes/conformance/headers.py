@@ -1,0 +1,108 @@
+"""Checks of a record's header: version line, syntax of lines, fields by the table.
+
+Source: ISO 28500:2017 §4 (grammar), §5 (fields).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from . import syntax
+from .fields import FIELDS
+from .rules import Hit
+from .subject import Subject
+
+_BARE_LF = re.compile(rb"(?<!\r)\n")
+_NAME = re.compile(syntax.TOKEN.encode() + rb"\Z")
+_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]|\r(?!\n)")
+_OLD_VERSION = re.compile(r"WARC/0\.\d+\Z|ARC/\d\.0\Z")
+_URIS = ("warc-target-uri", "warc-profile")
+
+
+def check_version(subject: Subject) -> Iterator[Hit]:
+    """The version line is one the standard knows, written as it says."""
+    version = subject.record.version
+    first = subject.record.header.raw.split(b"\n", 1)[0].removesuffix(b"\r")
+    if _OLD_VERSION.match(version):
+        yield Hit("version-uncovered", f"{version} is not covered by ISO 28500")
+    # Text in the grammar is in any case (RFC 2616 §2.1).
+    elif first.upper() not in (b"WARC/1.0", b"WARC/1.1"):
+        written = syntax.shown(first.decode("utf-8", "replace"))
+        yield Hit("version-line", f"{written} is neither WARC/1.0 nor WARC/1.1")
+
+
+def check_lines(subject: Subject) -> Iterator[Hit]:
+    """Line ends, colons, names, characters, folding."""
+    bare = len(_BARE_LF.findall(subject.record.header.raw))
+    if bare:
+        yield Hit("header-line-end", f"{bare} header lines end with LF instead of CRLF")
+    for line in subject.lines:
+        name, colon, value = line.raw.partition(b":")
+        shown = syntax.shown(line.name)
+        if not colon:
+            yield Hit("field-colon", f"{syntax.shown(line.value)} has no colon")
+            continue
+        if not _NAME.match(name):
+            yield Hit("field-name", f"{syntax.shown(name.decode('utf-8', 'replace'))} is no token")
+        control = _CONTROL.search(value)
+        if control:
+            yield Hit("field-value", f"{shown} has the control character 0x{control[0][0]:02x}")
+        if not _is_utf8(line.raw):
+            yield Hit("field-utf8", f"{shown} is not in UTF-8")
+        if line.raw.count(b"\n") > 1:
+            yield Hit("field-folded", f"{shown} runs over several lines")
+
+
+def check_presence(subject: Subject) -> Iterator[Hit]:
+    """Mandatory, forbidden, repeated and undefined fields."""
+    for name, field in FIELDS.items():
+        there = name in subject.fields
+        # What no record may lack, an unknown type may not either.
+        if not there and (subject.type in field.mandatory or len(field.mandatory) == 8):
+            yield Hit(f"{field.short}-missing", f"{field.name} is missing")
+        if there and subject.type in field.forbidden and field.syntax(subject.version):
+            message = f"{field.name} shall not be used on a {subject.type} record"
+            yield Hit(f"{field.short}-forbidden", message)
+    for name, values in subject.fields.items():
+        known = FIELDS.get(name)
+        if len(values) > 1 and not (known and known.repeats):
+            code = "field-repeated" if known else "extension-repeated"
+            yield Hit(code, f"{syntax.shown(name)} stands {len(values)} times")
+        if known is None and name.startswith("warc-"):
+            yield Hit("field-undefined", f"{syntax.shown(name)} is not in the standard")
+    if subject.type and not subject.known_type:
+        yield Hit("record-type-unknown", f"{syntax.shown(subject.type)} is not in the standard")
+
+
+def check_syntax(subject: Subject) -> Iterator[Hit]:
+    """Every value by the grammar of its field."""
+    for name, values in subject.fields.items():
+        field = FIELDS.get(name)
+        check = field.syntax(subject.version) if field else None
+        if field is None or check is None:
+            continue
+        for value in values:
+            wrong = check(value)
+            if wrong:
+                yield Hit(f"{field.short}-syntax", f"{field.name}: {wrong}")
+    for name in _URIS if subject.version == "1.0" else ():
+        if not (subject.first(name) or "<").startswith("<"):
+            yield Hit("uri-bare", f"{FIELDS[name].name} is not in < and >, as its examples are")
+
+
+def check_length_syntax(subject: Subject) -> Iterator[Hit]:
+    """Content-Length of a WARC that the standard does not cover."""
+    value = subject.first("content-length")
+    wrong = "it is missing" if value is None else syntax.digits(value)
+    if wrong:
+        code = "content-length-missing" if value is None else "content-length-syntax"
+        yield Hit(code, f"Content-Length: {wrong}")
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
