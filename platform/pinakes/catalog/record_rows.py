@@ -21,7 +21,7 @@ from pinakes.warc.digest import Digest
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.record import Record
 
-from .claims import verified_over
+from .declared import verified_over
 from .sidecar import SidecarRow
 
 FIRST_GENERATION = 1
@@ -48,7 +48,7 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
         media_type=http.media_type if http is not None else header.field("content-type"),
         payload_size=size,
         declared=header.field("warc-payload-digest"),
-        skip=why_not(record, status, size, landed),
+        skip=why_not(record, now=landed),
         row_key=_row_key(record, archive_file) if uri else None,
     )
     if record.type == "revisit":

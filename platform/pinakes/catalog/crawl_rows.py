@@ -1,0 +1,93 @@
+"""Crawls in the catalogue: their collection, their state, what each act did to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pinakes.errors import ConfigError
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.columns import named_column
+from pinakes.hbase_schema.name_keys import ALL_CRAWLS, encode_crawl_key
+from pinakes.hbase_schema.run_cells import ActCounts, CrawlFacts, CrawlState
+from pinakes.row_store.port import Put, Row, RowStore, get_row
+
+TABLE = "crawls"
+OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlEntry:
+    """A crawl as the catalogue knows it; `counts` are summed over its acts."""
+
+    crawl: str
+    facts: CrawlFacts
+    state: str
+    counts: Mapping[str, int]
+
+
+def read_crawl(store: RowStore, crawl: str) -> CrawlEntry | None:
+    """What is known of a crawl; None where nothing is.  One round trip."""
+    row = get_row(store, TABLE, encode_crawl_key(crawl))
+    return _entry(row) if row is not None else None
+
+
+def scan_crawls(store: RowStore) -> Iterator[CrawlEntry]:
+    """All crawls, by name."""
+    for row in store.scan(TABLE, ALL_CRAWLS):
+        entry = _entry(row)
+        if entry is not None:
+            yield entry
+
+
+def _entry(row: Row) -> CrawlEntry | None:
+    facts, state = row.value(CrawlFacts.COLUMN), row.value(CrawlState.COLUMN)
+    if facts is None:
+        return None
+    counts: Counter[str] = Counter()
+    for column, cell in row.cells.items():
+        if column.startswith(ActCounts.COLUMN):
+            counts.update(decode_cell(ActCounts, cell.value).counts)
+    return CrawlEntry(
+        crawl=row.key.decode("ascii"),
+        facts=decode_cell(CrawlFacts, facts),
+        state=decode_cell(CrawlState, state).state if state is not None else OPEN,
+        counts=counts,
+    )
+
+
+def ensure_crawl(
+    store: RowStore, crawl: str, facts: CrawlFacts, *, act: str, act_time_ms: int
+) -> None:
+    """Make the crawl known, if it is not.
+
+    Raises:
+        ConfigError: where it belongs to another collection: a crawl's captures share a
+            dedupe scope.
+    """
+    entry = read_crawl(store, crawl)
+    if entry is not None:
+        if entry.facts.collection != facts.collection:
+            raise ConfigError(
+                f"the crawl {crawl} belongs to the collection {entry.facts.collection}, "
+                f"not {facts.collection}"
+            )
+        return
+    key = encode_crawl_key(crawl)
+    store.mutate(TABLE, [Put(key, {CrawlFacts.COLUMN: encode_cell(facts)}, act_time_ms)])
+    set_crawl_state(store, crawl, OPEN, act=act)
+
+
+def set_crawl_state(store: RowStore, crawl: str, state: str, *, act: str) -> None:
+    """Write the crawl's state."""
+    cell = encode_cell(CrawlState(state=state, act=act))
+    store.mutate(TABLE, [Put(encode_crawl_key(crawl), {CrawlState.COLUMN: cell}, None)])
+
+
+def put_counts(
+    store: RowStore, crawl: str, counts: ActCounts, *, act: str, act_time_ms: int
+) -> None:
+    """Write what an act did; again with the same act, it is the same cell."""
+    column = named_column(ActCounts, act)
+    store.mutate(TABLE, [Put(encode_crawl_key(crawl), {column: encode_cell(counts)}, act_time_ms)])

@@ -1,0 +1,180 @@
+"""Archive files in the catalogue: what they are, in which state, who works on them.
+
+Facts (`f`) are written with their act's time; the present (`l`) by check-and-put.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from pinakes.errors import Conflict
+from pinakes.hbase_schema.act_times import next_act_time
+from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
+from pinakes.hbase_schema.file_cells import (
+    Claim,
+    CurrentGeneration,
+    FileFacts,
+    FileState,
+    InFlight,
+)
+from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
+from pinakes.hbase_schema.ranges import KeyRange
+from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
+
+TABLE = "files"
+INFLIGHT = "inflight"
+LEASE_MS = 600_000
+_TAKE_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEntry:
+    """An archive file as the catalogue knows it; None for what is not known."""
+
+    archive_file: str
+    facts: FileFacts | None
+    state: str | None
+    generation: int
+    claim: Claim | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A claim that was taken: the cell as it stands, and whether an act is gone on with."""
+
+    archive_file: str
+    claim: Claim
+    resumed: bool
+
+
+def read_entry(store: RowStore, archive_file: str) -> FileEntry:
+    """What is known of a file.  One round trip."""
+    row = get_row(store, TABLE, encode_file_key(archive_file), columns=[b"f", b"l"])
+    return _entry(archive_file, row)
+
+
+def scan_entries(store: RowStore, crawl: str | None = None) -> Iterator[FileEntry]:
+    """The files of a crawl, or all, in order of their names."""
+    key_range = files_of(crawl) if crawl is not None else KeyRange()
+    for row in store.scan(TABLE, key_range, columns=[b"f:facts", b"l"]):
+        yield _entry(decode_file_key(row.key), row)
+
+
+def _entry(archive_file: str, row: Row | None) -> FileEntry:
+    def read(cls: type[C]) -> C | None:
+        value = row.value(cls.COLUMN) if row is not None else None
+        return decode_cell(cls, value) if value is not None else None
+
+    state, generation = read(FileState), read(CurrentGeneration)
+    return FileEntry(
+        archive_file=archive_file,
+        facts=read(FileFacts),
+        state=state.state if state is not None else None,
+        generation=generation.generation if generation is not None else 1,
+        claim=read(Claim),
+    )
+
+
+def take_claim(
+    store: RowStore,
+    archive_file: str,
+    *,
+    owner: str,
+    token: str,
+    act: str,
+    now_ms: int,
+    is_gone: Callable[[str], bool],
+) -> Held:
+    """Claim a file for an act.
+
+    A claim whose owner is gone, or that has expired, is taken over with its act and act
+    time, so that what is written again is written to the same cells.
+
+    Raises:
+        Conflict: where somebody else has it.
+    """
+    key = encode_file_key(archive_file)
+    for _ in range(_TAKE_ATTEMPTS):
+        row = get_row(store, TABLE, key, columns=[Claim.COLUMN])
+        value = row.value(Claim.COLUMN) if row is not None else None
+        last = decode_cell(Claim, value) if value is not None else None
+        resumed = last is not None and last.expires_ms != 0
+        if last is not None and resumed and last.expires_ms > now_ms and not is_gone(last.owner):
+            raise Conflict(f"{last.owner} is working on it", file=archive_file)
+        if last is not None and resumed:
+            claim = replace(last, owner=owner, token=token, expires_ms=now_ms + LEASE_MS)
+        else:
+            earlier = () if last is None else (last.act_time_ms,)
+            claim = Claim(
+                owner=owner,
+                token=token,
+                act=act,
+                act_time_ms=next_act_time(now_ms, *earlier),
+                expires_ms=now_ms + LEASE_MS,
+            )
+        if store.check_and_put(
+            TABLE, key, Claim.COLUMN, expected=value, value=encode_cell(claim)
+        ) or _holds(store, archive_file, token):
+            return Held(archive_file=archive_file, claim=claim, resumed=resumed)
+    raise Conflict("somebody else claims it at this moment; try again", file=archive_file)
+
+
+def _holds(store: RowStore, archive_file: str, token: str) -> bool:
+    row = get_row(store, TABLE, encode_file_key(archive_file), columns=[Claim.COLUMN])
+    value = row.value(Claim.COLUMN) if row is not None else None
+    return value is not None and decode_cell(Claim, value).token == token
+
+
+def require_claim(store: RowStore, held: Held) -> None:
+    """Raise Conflict unless the claim is still ours: it may have expired and been taken."""
+    if not _holds(store, held.archive_file, held.claim.token):
+        raise Conflict("another process has taken over this file", file=held.archive_file)
+
+
+def renew_claim(store: RowStore, held: Held, now_ms: int) -> Held:
+    """Put off the claim's expiry; Raises Conflict as `require_claim` does."""
+    return _replace_claim(store, held, replace(held.claim, expires_ms=now_ms + LEASE_MS))
+
+
+def release_claim(store: RowStore, held: Held) -> None:
+    """Give the claim back; its act time stays, for the next act's."""
+    _replace_claim(store, held, replace(held.claim, expires_ms=0))
+
+
+def _replace_claim(store: RowStore, held: Held, claim: Claim) -> Held:
+    done = store.check_and_put(
+        TABLE,
+        encode_file_key(held.archive_file),
+        Claim.COLUMN,
+        expected=encode_cell(held.claim),
+        value=encode_cell(claim),
+    )
+    if not done:
+        raise Conflict("another process has taken over this file", file=held.archive_file)
+    return replace(held, claim=claim)
+
+
+def set_state(store: RowStore, held: Held, state: str, *, generation: int | None = None) -> None:
+    """Write the file's state, and its current generation where one is given."""
+    act = held.claim.act
+    cells = {FileState.COLUMN: encode_cell(FileState(state=state, act=act))}
+    if generation is not None:
+        current = CurrentGeneration(generation=generation, act=act)
+        cells[CurrentGeneration.COLUMN] = encode_cell(current)
+    store.mutate(TABLE, [Put(encode_file_key(held.archive_file), cells, None)])
+
+
+def set_inflight(store: RowStore, held: Held, direction: str | None) -> None:
+    """Hide the file's captures while it lands or leaves; None shows them again."""
+    key = encode_file_key(held.archive_file)
+    if direction is None:
+        store.mutate(INFLIGHT, [Delete(key, None)])
+        return
+    cell = InFlight(act=held.claim.act, direction=direction)
+    store.mutate(INFLIGHT, [Put(key, {InFlight.COLUMN: encode_cell(cell)}, None)])
+
+
+def scan_inflight(store: RowStore) -> set[str]:
+    """The files whose captures are to be left out of answers."""
+    return {decode_file_key(row.key) for row in store.scan(INFLIGHT)}
