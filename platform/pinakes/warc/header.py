@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_BLANK = " \t\r"
+BLANK = " \t\r"
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 _FOLD = re.compile(r"\r?\n[ \t]+")
 
@@ -50,6 +50,11 @@ class Header:
             index = self._index = self._first_values()
         return index.get(lower_name)
 
+    @property
+    def declares_http(self) -> bool:
+        """Whether Content-Type says that the block is an HTTP message."""
+        return (self.field("content-type") or "")[:16].lower() == "application/http"
+
     def get_all(self, name: str) -> list[str]:
         """Every field of that name, in order (`WARC-Concurrent-To` may repeat)."""
         name = name.lower()
@@ -61,7 +66,7 @@ class Header:
         What has no colon is no field; `pinakes check` says so.
         """
         split = [line.partition(":") for line in self._unfolded().split("\n")[1:]]
-        return [(name.strip(_BLANK), value.strip(_BLANK)) for name, colon, value in split if colon]
+        return [(name.strip(BLANK), value.strip(BLANK)) for name, colon, value in split if colon]
 
     def _unfolded(self) -> str:
         text = self.raw.decode("utf-8", "surrogateescape")
@@ -73,7 +78,7 @@ class Header:
         for line in reversed(self._unfolded().split("\n")):
             name, colon, value = line.partition(":")
             if colon:
-                index[name.strip(_BLANK).lower()] = value.strip(_BLANK)
+                index[name.strip(BLANK).lower()] = value.strip(BLANK)
         return index
 
     @property
@@ -94,11 +99,11 @@ class Header:
         """
         result: list[HeaderLine] = []
         for raw in _LINE.findall(self.raw)[1:]:
-            if raw[:1] in (b" ", b"\t") and result and raw.strip():
+            if raw[:1] in (b" ", b"\t") and result:
                 last = result[-1]
                 value = f"{last.value} {_text(raw)}".strip()
                 result[-1] = HeaderLine(last.name, value, last.raw + raw)
-            elif raw.strip():
+            elif raw not in (b"\n", b"\r\n"):
                 name, colon, value = raw.partition(b":")
                 field = (_text(name), _text(value)) if colon else ("", _text(raw))
                 result.append(HeaderLine(*field, raw))

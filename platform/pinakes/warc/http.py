@@ -14,6 +14,7 @@ from .header import Header
 HEAD_LIMIT_BYTES = 1 << 20
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?:[ \t\r\n]|\Z)", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\Z")
+_FOLD = (b" ", b"\t")
 _CHUNK_LINE_LIMIT_BYTES = 4096
 
 
@@ -46,15 +47,23 @@ class HttpHead:
     @property
     def content_length(self) -> int | None:
         """What Content-Length promises; None where it is missing or no number."""
-        if b"ength" not in self.raw and b"ENGTH" not in self.raw:
+        raw = self.raw
+        at = raw.lower().find(b"content-length")
+        if at < 0:
             return None
-        text = self.get("content-length")
-        return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
+        end = raw.find(b"\n", at)
+        # Where the name fills its line from the start to the colon, and the next line does
+        # not go on with it, this is the first field of that name, and no parse is needed.
+        if end > 0 and raw[at - 1 : at + 15 : 15] == b"\n:" and raw[end + 1 : end + 2] not in _FOLD:
+            text = raw[at + 15 : end].strip(b" \t\r")
+        else:
+            text = (self.get("content-length") or "").encode("utf-8", "surrogateescape")
+        return int(text) if text.isdigit() and len(text) < 19 else None
 
     @property
     def says_chunked(self) -> bool:
         """Whether Transfer-Encoding names chunked; the body may not be, all the same."""
-        if b"hunked" not in self.raw and b"HUNKED" not in self.raw:
+        if b"chunked" not in self.raw.lower():
             return False
         return "chunked" in (self.get("transfer-encoding") or "").lower()
 
@@ -68,7 +77,7 @@ class HttpHead:
 def head_end(block: bytes, start: int = 0) -> int:
     """Where the body begins: behind the first blank line; -1 where there is none."""
     crlf = block.find(b"\n\r\n", start)
-    lf = block.find(b"\n\n", start, crlf if crlf >= 0 else len(block))
+    lf = block.find(b"\n\n", start, crlf + 1 if crlf >= 0 else len(block))
     if lf >= 0:
         return lf + 2
     return crlf + 3 if crlf >= 0 else -1

@@ -94,7 +94,6 @@ class Record:
     """
 
     __slots__ = (
-        "_dechunker",
         "_head",
         "_measured",
         "body",
@@ -132,7 +131,6 @@ class Record:
         self.findings: tuple[Finding, ...] = ()
         self._head: HttpHead | bool | None = False
         self._measured: Measured | None = None
-        self._dechunker: Dechunker | None = None
 
     @property
     def target_uri(self) -> str | None:
@@ -164,7 +162,7 @@ class Record:
         """Whether the block is an HTTP message, by Content-Type or by what it begins with."""
         if self.type not in ("response", "request", "revisit"):
             return False
-        if (self.header.field("content-type") or "")[:16].lower() == "application/http":
+        if self.header.declares_http:
             return True
         uri = (self.target_uri or "")[:6].lower()
         return uri.startswith(("http:", "https:")) and self._begins_with_http()
@@ -183,15 +181,15 @@ class Record:
         return head  # type: ignore[return-value]
 
     def _read_head(self) -> HttpHead | None:
-        if self._measured is not None:
-            return HttpHead(self._measured.head) if self._measured.head else None
         body = self.body
-        if not isinstance(body, MemoryBody):
+        if isinstance(body, MemoryBody):
+            end = head_end(body.data, body.start)  # type: ignore[arg-type]
+            if end < 0 or end > body.end:
+                end = body.end
+            return HttpHead(bytes(body.data[body.start : end]))
+        if self._measured is None:
             raise TypeError("a streamed record was not measured")
-        end = head_end(body.data, body.start)  # type: ignore[arg-type]
-        if end < 0 or end > body.end:
-            end = body.end
-        return HttpHead(bytes(body.data[body.start : end]))
+        return HttpHead(self._measured.head) if self._measured.head else None
 
     @property
     def payload_offset(self) -> int:
@@ -208,11 +206,27 @@ class Record:
         """The stored body, in pieces."""
         return self.body.pieces(self.payload_offset)
 
+    def starts_with(self, prefix: bytes) -> bool:
+        """Whether the block does, letters in any case; `prefix` in upper case."""
+        body = self.body
+        if isinstance(body, MemoryBody):
+            end = min(body.start + len(prefix), body.end)
+            return bytes(body.data[body.start : end]).upper() == prefix
+        return bytes(next(body.pieces(0), b"")[: len(prefix)]).upper() == prefix
+
     def payload_digest(self, algorithm: str = "sha1") -> Digest:
         """The digest of the stored body."""
+        return Digest(algorithm, self.payload_hash(algorithm))
+
+    def payload_hash(self, algorithm: str = "sha1") -> bytes:
+        """The bytes of `payload_digest`, without a `Digest` around them: for the inner loop."""
+        body = self.body
+        if isinstance(body, MemoryBody):
+            payload = memoryview(body.data)[body.start + self.payload_offset : body.end]
+            return hasher(algorithm)(payload).digest()
         if self._measured is not None and algorithm in self._measured.stored:
-            return self._measured.stored[algorithm]
-        return _digest(algorithm, self.payload())
+            return self._measured.stored[algorithm].value
+        return _digest(algorithm, self.payload()).value
 
     def block_digest(self, algorithm: str = "sha1") -> Digest:
         """The digest of the whole block (`WARC-Block-Digest`)."""
