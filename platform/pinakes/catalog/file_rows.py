@@ -100,7 +100,13 @@ def take_claim(
         value = row.value(Claim.COLUMN) if row is not None else None
         last = decode_cell(Claim, value) if value is not None else None
         resumed = last is not None and last.expires_ms != 0
-        if last is not None and resumed and last.expires_ms > now_ms and not is_gone(last.owner):
+        if (
+            last is not None
+            and resumed
+            and last.owner != owner
+            and last.expires_ms > now_ms
+            and not is_gone(last.owner)
+        ):
             raise Conflict(f"{last.owner} is working on it", file=archive_file)
         if last is not None and resumed:
             claim = replace(last, owner=owner, token=token, expires_ms=now_ms + LEASE_MS)

@@ -54,6 +54,11 @@ class SidecarRow(NamedTuple):
     concurrent_to: str | None
 
 
+def sidecar_name(file: str) -> str:
+    """The name of a file's sidecar, beside it."""
+    return f"{file}.sidecar.parquet"
+
+
 def _schema() -> pa.Schema:
     import pyarrow as pa
 

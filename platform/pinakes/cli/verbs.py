@@ -20,9 +20,13 @@ class Verb(NamedTuple):
 
 VERBS = MappingProxyType(
     {
+        "init": Verb("pinakes.cli.init", "make the store, or bring it up to date"),
         "config": Verb("pinakes.cli.config", "the configuration in force, and whence each value"),
+        "ingest": Verb("pinakes.cli.ingest", "land archive files into a crawl"),
+        "check": Verb("pinakes.cli.check", "does a WARC conform to ISO 28500, and to which clause"),
         "refs": Verb("pinakes.cli.refs", "write archive files anew, duplicates as revisits"),
         "validate": Verb("pinakes.cli.validate", "compare archive files before and after"),
         "restore": Verb("pinakes.cli.restore", "turn our revisits back into full records"),
+        "convert": Verb("pinakes.cli.convert", "ARC files to WARC, and back, byte for byte"),
     }
 )

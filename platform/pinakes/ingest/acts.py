@@ -1,0 +1,58 @@
+"""Who does an act, and when: the only place of landing that looks at clock and process."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """One worker of this process, as claims name it: `HOST/PID/START/WORKER`.
+
+    What it left unfinished it may take up again itself; so no two threads share one.
+    """
+
+    owner: str = field(default_factory=lambda: f"{_process(os.getpid())}/{uuid.uuid4().hex[:8]}")
+
+    def now_ms(self) -> int:
+        """Milliseconds since 1970, UTC."""
+        return time.time_ns() // 1_000_000
+
+    def new_token(self) -> str:
+        """A token that nobody else has."""
+        return uuid.uuid4().hex
+
+    def new_act(self, verb: str) -> str:
+        """A name for an act, readable and unique: `ingest-20260101T000000-1a2b3c4d`."""
+        moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        return f"{verb}-{moment}-{uuid.uuid4().hex[:8]}"
+
+    def is_gone(self, owner: str) -> bool:
+        """Whether the owner of a claim was a process of this host that is not there any more.
+
+        Of another host nobody can tell: its claims are waited for until they expire.
+        """
+        host, _, rest = owner.partition("/")
+        pid = rest.partition("/")[0]
+        if host != socket.gethostname() or not pid.isdigit():
+            return False
+        return _process(int(pid)) != owner.rpartition("/")[0]
+
+
+def _process(pid: int) -> str:
+    return f"{socket.gethostname()}/{pid}/{_started(pid)}"
+
+
+def _started(pid: int) -> str:
+    """When a process began: ticks since boot (`proc(5)`, stat, field 22), and the boot's id."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+    except OSError:
+        return "gone"
+    return f"{boot.strip()[:8]}-{stat.rpartition(')')[2].split()[19]}"

@@ -1,0 +1,314 @@
+"""Landing one archive file: rows first, then the file, then both visible.
+
+    claim, in flight ─▶ one pass: rows, copy, checksum ─▶ compared ─▶ published ─▶ stored
+
+The file's captures stay hidden (`inflight`) until its state is `stored`.  A landing that
+dies anywhere is completed by the next one of the same file, which takes over its act
+and act time and so writes the same cells; `fsck` completes what nobody runs again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import BinaryIO
+
+from pinakes.archive_store.port import ArchiveStore, AsideFile
+from pinakes.catalog.crawl_rows import put_counts
+from pinakes.catalog.file_rows import (
+    Held,
+    read_entry,
+    release_claim,
+    renew_claim,
+    require_claim,
+    set_inflight,
+    set_state,
+    take_claim,
+)
+from pinakes.catalog.record_rows import capture_cells, digest_rows, sidecar_row
+from pinakes.catalog.requests import assign_methods
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
+from pinakes.errors import Conflict, DigestMismatch, InputRefused
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.file_cells import FileErrors, FileFacts, GenerationFacts
+from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.hbase_schema.run_cells import ActCounts
+from pinakes.row_store.port import Put, RowStore
+from pinakes.warc.members import GZIP_MAGIC
+from pinakes.warc.reader import Item, iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source, open_source
+
+from .acts import Actor
+from .copying import CopyingFile
+
+STORED = "stored"
+LANDING = "landing"
+_BATCH_ROWS = 4000
+_KEPT_ERRORS = 100
+
+
+@dataclass(slots=True)
+class Landed:
+    """What became of a file."""
+
+    archive_file: str
+    size: int = 0
+    sha256: str = ""
+    was_there: bool = False
+    captures: int = 0
+    records: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    damaged: int = 0
+    lines: list[str] = field(default_factory=list)
+    format: str = "none"
+    compression: str = "none"
+
+    def note(self, offset: int, code: str, message: str) -> None:
+        self.errors[code] += 1
+        if len(self.lines) < _KEPT_ERRORS:
+            self.lines.append(f"{offset}: {code}: {message}")
+
+
+class Lander:
+    """Lands files into one pair of stores.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        actor: Actor,
+        *,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`at` is called after each step, with its name: tests end the process there."""
+        self._rows = rows
+        self._archive = archive
+        self._actor = actor
+        self._at = at
+
+    def land(self, path: Path, archive_file: str, collection: str) -> Landed:
+        """Land one file of an existing crawl.
+
+        Raises:
+            InputRefused: other bytes are known by this name; or the file is no file, is
+                empty, or changes.
+            Conflict: somebody else is landing it.
+            StoreUnavailable: a store is not reachable or full.
+            DigestMismatch: what was stored is not what was read.
+        """
+        with open_source(path) as probe:
+            if not probe.size:
+                raise InputRefused("the file is empty", file=str(path))
+        entry = read_entry(self._rows, archive_file)
+        if entry.state == STORED and entry.facts is not None:
+            return self._compare_known(path, archive_file, entry.facts)
+        held = take_claim(
+            self._rows,
+            archive_file,
+            owner=self._actor.owner,
+            token=self._actor.new_token(),
+            act=self._actor.new_act("ingest"),
+            now_ms=self._actor.now_ms(),
+            is_gone=self._actor.is_gone,
+        )
+        self._at("claimed")
+        # Somebody may have finished between the look and the claim.
+        entry = read_entry(self._rows, archive_file)
+        if entry.state == STORED and entry.facts is not None:
+            release_claim(self._rows, held)
+            return self._compare_known(path, archive_file, entry.facts)
+        try:
+            return self._land_claimed(path, held, collection)
+        except (InputRefused, DigestMismatch):
+            self._withdraw(held)
+            raise
+
+    def _compare_known(self, path: Path, archive_file: str, facts: FileFacts) -> Landed:
+        with open_source(path) as source:
+            state = _sha256_of(source)
+        if (path.stat().st_size, state) != (facts.size, facts.sha256):
+            raise InputRefused(
+                f"other bytes are known as {archive_file}: give the file another name, "
+                "or land it in another crawl",
+                file=str(path),
+            )
+        return Landed(archive_file, size=facts.size, sha256=facts.sha256, was_there=True)
+
+    def _land_claimed(self, path: Path, held: Held, collection: str) -> Landed:
+        set_inflight(self._rows, held, LANDING)
+        set_state(self._rows, held, LANDING)
+        self._at("in flight")
+        result = Landed(held.archive_file)
+        token = held.claim.token
+        with (
+            path.open("rb", buffering=0) as file,
+            self._archive.create_aside(f"{token}.copy") as copy,
+            self._archive.create_aside(f"{token}.sidecar") as sidecar,
+        ):
+            copying = CopyingFile(file, copy.file)
+            source = Source(copying, name=str(path))
+            self._write_rows(source, held, collection, sidecar.file, result)
+            self._at("rows")
+            result.sha256 = copying.finish()
+            result.size = copying.copied_bytes
+            source.check_unchanged()
+            held = renew_claim(self._rows, held, self._actor.now_ms())
+            self._compare_stored(copy, result)
+            self._at("copied")
+            self._write_facts(path, held, collection, result)
+            self._at("facts")
+            require_claim(self._rows, held)
+            self._publish(copy, sidecar, result)
+        self._finish(held, result)
+        return result
+
+    def _write_rows(
+        self, source: Source, held: Held, collection: str, sidecar: BinaryIO, result: Landed
+    ) -> None:
+        landed = datetime.fromtimestamp(held.claim.act_time_ms / 1000, timezone.utc)
+        items = iter_records(source, digests=("sha1", "sha256"))
+        rows = self._sidecar_rows(items, held.archive_file, landed, result)
+        written = self._put_captures(assign_methods(rows), held, collection)
+        write_sidecar(sidecar, written)
+        first = bytes(source.view(0, 3))
+        result.compression = "gzip" if first == GZIP_MAGIC else "none"
+
+    def _sidecar_rows(
+        self, items: Iterator[Item], archive_file: str, landed: datetime, result: Landed
+    ) -> Iterator[SidecarRow]:
+        for item in items:
+            if not isinstance(item, Record):
+                result.damaged += 1
+                result.note(item.offset, "no-record", f"to {item.end}: {item.reason}")
+                continue
+            if result.format == "none":
+                result.format = "arc" if item.version.startswith("ARC") else "warc"
+            result.records[item.type or "unknown"] += 1
+            for finding in item.findings:
+                result.note(finding.offset, finding.code, finding.message)
+            row = sidecar_row(item, archive_file=archive_file, landed=landed)
+            result.captures += row.row_key is not None
+            yield row
+
+    def _put_captures(
+        self, rows: Iterable[SidecarRow], held: Held, collection: str
+    ) -> Iterator[SidecarRow]:
+        """Write the rows' cells in batches on the way through."""
+        act_time, name = held.claim.act_time_ms, held.archive_file
+        captures: list[Put] = []
+        digests: list[Put] = []
+
+        def flush() -> None:
+            self._rows.mutate("captures", captures)
+            self._rows.mutate("digests", digests)
+            captures.clear()
+            digests.clear()
+
+        for row in rows:
+            if row.row_key is not None:
+                captures.append(Put(row.row_key, capture_cells(row, name), act_time))
+                digests.extend(
+                    Put(key, cells, act_time) for key, cells in digest_rows(row, name, collection)
+                )
+                if len(captures) >= _BATCH_ROWS:
+                    flush()
+            yield row
+        flush()
+
+    def _compare_stored(self, copy: AsideFile, result: Landed) -> None:
+        if copy.checksum() != result.sha256:
+            raise DigestMismatch(
+                "what was stored is not what was read: check the disk", file=result.archive_file
+            )
+
+    def _write_facts(self, path: Path, held: Held, collection: str, result: Landed) -> None:
+        act = held.claim.act
+        facts = FileFacts(
+            size=result.size,
+            sha256=result.sha256,
+            collection=collection,
+            format=result.format,
+            compression=result.compression,
+            act=act,
+            source=str(path),
+            captures=result.captures,
+            damaged=result.damaged,
+            records=dict(result.records),
+            errors=dict(result.errors),
+        )
+        generation = GenerationFacts(
+            file=held.archive_file, size=result.size, sha256=result.sha256, why="landed", act=act
+        )
+        cells = {
+            FileFacts.COLUMN: encode_cell(facts),
+            numbered_column(GenerationFacts, 1): encode_cell(generation),
+        }
+        if result.lines:
+            errors = FileErrors(
+                lines=tuple(result.lines), more=sum(result.errors.values()) - len(result.lines)
+            )
+            cells[FileErrors.COLUMN] = encode_cell(errors)
+        key = encode_file_key(held.archive_file)
+        self._rows.mutate("files", [Put(key, cells, held.claim.act_time_ms)])
+
+    def _publish(self, copy: AsideFile, sidecar: AsideFile, result: Landed) -> None:
+        """The sidecar first: a file that is there has one."""
+        for aside, name in (
+            (sidecar, sidecar_name(result.archive_file)),
+            (copy, result.archive_file),
+        ):
+            size = self._archive.size(name)
+            if size is None:
+                aside.publish(name)
+            elif aside is sidecar:
+                self._archive.delete(name)
+                aside.publish(name)
+            elif self._archive.checksum(name) != result.sha256:
+                raise InputRefused(
+                    "a file of that name, which the catalogue does not know, lies in the "
+                    "store: `pinakes fsck` says what it is",
+                    file=name,
+                )
+            self._at(f"published {'sidecar' if aside is sidecar else 'file'}")
+
+    def _finish(self, held: Held, result: Landed) -> None:
+        counts = {
+            "files": 1,
+            "bytes": result.size,
+            "records": sum(result.records.values()),
+            "captures": result.captures,
+            "damaged": result.damaged,
+        }
+        put_counts(
+            self._rows,
+            held.archive_file.partition("/")[0],
+            ActCounts(verb="ingest", counts=counts),
+            act=held.claim.act,
+            act_time_ms=held.claim.act_time_ms,
+        )
+        set_state(self._rows, held, STORED, generation=1)
+        self._at("stored")
+        set_inflight(self._rows, held, None)
+        self._at("visible")
+        release_claim(self._rows, held)
+
+    def _withdraw(self, held: Held) -> None:
+        """Undo a refused landing as far as readers see it; fsck clears its rows away."""
+        try:
+            set_state(self._rows, held, "refused")
+            release_claim(self._rows, held)
+        except Conflict:
+            return
+
+
+def _sha256_of(source: Source) -> str:
+    state = hashlib.sha256()
+    for piece in source.pieces(0, source.size):
+        state.update(piece)
+    return state.hexdigest()
