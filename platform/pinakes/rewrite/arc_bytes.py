@@ -1,0 +1,196 @@
+"""The bytes of an ARC file in order, and where records divide them.
+
+What an ARC file holds is its *readable bytes*: an uncompressed file as it is; of a
+compressed one the content of its members, and behind a member that is damaged the
+bytes of the file from that member to the next one that can be read, as they lie.
+Nothing is left out, so whoever accounts for every readable byte has lost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pinakes.errors import MalformedRecord
+from pinakes.warc.damage import find_next_record
+from pinakes.warc.members import MEMBER_START
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+from pinakes.warc.stream import MemberStream
+
+LINE_ENDS_LIMIT_BYTES = 64
+_PIECE_BYTES = 1 << 20
+
+
+class Piece(NamedTuple):
+    """Readable bytes: of the member at `offset`, from `inner` on; or raw, of the file itself.
+
+    An uncompressed file counts as one member at 0.
+    """
+
+    raw: bool
+    offset: int
+    inner: int
+    data: bytes | memoryview
+
+
+class Run(NamedTuple):
+    """Where a stretch of readable bytes lies; it may run over several members."""
+
+    raw: bool
+    offset: int
+    inner: int
+    size: int
+    line_ends: bytes
+    """The line ends that it begins with, at most `LINE_ENDS_LIMIT_BYTES` of them."""
+
+    def file_offset(self, *, compressed: bool) -> int:
+        """Where it lies in the file: in a compressed one, where its member begins."""
+        return self.offset if compressed or self.raw else self.inner
+
+    def pieces(self, source: Source) -> Iterator[bytes | memoryview]:
+        """Its bytes, read again."""
+        if self.raw or not is_compressed(source):
+            start = self.offset if self.raw else self.inner
+            yield from source.pieces(start, start + self.size)
+            return
+        stream = MemberStream(source, self.offset)
+        _take(stream, self.inner)
+        yield from _take_pieces(stream, self.size)
+
+
+def is_compressed(source: Source) -> bool:
+    """Whether the file begins with a compressed member."""
+    return MEMBER_START.match(source.view(0, 4)) is not None
+
+
+def readable_pieces(source: Source) -> Iterator[Piece]:
+    """The readable bytes of a file, from its first to its last; memory of a piece."""
+    if not is_compressed(source):
+        at = 0
+        for view in source.pieces(0, source.size):
+            yield Piece(False, 0, at, view)
+            at += len(view)
+        return
+    at = 0
+    while at < source.size:
+        stream = MemberStream(source, at)
+        while stream.peek(1):
+            offset, inner = stream.place()
+            yield Piece(False, offset, inner, stream.take(_PIECE_BYTES))
+        if stream.damage is None:
+            return
+        at = find_next_record(source, stream.resume_from, members=True, arc=True)
+        start = stream.damaged_from
+        for view in source.pieces(start, at):
+            yield Piece(True, start, 0, view)
+            start += len(view)
+
+
+class ArcBytes:
+    """A walk over the readable bytes, from record to record."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._compressed = is_compressed(source)
+        self._pieces = readable_pieces(source)
+        self._piece: Piece | None = None
+
+    def take_until(self, record: Record | None) -> list[Run]:
+        """What lies between here and the record (None: the end of the file).
+
+        Raises:
+            MalformedRecord: where no record lies at that place.
+        """
+        place = self._place(record) if record else None
+        gap = _Gap()
+        while (piece := self._next()) is not None:
+            if place is not None and not piece.raw and piece.offset == place[0]:
+                before = place[1] - piece.inner
+                if 0 <= before < len(piece.data):
+                    gap.add(piece, before)
+                    self._piece = _rest(piece, before)
+                    return gap.runs
+            gap.add(piece, len(piece.data))
+            self._piece = None
+        if record is not None:
+            raise MalformedRecord(
+                "this record does not lie where the reader found it; nothing was converted",
+                file=self._source.name,
+                offset=record.offset,
+            )
+        return gap.runs
+
+    def skip(self, record: Record) -> None:
+        """Pass over a record's header line and block.
+
+        Raises:
+            MalformedRecord: where so many bytes are not there.
+        """
+        left = len(record.header.raw) + record.block_size
+        while left:
+            piece = self._next()
+            if piece is None or piece.raw:
+                raise MalformedRecord(
+                    "this record is not as long as the reader found it; nothing was converted",
+                    file=self._source.name,
+                    offset=record.offset,
+                )
+            taken = min(left, len(piece.data))
+            left -= taken
+            self._piece = _rest(piece, taken)
+
+    def _place(self, record: Record) -> tuple[int, int]:
+        if self._compressed:
+            return record.offset, record.inner_offset
+        return 0, record.offset
+
+    def _next(self) -> Piece | None:
+        if self._piece is None:
+            self._piece = next(self._pieces, None)
+        return self._piece
+
+
+class _Gap:
+    """The runs between two records, as they come together from pieces."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+
+    def add(self, piece: Piece, count: int) -> None:
+        if not count:
+            return
+        data = piece.data[:count]
+        if self.runs and self.runs[-1].raw == piece.raw:
+            last = self.runs[-1]
+            line_ends = last.line_ends
+            if last.size == len(line_ends):
+                line_ends = (line_ends + _line_ends(data))[:LINE_ENDS_LIMIT_BYTES]
+            self.runs[-1] = last._replace(size=last.size + count, line_ends=line_ends)
+        else:
+            self.runs.append(Run(piece.raw, piece.offset, piece.inner, count, _line_ends(data)))
+
+
+def _line_ends(data: bytes | memoryview) -> bytes:
+    start = bytes(data[:LINE_ENDS_LIMIT_BYTES])
+    return start[: len(start) - len(start.lstrip(b"\r\n"))]
+
+
+def _rest(piece: Piece, taken: int) -> Piece | None:
+    if taken == len(piece.data):
+        return None
+    return piece._replace(inner=piece.inner + taken, data=piece.data[taken:])
+
+
+def _take(stream: MemberStream, count: int) -> None:
+    for _ in _take_pieces(stream, count):
+        pass
+
+
+def _take_pieces(stream: MemberStream, count: int) -> Iterator[bytes]:
+    while count > 0:
+        piece = stream.take(count)
+        if not piece:
+            return
+        count -= len(piece)
+        yield piece

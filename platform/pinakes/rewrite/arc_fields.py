@@ -1,0 +1,97 @@
+"""What an ARC record's fields become in WARC, and the fields that keep them as they were.
+
+    Pinakes-ARC-Header    the header line with its line end
+    Pinakes-ARC-After     the line ends that stood between this record and the next
+    Pinakes-ARC-Findings  what the reader found wrong, as codes of `warc.record.FINDINGS`
+    Pinakes-ARC-Stretch   on bytes that are no record: where they lay (see `format_stretch`)
+    Pinakes-ARC-Reason    on the same: why they are no record
+
+The first two are percent-encoded bytes.  Pure functions, no IO.  See docs/convert.md.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import unquote_to_bytes
+
+from pinakes.warc.dates import parse_digits_date
+
+HEADER = "Pinakes-ARC-Header"
+AFTER = "Pinakes-ARC-After"
+FINDINGS = "Pinakes-ARC-Findings"
+STRETCH = "Pinakes-ARC-Stretch"
+REASON = "Pinakes-ARC-Reason"
+
+UNREADABLE_DATE = "1970-01-01T00:00:00Z"
+"""For a date that cannot be read: before the web, so that dedupe never believes it."""
+
+_NOT_AS_IT_IS = re.compile(rb"[^\x20-\x24\x26-\x7e]|\A |(?<!\A) \Z")
+_NOT_IN_A_URI = re.compile(rb"[^\x21-\x7e]")
+_MEDIA_TYPE = re.compile(r"[!#$&^_.+\w-]+/[!#$&^_.+\w-]+[ \t]*(;[\x20-\x7e]*)?", re.ASCII)
+
+
+def encode_bytes(data: bytes) -> str:
+    """Bytes as a header value: printable ASCII stays, `%` and the rest become `%XX`."""
+    return _NOT_AS_IT_IS.sub(_percent, data).decode("ascii")
+
+
+def decode_bytes(text: str) -> bytes:
+    """The bytes that `encode_bytes` was given."""
+    return unquote_to_bytes(text)
+
+
+def _percent(match: re.Match[bytes]) -> bytes:
+    return b"%%%02X" % match[0][0]
+
+
+def format_target_uri(written: str) -> str:
+    """The URI with what no URI may hold (spaces, controls, non-ASCII bytes) as `%XX`.
+
+    `%` stays, since most URIs are encoded already; `Pinakes-ARC-Header` has the original.
+    """
+    data = written.encode("utf-8", "surrogateescape")
+    return _NOT_IN_A_URI.sub(_percent, data).decode("ascii")
+
+
+def format_date(written: str | None) -> str | None:
+    """WARC-Date for 12 to 18 digits; None where they are no date.
+
+    Digits behind the seconds are a fraction, and stay as many as they are.  What is
+    missing before them is zero: readers of WARC/1.1 that take `2004-09-25T00:10Z` are rare.
+    """
+    if written is None:
+        return None
+    moment = parse_digits_date(written)
+    if moment is None:
+        return None
+    fraction = written.strip()[14:]
+    seconds = moment.replace(tzinfo=None, microsecond=0).isoformat()
+    return f"{seconds}.{fraction}Z" if fraction else f"{seconds}Z"
+
+
+def format_ip_address(written: str | None) -> str | None:
+    """The address; None for 0.0.0.0 (`not known`) and for what is no address."""
+    try:
+        address = ipaddress.ip_address(written or "")
+    except ValueError:
+        return None
+    return None if address.is_unspecified else str(address)
+
+
+def format_media_type(uri: str, written: str | None) -> str:
+    """Content-Type of a resource: the ARC's own, where it is one."""
+    if uri[:4].lower() == "dns:":
+        return "text/dns"
+    if written and _MEDIA_TYPE.fullmatch(written):
+        return written
+    return "application/octet-stream"
+
+
+def format_stretch(*, raw: bool, offset: int, inner: int) -> str:
+    """Where a stretch lay, in the ARC file and, if compressed, in its member's content.
+
+    `content` are bytes as a member holds them (or an uncompressed file), `file` are bytes
+    of the file itself, from the start of a damaged member.
+    """
+    return f"{'file' if raw else 'content'} offset={offset} inner={inner}"

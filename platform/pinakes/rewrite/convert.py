@@ -1,0 +1,309 @@
+"""ARC to WARC: every byte of the ARC file goes over, and can be had back.
+
+An ARC record becomes one WARC record; what is no record becomes a `metadata` record
+with these bytes as its block.  Joined in order, header line + block + line ends of
+each are the readable bytes of the ARC (`arc_bytes`, `rebuild`).
+
+    warcinfo                      what was converted, with checksums
+    metadata    filedesc://…      the ARC's own first record
+    response | resource | metadata ...
+
+Source: docs/convert.md has the rules with their reasons.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from pinakes.errors import InputRefused
+from pinakes.warc.digest import Digest
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import DamagedStretch, Finding, Record
+from pinakes.warc.source import Source
+from pinakes.warc.write import format_header, name_record
+
+from . import arc_fields
+from .arc_bytes import ArcBytes, Run, is_compressed, readable_pieces
+
+RULES = "1"
+"""Changes when the same ARC would give other bytes."""
+
+# The member of such a record is damaged, so that nothing says the block is whole.
+_UNSURE = frozenset({"crc", "damaged", "truncated"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """An ARC file seen once from end to end, before it is converted."""
+
+    name: str
+    compressed: bool
+    size_bytes: int
+    sha256: str
+    readable_bytes: int
+    readable_sha256: str
+    date: str
+    """WARC-Date of its first record."""
+
+
+class ArcRecord(NamedTuple):
+    """A record, and the line ends that follow it."""
+
+    record: Record
+    after: bytes
+
+
+class Stretch(NamedTuple):
+    """Readable bytes that are no record, and why."""
+
+    run: Run
+    reason: str
+
+
+class Converted(NamedTuple):
+    """A WARC record to write: its header, where its block is read, what it came from."""
+
+    header: bytes
+    block: Iterable[bytes | memoryview]
+    part: ArcRecord | Stretch | None
+
+
+def survey_arc(source: Source) -> Survey:
+    """Read an ARC file once, for its checksums.
+
+    Raises:
+        InputRefused: where it holds no ARC record, or WARC records.
+    """
+    first = next((item for item in iter_records(source) if isinstance(item, Record)), None)
+    if first is None:
+        raise InputRefused("no ARC record in it: nothing to convert", file=source.name)
+    _refuse_warc(first, source)
+    of_file = hashlib.sha256()
+    for data in source.pieces(0, source.size):
+        of_file.update(data)
+    readable = hashlib.sha256()
+    readable_bytes = 0
+    for piece in readable_pieces(source):
+        readable.update(piece.data)
+        readable_bytes += len(piece.data)
+    return Survey(
+        name=Path(source.name).name,
+        compressed=is_compressed(source),
+        size_bytes=source.size,
+        sha256=of_file.hexdigest(),
+        readable_bytes=readable_bytes,
+        readable_sha256=readable.hexdigest(),
+        date=arc_fields.format_date(first.date) or arc_fields.UNREADABLE_DATE,
+    )
+
+
+def _refuse_warc(record: Record, source: Source) -> None:
+    if not record.version.startswith("ARC"):
+        raise InputRefused(
+            "a WARC record: only ARC files are converted", file=source.name, offset=record.offset
+        )
+
+
+def iter_parts(source: Source) -> Iterator[ArcRecord | Stretch]:
+    """Records and stretches in file order: together, all readable bytes.
+
+    Raises:
+        InputRefused: at a WARC record.
+        MalformedRecord: where a record is not where the reader says, as in a file that
+            is damaged in a way not foreseen here.
+    """
+    walk = ArcBytes(source)
+    record: Record | None = None
+    reason: str | None = None
+    for item in iter_records(source):
+        if isinstance(item, DamagedStretch):
+            reason = reason or item.reason
+            continue
+        _refuse_warc(item, source)
+        yield from _divide(record, walk.take_until(item), reason)
+        walk.skip(item)
+        record, reason = item, None
+    yield from _divide(record, walk.take_until(None), reason)
+
+
+def _divide(
+    record: Record | None, gap: list[Run], reason: str | None
+) -> Iterator[ArcRecord | Stretch]:
+    """The record before a gap with the line ends that close it; then what else lies there."""
+    after = b""
+    if record is not None:
+        if gap and not gap[0].raw:
+            first = gap[0]
+            after = first.line_ends
+            rest = first._replace(inner=first.inner + len(after), size=first.size - len(after))
+            gap = [rest, *gap[1:]] if rest.size else gap[1:]
+        yield ArcRecord(record, after)
+        reason = reason or next((finding.message for finding in record.findings), None)
+    for run in gap:
+        yield Stretch(run, reason or "line ends that belong to no record")
+
+
+def iter_converted(source: Source, survey: Survey) -> Iterator[Converted]:
+    """The WARC records that carry an ARC file, the warcinfo first; lazily.
+
+    A block may be read until the next record is taken.  When all is done, every
+    readable byte was carried over: this is checked against the survey's checksum.
+
+    Raises:
+        InputRefused: where it was not, because the file changed; or as `iter_parts`.
+        MalformedRecord: as `iter_parts`.
+    """
+    yield _warcinfo(survey)
+    carried = hashlib.sha256()
+    for ordinal, part in enumerate(iter_parts(source)):
+        identity = (survey.sha256, str(ordinal))
+        if isinstance(part, Stretch):
+            yield _convert_stretch(source, part, identity, survey.date, carried)
+        else:
+            yield _convert_record(part, identity, carried)
+    if carried.hexdigest() != survey.readable_sha256:
+        raise InputRefused(
+            "not every byte was carried over: the file changed while it was converted",
+            file=source.name,
+        )
+
+
+def _warcinfo(survey: Survey) -> Converted:
+    block = "".join(
+        f"{name}: {value}\r\n"
+        for name, value in (
+            ("software", f"Pinakes (pinakes convert, rules {RULES})"),
+            ("format", "WARC File Format 1.1"),
+            (
+                "conformsTo",
+                "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+            ),
+            ("description", "converted from an ARC file"),
+            ("pinakes-arc-filename", _file_name(survey.name)),
+            ("pinakes-arc-size", survey.size_bytes),
+            ("pinakes-arc-sha256", survey.sha256),
+            ("pinakes-arc-readable-size", survey.readable_bytes),
+            ("pinakes-arc-readable-sha256", survey.readable_sha256),
+        )
+    ).encode("ascii")
+    fields = [
+        ("WARC-Type", "warcinfo"),
+        ("WARC-Record-ID", name_record(survey.sha256, "warcinfo", _sha256(block))),
+        ("WARC-Date", survey.date),
+        ("WARC-Filename", _file_name(warc_name(survey.name, compressed=survey.compressed))),
+        ("WARC-Block-Digest", str(_sha1(block))),
+        ("Content-Type", "application/warc-fields"),
+        ("Content-Length", str(len(block))),
+    ]
+    return Converted(format_header(fields), (block,), None)
+
+
+def warc_name(arc_name: str, *, compressed: bool) -> str:
+    """What the WARC file is called: `x.arc.gz` becomes `x.warc.gz`."""
+    stem = arc_name
+    for suffix in (".gz", ".arc"):
+        if stem.lower().endswith(suffix) and len(stem) > len(suffix):
+            stem = stem[: -len(suffix)]
+    return f"{stem}.warc.gz" if compressed else f"{stem}.warc"
+
+
+def _file_name(name: str) -> str:
+    return arc_fields.encode_bytes(name.encode("utf-8", "surrogateescape"))
+
+
+def _convert_record(
+    part: ArcRecord, identity: tuple[str, str], carried: hashlib._Hash
+) -> Converted:
+    record, after = part
+    line = record.header.raw
+    block_sha1, record_sha256 = hashlib.sha1(usedforsecurity=False), hashlib.sha256(line)
+    carried.update(line)
+    for piece in record.chunks():
+        block_sha1.update(piece)
+        record_sha256.update(piece)
+        carried.update(piece)
+    carried.update(after)
+    uri = record.target_uri or ""
+    fields = [
+        ("WARC-Type", "metadata" if record.type == "filedesc" else record.type),
+        ("WARC-Record-ID", name_record(*identity, record_sha256.hexdigest())),
+        ("WARC-Date", arc_fields.format_date(record.date) or arc_fields.UNREADABLE_DATE),
+        ("WARC-Target-URI", arc_fields.format_target_uri(uri)),
+    ]
+    address = arc_fields.format_ip_address(record.header.get("WARC-IP-Address"))
+    if address is not None:
+        fields.append(("WARC-IP-Address", address))
+    fields.append(("WARC-Block-Digest", str(Digest("sha1", block_sha1.digest()))))
+    if record.type != "filedesc":
+        fields.append(("WARC-Payload-Digest", str(record.payload_digest("sha1"))))
+    if _is_cut_off(record):
+        fields.append(("WARC-Truncated", "unspecified"))
+    fields += [
+        ("Content-Type", _content_type(record, uri)),
+        ("Content-Length", str(record.block_size)),
+        (arc_fields.HEADER, arc_fields.encode_bytes(line)),
+    ]
+    if after:
+        fields.append((arc_fields.AFTER, arc_fields.encode_bytes(after)))
+    if _codes(record):
+        fields.append((arc_fields.FINDINGS, ", ".join(sorted(_codes(record)))))
+    return Converted(format_header(fields), record.chunks(), part)
+
+
+def findings_of(record: Record) -> list[Finding]:
+    """What is wrong with a record itself, not with how members were cut."""
+    return [finding for finding in record.findings if finding.code != "member"]
+
+
+def _codes(record: Record) -> set[str]:
+    return {finding.code for finding in findings_of(record)}
+
+
+def _is_cut_off(record: Record) -> bool:
+    """Whether the block may not be whole.  A length that is off by one is only a wrong number."""
+    missing = record.content_length - record.block_size
+    return missing > 1 or bool(_codes(record) & _UNSURE)
+
+
+def _content_type(record: Record, uri: str) -> str:
+    if record.type == "response":
+        return "application/http; msgtype=response"
+    written = record.header.get("Content-Type")
+    if record.type == "filedesc" and not written:
+        return "text/plain"
+    return arc_fields.format_media_type(uri, written)
+
+
+def _convert_stretch(
+    source: Source, part: Stretch, identity: tuple[str, str], date: str, carried: hashlib._Hash
+) -> Converted:
+    run = part.run
+    sha1, sha256 = hashlib.sha1(usedforsecurity=False), hashlib.sha256()
+    for piece in run.pieces(source):
+        sha1.update(piece)
+        sha256.update(piece)
+        carried.update(piece)
+    place = arc_fields.format_stretch(raw=run.raw, offset=run.offset, inner=run.inner)
+    fields = [
+        ("WARC-Type", "metadata"),
+        ("WARC-Record-ID", name_record(*identity, sha256.hexdigest())),
+        ("WARC-Date", date),
+        ("WARC-Block-Digest", str(Digest("sha1", sha1.digest()))),
+        ("Content-Type", "application/octet-stream"),
+        ("Content-Length", str(run.size)),
+        (arc_fields.STRETCH, place),
+        (arc_fields.REASON, arc_fields.encode_bytes(part.reason.encode())),
+    ]
+    return Converted(format_header(fields), run.pieces(source), part)
+
+
+def _sha1(data: bytes) -> Digest:
+    return Digest("sha1", hashlib.sha1(data, usedforsecurity=False).digest())
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

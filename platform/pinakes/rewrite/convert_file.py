@@ -1,0 +1,176 @@
+"""One ARC file to one WARC file in a folder: written aside, verified, published whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pinakes.errors import InputRefused
+from pinakes.warc.record import Finding
+from pinakes.warc.source import Source, open_source
+from pinakes.warc.write import gzip_member, record_pieces
+
+from .aside import hidden_name, written_aside
+from .convert import ArcRecord, Stretch, Survey, findings_of, iter_converted, survey_arc, warc_name
+from .rebuild import rebuild_arc, verify_alone, verify_conversion
+
+WRITTEN, UNCHANGED, WOULD_WRITE = "written", "unchanged", "would write"
+
+
+@dataclass(slots=True, kw_only=True)
+class Conversion:
+    """What a conversion came to; counts grow while it is written."""
+
+    arc: str
+    warc: str
+    outcome: str = WOULD_WRITE
+    records: dict[str, int] = field(default_factory=dict)
+    """ARC records by what they became."""
+    stretches: list[Finding] = field(default_factory=list)
+    """What is no record, and was carried over as it lay."""
+    findings: list[Finding] = field(default_factory=list)
+    """What is wrong with records that were carried over all the same."""
+    verified_bytes: int | None = None
+
+    def count(self, part: ArcRecord | Stretch | None, *, compressed: bool) -> None:
+        if isinstance(part, ArcRecord):
+            name = part.record.type
+            self.records[name] = self.records.get(name, 0) + 1
+            self.findings += findings_of(part.record)
+        elif part is not None:
+            offset = part.run.file_offset(compressed=compressed)
+            message = f"{part.run.size} bytes kept as they lay: {part.reason}"
+            self.stretches.append(Finding("stretch", message, offset))
+
+
+def convert_file(
+    arc: Path,
+    folder: Path,
+    *,
+    verify: bool = False,
+    dry_run: bool = False,
+    advance: Callable[[int], None] | None = None,
+) -> Conversion:
+    """Convert `arc` into `folder`; the same bytes each time.
+
+    Idempotent: a WARC file that is there already, and equal, is left as it is.  With
+    `verify` the ARC is made again from what was written, before that is published.
+    `advance` is told of ARC bytes done.
+
+    Raises:
+        InputRefused: for what is no ARC file, changed while it was read, or would
+            replace another file.
+        DigestMismatch: where verifying fails; nothing is published then.
+        Conflict, StoreUnavailable: as `written_aside`.
+    """
+    with open_source(arc) as source:
+        survey = survey_arc(source)
+        target = folder / warc_name(survey.name, compressed=survey.compressed)
+        result = Conversion(arc=str(arc), warc=str(target))
+        pieces = _told(_warc_pieces(source, survey, result), source, result, advance)
+        if os.path.lexists(target):
+            _compare(pieces, target)
+            _drop_leftover(target)
+            result.outcome = UNCHANGED
+            if verify:
+                with open_source(target) as written:
+                    result.verified_bytes = verify_conversion(source, written)
+        elif dry_run:
+            for _ in pieces:
+                pass
+        else:
+            with written_aside(target) as descriptor:
+                for piece in pieces:
+                    write_all(descriptor, piece)
+                if verify:
+                    result.verified_bytes = _verify(source, descriptor, target)
+                source.check_unchanged()
+            result.outcome = WRITTEN
+        source.check_unchanged()
+    return result
+
+
+def rebuild_file(warc: Path, folder: Path) -> Path:
+    """Write the ARC file that a converted WARC file was made from, uncompressed.
+
+    Raises:
+        MalformedRecord: for a file that is damaged or no conversion.
+        DigestMismatch: where it is not the file that the warcinfo names.
+        InputRefused: where the target exists.
+    """
+    with open_source(warc) as source:
+        verify_alone(source)
+        stem = warc.name.removesuffix(".gz").removesuffix(".warc")
+        target = folder / f"{stem}.arc"
+        with written_aside(target) as descriptor:
+            for piece in rebuild_arc(source):
+                write_all(descriptor, piece)
+            source.check_unchanged()
+    return target
+
+
+def _warc_pieces(
+    source: Source, survey: Survey, result: Conversion
+) -> Iterator[bytes | memoryview]:
+    for converted in iter_converted(source, survey):
+        result.count(converted.part, compressed=survey.compressed)
+        pieces = record_pieces(converted.header, converted.block)
+        yield from gzip_member(pieces) if survey.compressed else pieces
+
+
+def _told(
+    pieces: Iterable[bytes | memoryview],
+    source: Source,
+    result: Conversion,
+    advance: Callable[[int], None] | None,
+) -> Iterator[bytes | memoryview]:
+    """The same pieces; tells of progress by the ARC's share of what is written."""
+    told = 0
+    for piece in pieces:
+        yield piece
+        if advance is not None:
+            step = min(len(piece), source.size - told)
+            told += step
+            advance(step)
+    if advance is not None:
+        advance(source.size - told)
+
+
+def _compare(pieces: Iterable[bytes | memoryview], target: Path) -> None:
+    """Raise InputRefused unless the file at `target` is exactly these bytes."""
+    with open_source(target) as existing:
+        at = 0
+        for piece in pieces:
+            if existing.view(at, len(piece)) != piece:
+                break
+            at += len(piece)
+        else:
+            if at == existing.size:
+                return
+    raise InputRefused(
+        "exists already, and is not what would be written: move it, or give another folder",
+        file=str(target),
+    )
+
+
+def _drop_leftover(target: Path) -> None:
+    """Remove the hidden name of a run that was killed after it had published the file."""
+    hidden = hidden_name(target)
+    with suppress(FileNotFoundError):
+        if hidden.samefile(target):
+            hidden.unlink()
+
+
+def _verify(arc: Source, descriptor: int, target: Path) -> int:
+    with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
+        return verify_conversion(arc, Source(file, name=str(target)))
+
+
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
+    """Write every byte; `os.write` may stop short."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
