@@ -14,6 +14,7 @@ from .subject import Subject
 _CODES = {
     Basis.FRAMED: "payload-digest-framed",
     Basis.DECODED: "payload-digest-decoded",
+    Basis.BLOCK: "payload-digest-wrong",
     Basis.NONE: "payload-digest-wrong",
 }
 _WITH_PAYLOAD = ("response", "resource", "request", "conversion")

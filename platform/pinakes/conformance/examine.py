@@ -66,7 +66,7 @@ def examine_record(subject: Subject, file_name: str) -> Iterator[Hit]:
         yield from check(subject)
     if subject.version is None:
         if not subject.is_arc:
-            yield from headers.check_length_syntax(subject)
+            yield from headers.check_carried_fields(subject)
         return
     if not subject.record.ordinal:
         yield from framing.check_first(subject)

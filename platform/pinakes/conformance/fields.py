@@ -15,6 +15,8 @@ from . import syntax
 from .rules import RECORD_TYPES, Rule, shall
 
 Syntax = Callable[[str], "str | None"]
+CARRIED = frozenset({"content-length", "warc-block-digest", "warc-payload-digest"})
+"""Fields that WARC/0.17 and its like have with the same meaning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class Field:
 
     def rules(self) -> Iterator[Rule]:
         """The rules that follow from this declaration."""
-        carries = self.name == "Content-Length"
+        carries = self.name.lower() in CARRIED
         if self.mandatory:
             types = () if self.mandatory == RECORD_TYPES else self.mandatory
             on = "all records" if not types else ", ".join(types)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from . import syntax
-from .fields import FIELDS
+from .fields import CARRIED, FIELDS
 from .rules import Hit
 from .subject import Subject
 
@@ -91,13 +91,15 @@ def check_syntax(subject: Subject) -> Iterator[Hit]:
             yield Hit("uri-bare", f"{FIELDS[name].name} is not in < and >, as its examples are")
 
 
-def check_length_syntax(subject: Subject) -> Iterator[Hit]:
-    """Content-Length of a WARC that the standard does not cover."""
-    value = subject.first("content-length")
-    wrong = "it is missing" if value is None else syntax.digits(value)
-    if wrong:
-        code = "content-length-missing" if value is None else "content-length-syntax"
-        yield Hit(code, f"Content-Length: {wrong}")
+def check_carried_fields(subject: Subject) -> Iterator[Hit]:
+    """Length and digests of a WARC record that the standard does not cover."""
+    if "content-length" not in subject.fields:
+        yield Hit("content-length-missing", "Content-Length is missing")
+    for name in sorted(CARRIED & subject.fields.keys()):
+        field = FIELDS[name]
+        wrong = field.syntax_1_1(subject.fields[name][0])
+        if wrong:
+            yield Hit(f"{field.short}-syntax", f"{field.name}: {wrong}")
 
 
 def _is_utf8(raw: bytes) -> bool:

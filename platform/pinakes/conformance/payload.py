@@ -27,6 +27,7 @@ class Basis(Enum):
     PAYLOAD = "the payload"
     FRAMED = "the stored body, chunk sizes included"
     DECODED = "the body with its content-coding removed"
+    BLOCK = "the whole block, HTTP headers included"
     NONE = "neither the stored, the de-chunked nor the decoded body"
 
 
@@ -44,7 +45,9 @@ def basis_of(record: Record, declared: Digest) -> Basis:
         return Basis.PAYLOAD
     if declared == record.payload_digest(declared.algorithm):
         return Basis.PAYLOAD if dechunked is None else Basis.FRAMED
-    return Basis.DECODED if declared == _decoded_digest(record, declared) else Basis.NONE
+    if declared == _decoded_digest(record, declared):
+        return Basis.DECODED
+    return Basis.BLOCK if declared == record.block_digest(declared.algorithm) else Basis.NONE
 
 
 def _decoded_digest(record: Record, declared: Digest) -> Digest | None:

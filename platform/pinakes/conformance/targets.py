@@ -23,6 +23,7 @@ from .rules import Hit
 from .syntax import shown
 
 NameOf = Callable[[int], str]
+_WRONG = (Basis.BLOCK, Basis.NONE)
 _ORIGINAL_TYPES = ("response", "resource")
 _REVISITS = """
 SELECT file, ordinal, offset, inner, version, type,
@@ -140,7 +141,7 @@ def _has_digest(revisit: Revisit, target: Target, name_of: NameOf) -> bool:
     place = target.place
     with open_source(name_of(place.file)) as source:
         record = _reread(source, place)
-        return record is not None and basis_of(record, declared) is not Basis.NONE
+        return record is not None and basis_of(record, declared) not in _WRONG
 
 
 def _reread(source: Source, place: Place) -> Record | None:
