@@ -242,6 +242,14 @@ def test_a_file_over_a_gigabyte_is_named() -> None:
         assert [hit.code for hit in check_file(source)] == expected
 
 
+def test_the_tables_lie_where_they_are_told_and_are_dropped(tmp_path: Path) -> None:
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    with ConformanceCheck(folder):
+        assert [path.name for path in folder.rglob("references")] == ["references"]
+    assert list(folder.iterdir()) == []
+
+
 def test_progress_comes_to_the_size_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
     path.write_bytes(warc(record(), record(number=2)) + b"\0" * 50)

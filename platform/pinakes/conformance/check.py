@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 
 from pinakes.warc.source import Source
@@ -44,13 +45,14 @@ class ConformanceFinding:
 class ConformanceCheck:
     """A run over a set of files: `check_file` for each, then `check_references` once.
 
-    A context manager: the tables of references are dropped at its end.
+    A context manager: the tables of references, in a temporary `folder`, are dropped at
+    its end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self.files: list[str] = []
         self.records = 0
-        self._references = References()
+        self._references = References(folder)
         self._printed: set[tuple[int, str]] = set()
 
     def __enter__(self) -> ConformanceCheck:

@@ -1,6 +1,6 @@
 """What is kept of every record, so that records can be checked against each other.
 
-A private SQLite database that spills to a temporary file: memory is bounded by its
+A private SQLite database in a temporary file: memory is bounded by its
 cache whatever the number of records, some 120 bytes of disk each.  Ids and URIs are
 kept as 16-byte hashes: equal hashes are taken for equal texts.
 
@@ -15,6 +15,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pinakes.warc.dates import format_14, parse_warc_date
@@ -67,10 +69,18 @@ class Place(NamedTuple):
 
 
 class References:
-    """The tables; `close` drops them.  Used by one thread."""
+    """The tables; `close` drops them.  Used by one thread.
 
-    def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
+    What does not fit into `CACHE_KIB` goes to `folder`, or to the system's folder for
+    temporary files.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = TemporaryDirectory(prefix="pinakes-check-", dir=folder)
+        name = self._folder.name
+        self._database = sqlite3.connect(f"{name}/references", isolation_level=None)
+        # Where sorting spills; an SQLite built without this pragma passes over it.
+        self._database.execute(f"PRAGMA temp_store_directory = {_quoted(name)}")
         self._database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         self._database.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;"
@@ -82,7 +92,9 @@ class References:
 
     def close(self) -> None:
         """Drop everything."""
+        self._database.execute("PRAGMA temp_store_directory = ''")
         self._database.close()
+        self._folder.cleanup()
 
     def begin_file(self, number: int) -> None:
         """The records that follow are of this file."""
@@ -173,6 +185,10 @@ def second_of(date: str | None) -> str | None:
     """A date cut to the second, 14 digits in UTC; None where it is unreadable."""
     moment = parse_warc_date(date or "")
     return format_14(moment) if moment else None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _storable(value: object) -> object:
