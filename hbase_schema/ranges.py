@@ -17,6 +17,10 @@ class KeyRange(NamedTuple):
         return self.stop_row is None or key < self.stop_row
 
 
+ALL_ROWS = KeyRange()
+"""The whole table."""
+
+
 def prefix_range(prefix: bytes) -> KeyRange:
     """All keys that begin with these bytes."""
     head = prefix.rstrip(b"\xff")

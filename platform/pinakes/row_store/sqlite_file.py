@@ -1,0 +1,180 @@
+"""One SQLite file, used by several threads and processes at once.
+
+Write-ahead log, one connection a thread, opened anew after a fork (a connection that
+crosses one corrupts the file).  A writer waits for its turn; a reader never waits.
+
+`synchronous=FULL`: a commit is on the disk when it returns, so that neither a kill nor a
+power loss takes back what landing goes on from.  With `NORMAL` a power loss would take
+back the last transactions, after the files they speak of were renamed.  It costs an fsync a
+commit, next to nothing in batches of thousands (docs/adr/0011-embedded-row-store.md).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pinakes.errors import ConfigError, SchemaError, StoreUnavailable
+
+APPLICATION_ID = int.from_bytes(b"Pina", "big")
+PATIENCE_S = 60.0
+_SETTINGS = (
+    "PRAGMA synchronous=FULL",
+    "PRAGMA cache_size=-32768",
+    "PRAGMA wal_autocheckpoint=8192",
+    "PRAGMA journal_size_limit=67108864",
+)
+
+T = TypeVar("T")
+
+
+class SqliteFile:
+    """Reads and write transactions; every error of SQLite comes out as one of ours."""
+
+    def __init__(self, path: Path, *, patience_s: float = PATIENCE_S) -> None:
+        self.path = path
+        self._patience_s = patience_s
+        self._lock = threading.Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._pid = os.getpid()
+        self._local = threading.local()
+        self._open: list[sqlite3.Connection] = []
+
+    def read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query, as one consistent view."""
+        try:  # without the layers of the others: this is called for every row that is got
+            return self._connection().execute(sql, values).fetchall()
+        except sqlite3.Error:
+            with self._translated():
+                return self._patient(lambda: self._connection().execute(sql, values).fetchall())
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: all of it, or nothing; on the disk when this ends."""
+        with self._translated():
+            connection = self._connection()
+            self._patient(lambda: connection.execute("BEGIN IMMEDIATE"))
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # A full disk rolls back by itself; the connection stays usable either way.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def create(self) -> None:
+        """Make the file, in write-ahead mode, if there is none; on the disk when this ends."""
+        with self._translated():
+            connection = sqlite3.connect(self.path, timeout=self._patience_s, isolation_level=None)
+            try:
+                [[mode]] = self._patient(
+                    lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall()
+                )
+                if mode != "wal":
+                    raise StoreUnavailable(
+                        "this file system cannot be shared by processes (no write-ahead log)",
+                        file=str(self.path),
+                    )
+            finally:
+                connection.close()
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._lock:
+            connections = self._open if self._pid == os.getpid() else []
+            self._forget()
+        for connection in connections:
+            connection.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._pid != os.getpid():
+            # The parent's connections are left as they are: closing one here would disturb it.
+            _inherited.append(self._open)
+            self._lock = threading.Lock()
+            self._forget()
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect()
+            with self._lock:
+                self._open.append(connection)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.path.is_file():
+            raise ConfigError("there is no store here: make one with `pinakes init`",
+                              file=str(self.path))  # fmt: skip
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=self._patience_s,
+            isolation_level=None,
+            check_same_thread=False,  # `close` is called by one thread for all
+        )
+        for setting in _SETTINGS:
+            connection.execute(setting)
+        return connection
+
+    def _patient(self, call: Callable[[], T]) -> T:
+        # SQLite waits by itself, but for some moments of recovery and of closing.
+        give_up = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return call()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() >= give_up:
+                    raise
+                time.sleep(0.01)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            _raise_ours(error, self.path)
+
+
+_inherited: list[list[sqlite3.Connection]] = []
+"""Connections of a parent process, kept so that nothing closes them here."""
+
+# By words: Python 3.10 does not tell SQLite's error codes.
+_UNAVAILABLE = (
+    ("full", "the disk is full: make room and run it again; what is done stays done"),
+    ("locked", "another process has been writing for too long; try again"),
+    ("readonly", "the store cannot be written: see who owns it"),
+    ("unable to open", "the store cannot be opened: see who owns it, and whether there is room"),
+    ("disk i/o", "the disk does not take or give the data: see whether there is room"),
+    ("malformed", "the store is damaged: restore it from a backup"),
+)
+
+
+def _raise_ours(error: sqlite3.Error, path: Path) -> NoReturn:
+    words = str(error).lower()
+    if "not a database" in words:
+        raise SchemaError("this file is no store of Pinakes", file=str(path)) from error
+    for part, advice in _UNAVAILABLE:
+        if part in words:
+            raise StoreUnavailable(f"{advice} ({error})", file=str(path)) from error
+    raise error
+
+
+def stored_version(database: SqliteFile) -> int | None:
+    """The schema version in the file; None in an empty one.  Raises SchemaError for another's."""
+    [[application]] = database.read("PRAGMA application_id")
+    [[version]] = database.read("PRAGMA user_version")
+    if application not in (0, APPLICATION_ID) or (application == 0 and version):
+        raise SchemaError("this is another program's database", file=str(database.path))
+    return int(version) if application else None

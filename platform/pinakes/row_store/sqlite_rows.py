@@ -1,0 +1,142 @@
+"""Cells in SQLite tables: the queries, and how their answers become rows.
+
+One table a table of ours, one row a version of a cell, sorted as HBase sorts them:
+
+    captures(row BLOB, col BLOB, ts INTEGER, value BLOB, PRIMARY KEY(row, col, ts)) WITHOUT ROWID
+
+so that a scan is a walk along one tree.  A range is read in pieces of some thousand cells,
+each a consistent view that ends at the end of a row; between pieces nothing is held.
+"""
+
+# ruff: noqa: S608 (names of tables are those of the schema; values are bound)
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from pinakes.hbase_schema.ranges import KeyRange, prefix_range
+
+from .port import Row, StoredCell
+from .rules import TableRules
+from .sqlite_file import SqliteFile
+
+PIECE_CELLS = 4096
+_Cells = list[tuple[bytes, bytes, int, bytes]]
+
+
+class Query(NamedTuple):
+    """What to read of each row: columns and families (None: all), and how old."""
+
+    rules: TableRules
+    selected: tuple[bytes, ...] | None
+    before_ms: int | None
+
+    def condition(self) -> tuple[str, list[object]]:
+        """The columns as SQL, to follow a WHERE clause."""
+        if self.selected is None:
+            return "", []
+        parts, values = ["0"], list[object]()
+        for column in self.selected:
+            if b":" in column:
+                parts.append("col = ?")
+                values.append(column)
+            else:
+                parts.append("col >= ? AND col < ?")
+                values += prefix_range(column + b":")
+        return f" AND ({' OR '.join(parts)})", values
+
+    def row(self, key: bytes, cells: _Cells) -> Row | None:
+        """The row of these cells, which are sorted by column and age, oldest first."""
+        found = {}
+        for column, group in groupby(cells, key=itemgetter(1)):
+            kept = list(group)[-self.rules.family_of(column).versions :]
+            for _, _, timestamp_ms, value in reversed(kept):
+                if self.before_ms is None or timestamp_ms < self.before_ms:
+                    found[column] = StoredCell(value, timestamp_ms)
+                    break
+        return Row(key, found) if found else None
+
+
+def read_rows(database: SqliteFile, query: Query, keys: Sequence[bytes]) -> Iterator[Row]:
+    """The rows that exist among these keys."""
+    condition, values = query.condition()
+    sql = (
+        f"SELECT row, col, ts, value FROM {query.rules.table.name}"
+        f" WHERE row = ?{condition} ORDER BY col, ts"
+    )
+    for key in keys:
+        row = query.row(key, database.read(sql, (key, *values)))
+        if row is not None:
+            yield row
+
+
+def read_versions(
+    database: SqliteFile, table: str, row: bytes, column: bytes, versions: int
+) -> list[StoredCell]:
+    """The newest versions of a cell, newest first."""
+    sql = f"SELECT value, ts FROM {table} WHERE row = ? AND col = ? ORDER BY ts DESC LIMIT ?"
+    return [StoredCell(*cell) for cell in database.read(sql, (row, column, versions))]
+
+
+def scan_rows(
+    database: SqliteFile,
+    query: Query,
+    key_range: KeyRange,
+    *,
+    reverse: bool,
+    limit_rows: int | None,
+) -> Iterator[Row]:
+    """The rows of a range, piece by piece."""
+    given = 0
+    start_row, stop_row = key_range
+    # A short answer should not read thousands of cells.
+    piece_cells = min(PIECE_CELLS, 16 * limit_rows) if limit_rows else PIECE_CELLS
+    while limit_rows is None or given < limit_rows:
+        cells = _piece(database, query, start_row, stop_row, reverse, piece_cells)
+        groups = [(key, list(group)) for key, group in groupby(cells, key=itemgetter(0))]
+        if len(cells) == piece_cells:
+            if len(groups) > 1:
+                groups.pop()  # it may go on in the next piece
+            else:
+                piece_cells *= 2
+                continue
+        for key, group in groups:
+            row = query.row(key, group[::-1] if reverse else group)
+            if row is not None:
+                yield row
+                given += 1
+                if given == limit_rows:
+                    return
+        if len(cells) < piece_cells:
+            return
+        # One bound each way: given two, SQLite would seek to the farther one.
+        if reverse:
+            stop_row = groups[-1][0]
+        else:
+            start_row = groups[-1][0] + b"\0"
+        piece_cells = min(max(PIECE_CELLS, piece_cells // 2), piece_cells * 2)
+
+
+def _piece(
+    database: SqliteFile,
+    query: Query,
+    start_row: bytes,
+    stop_row: bytes | None,
+    reverse: bool,
+    piece_cells: int,
+) -> _Cells:
+    """The first cells of a range, or the last in reverse."""
+    where, values = "row >= ?", list[object]([start_row])
+    if stop_row is not None:
+        where += " AND row < ?"
+        values.append(stop_row)
+    condition, columns = query.condition()
+    order = "row DESC, col DESC, ts DESC" if reverse else "row, col, ts"
+    return database.read(
+        f"SELECT row, col, ts, value FROM {query.rules.table.name}"
+        f" WHERE {where}{condition} ORDER BY {order} LIMIT ?",
+        (*values, *columns, piece_cells),
+    )

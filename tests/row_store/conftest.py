@@ -1,0 +1,12 @@
+"""The contract, the openers and the workers are plain modules beside these tests."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = str(Path(__file__).parent)
+if HERE not in sys.path:
+    sys.path.append(HERE)
+
+pytest.register_assert_rewrite("row_store_contract", "row_store_model")

@@ -1,0 +1,361 @@
+"""The contract and the model on SQLite, and what is the embedded store's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from row_store_contract import CAPTURE, CLAIM, RowStoreContract, keys
+from row_store_model import RowStoreMachine
+from store_openers import SCHEMA, EmbeddedOpener
+
+from pinakes.errors import ConfigError, Conflict, SchemaError, StoreUnavailable
+from pinakes.hbase_schema.ranges import ALL_ROWS
+from pinakes.hbase_schema.tables import Table, declared_schema, schema_drift
+from pinakes.row_store import embedded
+from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.port import Delete, Put, get_row
+
+
+@pytest.fixture(scope="module")
+def module_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rows") / "rows.sqlite"
+    EmbeddedOpener(path).admin().apply(SCHEMA)
+    return path
+
+
+class TestEmbeddedRowStore(RowStoreContract):
+    @pytest.fixture
+    def opener(self, module_path: Path) -> EmbeddedOpener:
+        return EmbeddedOpener(module_path)
+
+
+_folder = Path(tempfile.mkdtemp(prefix="pinakes-model-"))
+
+
+class _Machine(RowStoreMachine):
+    opener = EmbeddedOpener(_folder / "rows.sqlite")
+
+
+TestEmbeddedModel = _Machine.TestCase
+TestEmbeddedModel.settings = settings(max_examples=60, stateful_step_count=30)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _model_store() -> Iterator[None]:
+    _Machine.opener.admin().apply(SCHEMA)
+    yield
+    shutil.rmtree(_folder)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.sqlite"
+    EmbeddedSchemaAdmin(path).apply(SCHEMA)
+    return path
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[EmbeddedRowStore]:
+    with closing(EmbeddedRowStore(path, SCHEMA)) as store:
+        yield store
+
+
+def test_a_put_that_hbase_would_hide_is_refused(store: EmbeddedRowStore) -> None:
+    store.mutate("captures", [Put(b"r", {CAPTURE: b"a"}, 5), Delete(b"r", 7)])
+    store.mutate("captures", [Put(b"c", {CAPTURE: b"a"}, 5), Delete(b"c", 7, [CAPTURE])])
+    for row in (b"r", b"c"):
+        for timestamp_ms in (4, 7):
+            with pytest.raises(Conflict, match="was deleted at 7"):
+                store.mutate("captures", [Put(row, {CAPTURE: b"b"}, timestamp_ms)])
+        store.mutate("captures", [Put(row, {CAPTURE: b"b"}, 8)])
+    store.mutate("captures", [Put(b"c", {b"m:location.1": b"b"}, 4)])  # another column
+    # An earlier delete does not take the later one's place.
+    store.mutate("captures", [Delete(b"r", 3)])
+    with pytest.raises(Conflict):
+        store.mutate("captures", [Put(b"r", {CAPTURE: b"b"}, 7)])
+
+
+def test_a_refused_mutation_takes_its_transaction_with_it(store: EmbeddedRowStore) -> None:
+    store.mutate("captures", [Delete(b"r", 7)])
+    with pytest.raises(Conflict):
+        store.mutate("captures", [Put(b"a", {CAPTURE: b""}, 9), Put(b"r", {CAPTURE: b""}, 7)])
+    assert keys(store.scan("captures")) == []
+
+
+def test_a_batch_is_cut_into_transactions(
+    store: EmbeddedRowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "TRANSACTION_CELLS", 10)
+    puts = [Put(b"%03d" % n, {CAPTURE: b""}, 1) for n in range(25)]
+    with pytest.raises(ValueError, match="puts nothing"):
+        store.mutate("captures", [*puts, Put(b"bad", {}, 1)])
+    assert len(keys(store.scan("captures"))) == 20  # two transactions were done
+
+
+def test_a_batch_that_is_computed_slowly_holds_no_lock(store: EmbeddedRowStore) -> None:
+    def puts() -> Iterator[Put]:
+        yield Put(b"a", {CAPTURE: b""}, 1)
+        assert store.check_and_put("files", b"r", CLAIM, expected=None, value=b"x")
+        yield Put(b"b", {CAPTURE: b""}, 1)
+
+    store.mutate("captures", puts())
+    assert keys(store.scan("captures")) == [b"a", b"b"]
+
+
+def test_a_clock_that_steps_back_hides_nothing(path: Path) -> None:
+    times = iter([100, 50])
+    with closing(EmbeddedRowStore(path, SCHEMA, clock=lambda: next(times))) as store:
+        assert store.check_and_put("files", b"r", CLAIM, expected=None, value=b"1")
+        assert store.check_and_put("files", b"r", CLAIM, expected=b"1", value=b"2")
+        assert [cell.value for cell in store.versions("files", b"r", CLAIM)] == [b"2"]
+
+
+def test_there_is_no_store_until_it_is_made(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="pinakes init"):
+        EmbeddedRowStore(tmp_path / "rows.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_making_it_says_what_was_done(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "store" / "a b?#%é.sqlite"
+    with closing(EmbeddedSchemaAdmin(path)) as admin:
+        done = admin.apply(declared_schema())
+        assert done[0] == f"made {path}"
+        assert "made captures:m, versions 10" in done
+        assert done[-1] == "schema version 1"
+        assert admin.apply(declared_schema()) == []
+    with closing(EmbeddedRowStore(path)) as store:
+        store.mutate("captures", [Put(b"r", {CAPTURE: b""}, 1)])
+
+
+def test_an_upgrade_adds_what_is_new_and_drops_nothing(path: Path) -> None:
+    new = Table(name="places", row_key="place", families=SCHEMA.tables[0].families[:1])
+    wider = replace(declared_schema(5), version=2, tables=(*declared_schema(5).tables, new))
+    with closing(EmbeddedRowStore(path, SCHEMA)) as store:
+        store.mutate("captures", [Put(b"r", {CAPTURE: b"a"}, 1)])
+    with pytest.raises(SchemaError, match="upgrade it with `pinakes init`"):
+        EmbeddedRowStore(path, wider)
+    with closing(EmbeddedSchemaAdmin(path)) as admin:
+        done = admin.apply(wider)
+        assert "changed captures:m, versions 5" in done
+        assert "made places:m, versions 3" in done
+        assert schema_drift(wider, admin.describe()) == []
+        with pytest.raises(SchemaError, match="use the newer Pinakes"):
+            admin.apply(SCHEMA)
+    with closing(EmbeddedRowStore(path, wider)) as store:
+        assert keys(store.scan("captures")) == [b"r"]
+        assert keys(store.scan("places")) == []
+    with pytest.raises(SchemaError, match="use the newer Pinakes"):
+        EmbeddedRowStore(path, SCHEMA)
+
+
+def test_a_store_that_lacks_a_family_says_so(path: Path) -> None:
+    new = Table(name="places", row_key="place", families=SCHEMA.tables[0].families[:1])
+    with pytest.raises(SchemaError, match="lacks the family places:m"):
+        EmbeddedRowStore(path, replace(SCHEMA, tables=(*SCHEMA.tables, new)))
+
+
+def test_the_versions_kept_are_those_of_the_store(path: Path) -> None:
+    with closing(EmbeddedRowStore(path, declared_schema(99))) as store:
+        assert store.schema == SCHEMA
+
+
+def test_a_name_that_is_no_table_is_not_made(tmp_path: Path) -> None:
+    bad = replace(SCHEMA, tables=(replace(SCHEMA.tables[0], name="a; DROP TABLE b"),))
+    with pytest.raises(SchemaError, match="no name for a table"):
+        EmbeddedSchemaAdmin(tmp_path / "rows.sqlite").apply(bad)
+
+
+def test_compacting_changes_no_answer(path: Path, store: EmbeddedRowStore) -> None:
+    for timestamp_ms in range(1, 9):
+        cells = {CAPTURE: b"%d" % timestamp_ms, b"d:pin": b""}
+        store.mutate("captures", [Put(b"r", cells, timestamp_ms)])
+    before = store.versions("captures", b"r", CAPTURE), list(store.scan("captures"))
+    with closing(EmbeddedSchemaAdmin(path)) as admin:
+        admin.compact()
+    assert (store.versions("captures", b"r", CAPTURE), list(store.scan("captures"))) == before
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("SELECT count(*) FROM captures").fetchone() == (6,)
+
+
+@pytest.mark.parametrize("content", [b"no database" * 500, b"{}"], ids=["long", "short"])
+def test_another_kind_of_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "rows.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(SchemaError, match="no store of Pinakes"):
+        EmbeddedRowStore(path)
+    with pytest.raises(SchemaError, match="no store of Pinakes"):
+        EmbeddedSchemaAdmin(path).apply(SCHEMA)
+    assert path.read_bytes() == content
+
+
+def test_another_program_s_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.sqlite"
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA application_id=42")
+        raw.execute("CREATE TABLE captures(x)")
+    with pytest.raises(SchemaError, match="another program's"):
+        EmbeddedSchemaAdmin(path).apply(SCHEMA)
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "rows.sqlite"
+    path.touch()
+    with pytest.raises(SchemaError, match="None"):
+        EmbeddedRowStore(path)
+    EmbeddedSchemaAdmin(path).apply(SCHEMA)
+    EmbeddedRowStore(path, SCHEMA).close()
+
+
+def test_a_folder_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        EmbeddedRowStore(tmp_path)
+    with pytest.raises(StoreUnavailable, match="cannot be opened"):
+        EmbeddedSchemaAdmin(tmp_path).apply(SCHEMA)
+    with pytest.raises(StoreUnavailable, match="cannot be made"):
+        EmbeddedSchemaAdmin(Path(__file__) / "x" / "rows.sqlite").apply(SCHEMA)
+
+
+def test_a_damaged_store_says_so(path: Path, store: EmbeddedRowStore) -> None:
+    store.mutate("captures", [Put(b"%05d" % n, {CAPTURE: b"x" * 99}, 1) for n in range(5000)])
+    store.close()
+    content = bytearray(path.read_bytes())
+    content[8192:] = b"\x55" * (len(content) - 8192)
+    path.write_bytes(content)
+    with pytest.raises(StoreUnavailable, match="damaged: restore it"):
+        list(EmbeddedRowStore(path, SCHEMA).scan("captures"))
+
+
+def test_a_lock_that_is_held_for_ever(path: Path) -> None:
+    with (
+        closing(sqlite3.connect(path, isolation_level=None)) as holder,
+        closing(EmbeddedRowStore(path, SCHEMA, patience_s=0.05)) as store,
+    ):
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="another process has been writing"):
+            store.mutate("captures", [Put(b"r", {CAPTURE: b""}, 1)])
+        assert get_row(store, "captures", b"r") is None  # reading does not wait
+        holder.execute("COMMIT")
+        store.mutate("captures", [Put(b"r", {CAPTURE: b""}, 1)])
+
+
+def test_threads_have_connections_of_their_own(store: EmbeddedRowStore) -> None:
+    def put(number: int) -> None:
+        for n in range(20):
+            store.mutate("captures", [Put(b"%d-%d" % (number, n), {CAPTURE: b""}, 1)])
+
+    threads = [threading.Thread(target=put, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(keys(store.scan("captures"))) == 80
+
+
+def test_a_forked_child_opens_the_store_anew(path: Path) -> None:
+    # In a process of its own: the test runner has threads, which a fork would not take along.
+    code = f"""
+import os, sys
+from pathlib import Path
+from store_openers import EmbeddedOpener
+from pinakes.row_store.port import Put, get_row
+store = EmbeddedOpener(Path({str(path)!r})).open()
+store.mutate("captures", [Put(b"parent", {{b"m:capture": b""}}, 1)])
+of_parent = store._file._connection()
+child = os.fork()
+assert (store._file._connection() is of_parent) == (child != 0)
+store.mutate("captures", [Put(b"%d" % (child == 0), {{b"m:capture": b""}}, 1)])
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(list(store.scan("captures"))) == 3
+store.close()
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+FILL = """
+import resource, sys
+from contextlib import closing
+from pathlib import Path
+from pinakes.errors import StoreUnavailable
+from pinakes.row_store.port import Put
+from store_openers import EmbeddedOpener
+limit = int(sys.argv[2])
+if limit:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+with closing(EmbeddedOpener(Path(sys.argv[1])).open()) as store:
+    done = 0
+    try:
+        while done < 2000:
+            puts = [Put(b"%06d" % (done * 100 + n), {b"m:capture": b"x" * 500}, 1)
+                    for n in range(100)]
+            store.mutate("captures", puts)
+            done += 1
+    except StoreUnavailable as error:
+        print(done, error)
+    else:
+        sys.exit("never full")
+"""
+
+
+def fill(path: Path, limit_bytes: int) -> tuple[int, str]:
+    """Put batches of 100 rows until the store is full: how many, and what it said."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", FILL, str(path), str(limit_bytes)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    count, _, message = done.stdout.partition(" ")
+    return int(count), message
+
+
+def check_after_full(path: Path, batches: int) -> None:
+    """What was acknowledged is there, nothing half; with room it goes on."""
+    with closing(EmbeddedRowStore(path, SCHEMA)) as store:
+        found = keys(store.scan("captures"))
+        assert len(found) == batches * 100
+        store.mutate("captures", [Put(b"more", {CAPTURE: b""}, 1)])
+        assert len(keys(store.scan("captures", ALL_ROWS))) == len(found) + 1
+
+
+def test_a_file_that_may_not_grow(path: Path) -> None:
+    batches, message = fill(path, 3 << 20)
+    assert batches > 0
+    assert "see whether there is room" in message or "disk is full" in message
+    check_after_full(path, batches)
+
+
+@pytest.mark.slow
+def test_a_full_disk(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("only root may mount a small disk; test_a_file_that_may_not_grow ran")
+    try:
+        path = disk / "rows.sqlite"
+        EmbeddedSchemaAdmin(path).apply(SCHEMA)
+        batches, message = fill(path, 0)
+        assert batches > 0
+        assert "the disk is full: make room" in message
+        moved = tmp_path / "moved"
+        moved.mkdir()
+        for file in disk.iterdir():
+            shutil.copy(file, moved)
+        check_after_full(moved / "rows.sqlite", batches)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
