@@ -1,0 +1,199 @@
+"""Converted files appear whole or not at all, and again the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from arc_builders import arc, arc_gz, arc_record, warc_of
+
+from pinakes.errors import Conflict, DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
+from pinakes.rewrite.aside import written_aside
+from pinakes.rewrite.convert_file import (
+    UNCHANGED,
+    WOULD_WRITE,
+    WRITTEN,
+    convert_file,
+    rebuild_file,
+)
+from pinakes.warc.source import open_source
+
+DATA = arc(arc_record())
+
+
+@pytest.fixture
+def arc_path(tmp_path: Path) -> Path:
+    path = tmp_path / "in" / "a.arc"
+    path.parent.mkdir()
+    path.write_bytes(DATA)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "out"
+    path.mkdir()
+    return path
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_it_is_written_under_its_name(arc_path: Path, folder: Path, verify: bool) -> None:
+    result = convert_file(arc_path, folder, verify=verify)
+    assert result.outcome == WRITTEN
+    assert result.records == {"filedesc": 1, "response": 1}
+    assert result.verified_bytes == (len(DATA) if verify else None)
+    assert names(folder) == ["a.warc"]
+    assert (folder / "a.warc").read_bytes() == warc_of(DATA, "a.arc")
+
+
+def test_again_it_is_left_as_it_is(arc_path: Path, folder: Path) -> None:
+    convert_file(arc_path, folder)
+    before = (folder / "a.warc").stat()
+    result = convert_file(arc_path, folder, verify=True)
+    assert (result.outcome, result.verified_bytes) == (UNCHANGED, len(DATA))
+    assert (folder / "a.warc").stat() == before
+    assert names(folder) == ["a.warc"]
+
+
+@pytest.mark.parametrize("there", [b"", b"other", warc_of(DATA, "a.arc") + b"\n"])
+def test_another_file_is_never_replaced(arc_path: Path, folder: Path, there: bytes) -> None:
+    (folder / "a.warc").write_bytes(there)
+    with pytest.raises(InputRefused, match="exists already"):
+        convert_file(arc_path, folder)
+    assert (folder / "a.warc").read_bytes() == there
+    assert names(folder) == ["a.warc"]
+
+
+def test_a_dry_run_writes_nothing(arc_path: Path, folder: Path) -> None:
+    result = convert_file(arc_path, folder / "not there", dry_run=True)
+    assert (result.outcome, result.records) == (WOULD_WRITE, {"filedesc": 1, "response": 1})
+    assert names(folder) == []
+
+
+def test_progress_adds_up_to_the_file(arc_path: Path, folder: Path) -> None:
+    steps: list[int] = []
+    convert_file(arc_path, folder, advance=steps.append)
+    assert sum(steps) == len(DATA)
+    assert min(steps) >= 0
+
+
+def test_an_arc_that_changes_meanwhile_is_not_published(arc_path: Path, folder: Path) -> None:
+    def grow(_: int) -> None:
+        with arc_path.open("ab") as file:
+            file.write(b"more")
+
+    with pytest.raises(InputRefused, match="changed"):
+        convert_file(arc_path, folder, advance=grow)
+    assert names(folder) == []
+
+
+def test_what_was_written_wrong_is_not_published(
+    arc_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that does not keep what it is given."""
+    write = os.write
+
+    def flip(descriptor: int, data: bytes) -> int:
+        return write(descriptor, bytes(data).replace(b"hello", b"jello"))
+
+    monkeypatch.setattr(os, "write", flip)
+    with pytest.raises(DigestMismatch):
+        convert_file(arc_path, folder, verify=True)
+    assert names(folder) == []
+
+
+def test_a_full_disk_publishes_nothing(
+    arc_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreUnavailable, match="full"):
+        convert_file(arc_path, folder)
+    assert names(folder) == []
+
+
+def test_another_process_is_writing_it(arc_path: Path, folder: Path) -> None:
+    with written_aside(folder / "a.warc"), pytest.raises(Conflict):
+        convert_file(arc_path, folder)
+
+
+class TestBack:
+    @pytest.mark.parametrize("data", [DATA, arc_gz(arc_record())], ids=["plain", "gzip"])
+    def test_it_gives_the_arc(self, tmp_path: Path, folder: Path, data: bytes) -> None:
+        path = tmp_path / "a.arc.gz"
+        path.write_bytes(data)
+        warc = Path(convert_file(path, folder).warc)
+        assert rebuild_file(warc, tmp_path) == tmp_path / "a.arc"
+        assert (tmp_path / "a.arc").read_bytes() == DATA
+
+    def test_it_replaces_nothing(self, arc_path: Path, folder: Path) -> None:
+        warc = Path(convert_file(arc_path, folder).warc)
+        with pytest.raises(InputRefused, match="exists"):
+            rebuild_file(warc, arc_path.parent)
+
+    def test_it_refuses_what_is_damaged(self, arc_path: Path, folder: Path) -> None:
+        warc = Path(convert_file(arc_path, folder).warc)
+        data = warc.read_bytes()
+        for bad in (data.replace(b"hello", b"jello"), data[:-10], b""):
+            warc.write_bytes(bad)
+            with pytest.raises((DigestMismatch, MalformedRecord)):
+                rebuild_file(warc, folder)
+            assert names(folder) == ["a.warc"]
+
+
+KILLED_AT_STEP = """
+import os, sys
+left = int(sys.argv[3])
+def counted(function):
+    def step(*arguments, **named):
+        global left
+        left -= 1
+        if left < 0:
+            os._exit(9)
+        return function(*arguments, **named)
+    return step
+from pathlib import Path
+from pinakes.rewrite.convert_file import convert_file
+for name in ("open", "ftruncate", "write", "fsync", "link", "unlink", "close"):
+    setattr(os, name, counted(getattr(os, name)))
+convert_file(Path(sys.argv[1]), Path(sys.argv[2]), verify=True)
+os._exit(0)
+"""
+
+
+def killed_at(step: int, arc_path: Path, folder: Path) -> int:
+    command = [sys.executable, "-c", KILLED_AT_STEP, str(arc_path), str(folder), str(step)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+def test_killed_at_any_step_nothing_half_written_is_seen(arc_path: Path, folder: Path) -> None:
+    whole = warc_of(DATA, "a.arc")
+    seen = []
+    step = 0
+    while (code := killed_at(step, arc_path, folder)) == 9:
+        visible = [name for name in names(folder) if not name.startswith(".")]
+        assert visible in ([], ["a.warc"])
+        for name in visible:
+            assert (folder / name).read_bytes() == whole
+        seen.append(visible)
+        # The same command again ends the work, whatever was left lying there.
+        assert convert_file(arc_path, folder).outcome == (UNCHANGED if visible else WRITTEN)
+        assert names(folder) == ["a.warc"]
+        assert (folder / "a.warc").read_bytes() == whole
+        (folder / "a.warc").unlink()
+        step += 1
+    assert code == 0
+    assert [] in seen
+    assert ["a.warc"] in seen
+    with open_source(folder / "a.warc") as source:
+        assert source.size == len(whole)
