@@ -158,6 +158,30 @@ class TestRecord:
         assert record.header.get("Pinakes-ARC-Findings") == "truncated"
         assert rebuilt(warc_of(data)) == data
 
+    def test_a_length_one_too_many_takes_nothing_from_the_next_record(self) -> None:
+        """As in richardlehane/webarchive's hello-world2.arc."""
+        block = HTTP + b"hello\n"
+        long = arc_record(b"http://a.org/", block, length=len(block) + 1)
+        data = arc(long + arc_record(b"http://b.org/"))
+        first, second = read_whole(warc_of(data))[2:]
+        assert blocks([first]) == [block]
+        assert first.header.get("WARC-Truncated") is None
+        assert first.header.get("Pinakes-ARC-Findings") == "content-length"
+        assert (second.type, second.target_uri) == ("response", "http://b.org/")
+        assert rebuilt(warc_of(data)) == data
+
+    def test_a_letter_that_is_no_scheme_stays_in_its_block(self) -> None:
+        block = HTTP + b"hello\nx"
+        data = arc(arc_record(b"http://a.org/", block) + arc_record(b"http://b.org/"))
+        assert blocks(read_whole(warc_of(data)))[2] == block
+
+    def test_a_length_one_too_few_leaves_a_stretch(self) -> None:
+        data = arc(arc_record(length=len(HTTP) + 4), arc_record(b"http://b.org/"))
+        records = read_whole(warc_of(data))[2:]
+        assert [record.type for record in records] == ["response", "metadata", "response"]
+        assert blocks(records)[:2] == [HTTP + b"hell", b"o\n"]
+        assert rebuilt(warc_of(data)) == data
+
     def test_a_whole_record_is_not_marked(self) -> None:
         assert convert_one(arc_record()).header.get("WARC-Truncated") is None
 

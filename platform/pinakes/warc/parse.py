@@ -6,6 +6,7 @@ read, or as `NotARecord` where none begins.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from .arc import LINE_LIMIT_BYTES, ArcHeader, match_arc_header
@@ -19,6 +20,7 @@ from .stream import ByteStream, MemberStream, PlainStream
 HEADER_LIMIT_BYTES = 1 << 20
 IN_MEMORY_BYTES = 1 << 22
 _PEEK_BYTES = 1 << 13
+_TAKEN_LETTER = re.compile(rb"\n(?:https?|ftp|dns|gopher|nntp|mailto|filedesc):", re.IGNORECASE)
 
 
 class NotARecord(Exception):
@@ -154,6 +156,8 @@ class _Parse:
         elif head_end(header.raw) < 0 and not isinstance(header, ArcHeader):
             self.find("truncated", "the file ends in the record header")
         record = self.take_block(header, promised)
+        if isinstance(stream, PlainStream) and isinstance(header, ArcHeader):
+            record = self.give_back_letter(header, record)
         if isinstance(stream, PlainStream) and not self.followed_by_record():
             record = self.cut_at_next_record(header, record)
         block_end = stream.position
@@ -245,6 +249,19 @@ class _Parse:
         cut = self.take_block(header, length)
         cut.content_length = record.content_length
         return cut
+
+    def give_back_letter(self, header: Header, record: Record) -> Record:
+        """An ARC length that is one too many takes the first letter of the next record's URL."""
+        stream = self.stream
+        size = record.body.size
+        around = bytes(stream.source.view(max(stream.position - 2, 0), _PEEK_BYTES))
+        if size < 2 or not _TAKEN_LETTER.match(around) or not match_arc_header(around[1:]):
+            return record
+        self.find("content-length", "the length is one too many, by the record that follows")
+        stream.position -= size
+        mended = self.take_block(header, size - 1)
+        mended.content_length = record.content_length
+        return mended
 
     def check_length(self, record: Record) -> None:
         missing = record.content_length - record.body.size
