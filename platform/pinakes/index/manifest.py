@@ -4,31 +4,40 @@
     [key=value ...]
 
 The columns are WARCsum's and WARCrefs' ("hash manifest"); the `key=value` fields are
-ours.  A column that is unknown but must be there, since a later one is, reads `-`.
-Spaces, control characters, `%` and bytes that are no UTF-8 are percent-encoded in
-names and URIs, reversibly.  Lengths are bytes of the compressed member, or, in an
-uncompressed file, up to the end of the block.
+ours (docs/manifest.md).  A column that is unknown but must be there, since a later one
+is, reads `-`.  Spaces, control characters, `%` and bytes that are no UTF-8 are
+percent-encoded in names and URIs, reversibly.  Lengths are bytes of the compressed
+member, or, in an uncompressed file, up to the end of the block.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from pinakes.errors import MalformedRecord
 
 _TO_ENCODE = re.compile("[\x00-\x20%\x7f-\xa0\u2028\u2029\ud800-\udfff]")
+_NAMELESS = frozenset({"", "-"})
+_BLANK = re.compile("[ \t]+")
 
 
 class ManifestLine(NamedTuple):
     """One capture.  `None` is unknown.
 
-    A tuple and no dataclass: a chain builds several of these per record, and a frozen
-    dataclass of this many fields takes four times as long to build.
+    A tuple and no dataclass: a chain builds several of these per record, sorts them and
+    spills them, and a frozen dataclass of this many fields takes four times as long to
+    build.
 
-    `type` is None for a response.  `inner_offset` tells records of one gzip member
-    apart.  The `original_` fields are set by `process` where `copy_number` is above 1.
+    `type` is None for a response; `digest` is `-` where a revisit declares none.
+    `inner_offset` tells records of one gzip member apart.  The `original_` fields are set
+    by `process` where `copy_number` is above 1; `full` says why a copy stays a full record
+    all the same.  `also` holds further digests that the payload answers to (declared,
+    de-chunked), joined by commas.  `marks` carries what only the whole manifest can tell
+    (see `dedupe.marks`) into its parts.
     """
 
     file: str
@@ -55,9 +64,12 @@ class ManifestLine(NamedTuple):
     original_offset: int | None = None
     original_length: int | None = None
     original_inner_offset: int = 0
+    full: str | None = None
+    also: str | None = None
+    marks: str | None = None
 
 
-# Key in the text, field, whether it is a number.
+# Key in the text, field, whether it is a number; in the order they are written.
 _KEYS = (
     ("size", "size", True),
     ("status", "status", True),
@@ -73,9 +85,20 @@ _KEYS = (
     ("original_offset", "original_offset", True),
     ("original_length", "original_length", True),
     ("original_inner", "original_inner_offset", True),
+    ("full", "full", False),
+    ("also", "also", False),
+    ("marks", "marks", False),
 )
-_FIELDS = {key: (field, number) for key, field, number in _KEYS}
-_PLAIN_COLUMNS = 10
+_PLACES = {key: (ManifestLine._fields.index(field), number) for key, field, number in _KEYS}
+_UNSET = (0, 0, 0, "", "", "", *ManifestLine._field_defaults.values())
+# Keys that most lines lack, asked for together.
+_RARE = tuple(item for item in _KEYS if item[0] not in ("size", "status", "id"))
+_rare_values: Callable[[ManifestLine], tuple[object, ...]] = attrgetter(
+    *(field for _, field, _ in _RARE)
+)
+_RARE_UNSET = tuple(ManifestLine._field_defaults[field] for _, field, _ in _RARE)
+# Built without the keyword handling of the class's own constructor.
+_make: Callable[[Iterable[object]], ManifestLine] = ManifestLine._make
 
 
 def encode_name(text: str) -> str:
@@ -93,76 +116,141 @@ def decode_name(text: str) -> str:
         return ""
     if "%" not in text:
         return text
-    return unquote_to_bytes(text).decode("utf-8", "surrogateescape")
+    return unquote_to_bytes(text.encode("utf-8", "surrogateescape")).decode(
+        "utf-8", "surrogateescape"
+    )
 
 
 def format_line(line: ManifestLine, *, plain: bool = False) -> str:
     """The line as text, without a line end; `plain` leaves our own fields out."""
-    text = (
-        f"{encode_name(line.file)} {line.offset} {line.length} "
-        f"{encode_name(line.target_uri)} {encode_name(line.date)} {encode_name(line.digest)}"
-    )
-    if line.hash_extension is not None or line.copy_number is not None:
-        text += f" {'-' if line.hash_extension is None else line.hash_extension}"
-    if line.copy_number is not None:
-        text += f" {line.copy_number}"
-        if line.original_uri is not None:
-            text += f" {encode_name(line.original_uri)} {encode_name(line.original_date or '')}"
+    file, offset, length, uri, date, digest, extension, copy, original_uri, original_date = line[
+        :10
+    ]
+    # One search for the whole line: hardly any needs encoding.
+    if (
+        _TO_ENCODE.search(f"{file}{uri}{date}{digest}") is None
+        and _NAMELESS.isdisjoint((file, uri, date))
+        and digest
+    ):
+        text = f"{file} {offset} {length} {uri} {date} {digest}"
+    else:
+        names = " ".join(map(encode_name, (uri, date)))
+        # A digest that is not there is `-` in the value, too.
+        text = f"{encode_name(file)} {offset} {length} {names} "
+        text += "-" if digest == "-" else encode_name(digest)
+    if extension is not None or copy is not None:
+        text += f" {'-' if extension is None else extension}"
+        if copy is not None:
+            text += f" {copy}"
+            if original_uri is not None:
+                text += f" {encode_name(original_uri)} {encode_name(original_date or '')}"
     if plain:
         return text
-    for key, field, number in _KEYS:
-        value = getattr(line, field)
-        if value is None or (number and not value and field.endswith("inner_offset")):
-            continue
-        text += f" {key}={value if number else encode_name(value)}"
+    if line.size is not None:
+        text += f" size={line.size}"
+    if line.status is not None:
+        text += f" status={line.status}"
+    if line.record_id is not None:
+        text += f" id={encode_name(line.record_id)}"
+    rare = _rare_values(line)
+    return text if rare == _RARE_UNSET else text + _format_rare(rare)
+
+
+def _format_rare(values: tuple[object, ...]) -> str:
+    text = ""
+    for (key, _, number), value, unset in zip(_RARE, values, _RARE_UNSET, strict=True):
+        if value is not None and value != unset:
+            text += f" {key}={value if number else encode_name(str(value))}"
     return text
 
 
 def parse_line(text: str, *, number: int | None = None) -> ManifestLine:
-    """Read a line of ours, or one of the 6, 8 or 10 columns of other tools.
+    """Read a line of ours, or one of the 6 to 10 columns of other tools.
 
     Unknown keys are passed over: a later version may write more.
 
     Raises:
         MalformedRecord: naming the line's number, where it is given.
     """
-    parts = text.split()
-    # Extension and copy are numbers; the original's URI and date stand behind a copy.
-    end = min(len(parts), 6)
-    while end < min(len(parts), 8) and (parts[end].isdigit() or parts[end] == "-"):
-        end += 1
-    if end == 8 and len(parts) >= _PLAIN_COLUMNS and parts[7] not in ("0", "1", "-"):
-        end = _PLAIN_COLUMNS
+    text = text.rstrip("\r\n")
+    parts = text.split(" ")
+    if "" in parts or "\t" in text:
+        parts = _BLANK.split(text.strip(" \t"))
     try:
-        return _build(parts[:end], parts[end:])
+        return _build(parts)
     except (ValueError, IndexError) as error:
         where = f"line {number}" if number is not None else "a line"
         raise MalformedRecord(f"{where} is no manifest line: {text[:200]!r}") from error
 
 
-def _build(columns: list[str], fields: list[str]) -> ManifestLine:
-    file, offset, length, uri, date, digest = columns[:6]
-    named: dict[str, object] = {}
-    for text in fields:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(text)
-        if key not in _FIELDS:
-            continue
-        field, number = _FIELDS[key]
-        named[field] = int(value) if number else decode_name(value)
-    rest = [None if text == "-" else text for text in columns[6:]]
-    extension, copy, original_uri, original_date = (*rest, None, None, None, None)[:4]
-    return ManifestLine(
-        decode_name(file),
-        int(offset),
-        int(length),
-        decode_name(uri),
-        decode_name(date),
-        decode_name(digest),
-        None if extension is None else int(extension),
-        None if copy is None else int(copy),
-        None if original_uri is None else decode_name(original_uri),
-        None if original_date is None else decode_name(original_date),
-        **named,  # type: ignore[arg-type]
+def _build(parts: list[str]) -> ManifestLine:
+    values: list[object] = list(_UNSET)
+    file, offset, length, uri, date, digest = parts[:6]
+    if "%" in file or "%" in uri or "-" in (file, uri, date):
+        file, uri = decode_name(file), decode_name(uri)
+    values[:6] = (
+        file,
+        _count(offset),
+        _count(length),
+        uri,
+        decode_name(date) if "%" in date or date == "-" else date,
+        decode_name(digest) if "%" in digest else digest,
     )
+    end = _read_columns(parts, values) if len(parts) > 6 else 6
+    for part in parts[end:]:
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(part)
+        place = _PLACES.get(key)
+        if place is not None:
+            at, is_number = place
+            values[at] = _count(value) if is_number else decode_name(value)
+    return _make(values)
+
+
+def _read_columns(parts: list[str], values: list[object]) -> int:
+    """Columns 7 to 10, as many as there are; the index behind them."""
+    end = 6
+    for at in (6, 7):
+        if end < len(parts) and (parts[end] == "-" or parts[end].isdecimal()):
+            values[at] = None if parts[end] == "-" else _count(parts[end])
+            end += 1
+    copy = values[7]
+    if end < 8 or not isinstance(copy, int):
+        return end
+    # WARCsum writes `- -` behind the original's copy number, too.
+    if parts[8:10] == ["-", "-"]:
+        return 10
+    if copy > 1 and len(parts) >= 10:
+        values[8], values[9] = decode_name(parts[8]), decode_name(parts[9])
+        return 10
+    return end
+
+
+def _count(text: str) -> int:
+    # int() would take "-1", "1_000" and other scripts' digits.
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(text)
+    return int(text)
+
+
+def parse_lines(texts: Iterable[str]) -> Iterator[ManifestLine]:
+    """Read a manifest, lazily; blank lines are passed over.
+
+    Raises:
+        MalformedRecord: naming the line's number.
+    """
+    for number, text in enumerate(texts, 1):
+        if not text.isspace():
+            yield parse_line(text, number=number)
+
+
+def estimate_line_bytes(line: ManifestLine) -> int:
+    """About what a line takes in memory, for sorts that spill."""
+    rest = 0 if line.refers_uri is None else 2 * len(line.refers_uri)
+    return 1100 + len(line.file) + 3 * len(line.target_uri) + rest
+
+
+def place_of(line: ManifestLine) -> tuple[str, int, int]:
+    """Where the record is: file, offset, offset in the member.  Names one record."""
+    return line.file, line.offset, line.inner_offset

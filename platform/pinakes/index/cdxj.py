@@ -1,0 +1,153 @@
+"""CDXJ, CDX-11 and CDX-9: the lines that replay tools look captures up in.
+
+    CDXJ    urlkey SP timestamp SP {"url": ..., "mime": ..., ...}
+    CDX-11  urlkey timestamp url mime status digest redirect robots length offset filename
+    CDX-9   urlkey timestamp url mime status digest redirect offset filename
+
+A CDX file names its columns in its first line, by letters; they may come in any order.
+Files are sorted as bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from pinakes.errors import MalformedRecord
+
+CDX_11 = "N b a m s k r M S V g"
+CDX_9 = "N b a m s k r V g"
+REVISIT_MIME = "warc/revisit"
+_COLUMNS = {
+    "N": "urlkey",
+    "A": "urlkey",  # not turned into a SURT
+    "b": "timestamp",
+    "a": "url",
+    "m": "mime",
+    "s": "status",
+    "k": "digest",
+    "r": "redirect",
+    "M": "robots",
+    "S": "length",
+    "V": "offset",
+    "g": "filename",
+}
+_JSON_KEYS = ("url", "mime", "status", "digest", "length", "offset", "filename", "redirect")
+_NUMBERS = frozenset({"length", "offset"})
+_TO_ENCODE = re.compile("[\x00-\x20\x7f\ud800-\udfff]")
+
+
+class CdxLine(NamedTuple):
+    """One capture, as an index has it; None is unknown.
+
+    A tuple: an index has one for each capture of a collection.  `timestamp` has 14 digits,
+    or 17 with milliseconds.  `digest` is without its label where it is SHA-1 in Base32.
+    `extra` holds what else a CDXJ line said.
+    """
+
+    urlkey: str
+    timestamp: str
+    url: str | None = None
+    mime: str | None = None
+    status: str | None = None
+    digest: str | None = None
+    length: int | None = None
+    offset: int | None = None
+    filename: str | None = None
+    redirect: str | None = None
+    robots: str | None = None
+    extra: Mapping[str, object] | None = None
+
+
+def cdx_digest(digest: str) -> str:
+    """A digest as indexes write it: SHA-1 in Base32 without its label."""
+    return digest[5:] if digest.startswith("sha1:") and len(digest) == 37 else digest
+
+
+def format_cdxj(line: CdxLine) -> str:
+    """The line as text, without a line end; unknown fields are left out."""
+    fields: dict[str, object] = {
+        key: str(value) for key in _JSON_KEYS if (value := getattr(line, key)) is not None
+    }
+    fields.update(line.extra or {})
+    return f"{line.urlkey} {line.timestamp} {json.dumps(fields)}"
+
+
+def parse_cdxj(text: str, *, number: int | None = None) -> CdxLine:
+    """Read a CDXJ line; unknown keys are kept in `extra`.
+
+    Raises:
+        MalformedRecord: naming the line's number, where it is given.
+    """
+    try:
+        key, timestamp, body = text.rstrip("\r\n").split(" ", 2)
+        fields = dict(json.loads(body).items())
+        int(timestamp)
+        known = {name: _value(name, str(fields.pop(name))) for name in _JSON_KEYS if name in fields}
+        return CdxLine(key, timestamp, **known, extra=fields or None)  # type: ignore[arg-type]
+    except (ValueError, AttributeError) as error:
+        raise _malformed(text, number, "CDXJ") from error
+
+
+def format_cdx(line: CdxLine, columns: str = CDX_11) -> str:
+    """The line as text, without a line end; what is unknown reads `-`.
+
+    Blanks and control characters in URLs and names are percent-encoded.
+    """
+    values = (getattr(line, _COLUMNS[letter]) for letter in columns.split())
+    return " ".join("-" if value in (None, "") else _encode(str(value)) for value in values)
+
+
+def format_cdx_header(columns: str = CDX_11) -> str:
+    """The first line of a CDX file; it begins with the delimiter."""
+    return f" CDX {columns}"
+
+
+def parse_cdx(texts: Iterable[str]) -> Iterator[CdxLine]:
+    """Read the lines of a CDX file, lazily; without a first line, by their number of columns.
+
+    Columns of unknown letters are passed over.
+
+    Raises:
+        MalformedRecord: naming the line's number.
+    """
+    letters: list[str] | None = None
+    for number, text in enumerate(texts, 1):
+        parts = text.split()
+        if parts[:1] == ["CDX"]:
+            letters = parts[1:]
+        elif parts:
+            yield _parse_columns(parts, letters or _letters_of(len(parts)), text, number)
+
+
+def _letters_of(count: int) -> list[str]:
+    return (CDX_9 if count == len(CDX_9.split()) else CDX_11).split()
+
+
+def _parse_columns(parts: list[str], letters: list[str], text: str, number: int) -> CdxLine:
+    try:
+        fields = {
+            _COLUMNS[letter]: _value(_COLUMNS[letter], part)
+            for letter, part in zip(letters, parts, strict=True)
+            if letter in _COLUMNS and part != "-"
+        }
+        return CdxLine(**fields)  # type: ignore[arg-type]
+    except (ValueError, TypeError) as error:
+        raise _malformed(text, number, "CDX") from error
+
+
+def _value(name: str, text: str) -> str | int:
+    return int(text) if name in _NUMBERS else text
+
+
+def _encode(text: str) -> str:
+    return _TO_ENCODE.sub(
+        lambda m: "".join(f"%{b:02X}" for b in m[0].encode("utf-8", "surrogateescape")), text
+    )
+
+
+def _malformed(text: str, number: int | None, form: str) -> MalformedRecord:
+    where = f"line {number}" if number is not None else "a line"
+    return MalformedRecord(f"{where} is no {form} line: {text[:200]!r}")

@@ -1,0 +1,79 @@
+"""The urlkey of a URI: the SURT that indexes are sorted by and replay looks up by.
+
+`http://www.Example.org/B?z=1&a=2` and `https://example.org/b?a=2&z=1` are one urlkey,
+`org,example)/b?a=2&z=1`.  The rules are those of the `surt` library, and its answer is
+the answer; URIs of the plain kind, nearly all there are, get it by a shorter way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import cast
+
+_KEPT_KEYS = 1 << 15
+# No escapes, ports, users, fragments, dot segments, numbers as hosts, nor anything else
+# that canonicalization changes, but for letters' case, `www`, last slash and query order.
+_PLAIN = re.compile(
+    r"https?://(?:www\d*\.)?((?:[a-z\d][a-z\d-]*\.)*[a-z]{2,})"
+    r"(/|(?:/(?!\.)[\w.~!$&'*+,;=:@-]+)+(?=/?(?:\?|\Z)))?/?(?:\?([\w.~!$&'()*+,;=:@/?-]+))?\Z",
+    re.ASCII,
+)
+_SESSION = re.compile("sess|sid=|cfid=")
+# `surt` would ask the name server about these.
+_NUMERIC_HOST = re.compile(
+    r"\s*(?:[a-z][a-z\d+.-]*:)*/*(?:[^/?#]*@)?([\d.]+)(?::\d*)?(?:[/?#]|\s*\Z)", re.IGNORECASE
+)
+_QUAD = re.compile(
+    r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}\Z"
+)
+
+
+def urlkey(uri: str) -> str:
+    """The SURT of a URI; never raises.
+
+    What `surt` rejects becomes itself, in lower case and without blanks, so that it still
+    sorts and is found.
+    """
+    # isascii: the Kelvin sign is a "k" in lower case.
+    match = _PLAIN.match(uri.lower()) if uri[:4] == "http" and uri.isascii() else None
+    if match is None:
+        return _urlkey_by_surt(uri)
+    host, path, query = match.groups()
+    key = f"{_reverse(host)}){path or '/'}"
+    if query is None:
+        return key
+    if _SESSION.search(query):
+        return _urlkey_by_surt(uri)
+    if "&" in query:
+        query = "&".join(
+            ["=".join(pair) for pair in sorted(a.split("=", 1) for a in query.split("&"))]
+        )
+    return f"{key}?{query}"
+
+
+@lru_cache(maxsize=1 << 12)
+def _reverse(host: str) -> str:
+    return ",".join(reversed(host.split(".")))
+
+
+@lru_cache(maxsize=_KEPT_KEYS)
+def _urlkey_by_surt(uri: str) -> str:
+    numeric = _NUMERIC_HOST.match(uri)
+    if numeric is None or _QUAD.match(numeric[1]):
+        try:
+            key = _surt()(uri.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+        except Exception:  # noqa: BLE001  (the library asserts, indexes and decodes at will)
+            key = uri.lower()
+    else:
+        key = uri.lower()
+    return "".join(key.split()) if any(map(str.isspace, key)) else key
+
+
+@lru_cache(maxsize=1)
+def _surt() -> Callable[[bytes], bytes]:
+    # Imports tldextract and idna, which takes as long as reading a thousand records.
+    from surt import surt
+
+    return cast("Callable[[bytes], bytes]", surt)
