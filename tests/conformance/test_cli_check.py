@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from conformance_builders import info, record, warc
 
 from pinakes.cli.exits import Exit
 from pinakes.cli.frame import run
+from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.conformance.describe import describe_rules
 from pinakes.conformance.table import RULES
 
@@ -106,6 +108,26 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_checked(
     assert "date-syntax" in out
     assert f"{missing}: cannot be read" in err
     assert f"{tmp_path}: not a regular file" in err
+
+
+def test_an_original_that_is_gone_when_it_is_read_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = tmp_path / "1.warc"
+    original.write_bytes(warc(record()))
+    later = tmp_path / "2.warc"
+    later.write_bytes(info(901) + record("revisit", 2))
+    check_references = ConformanceCheck.check_references
+
+    def after_it_is_gone(run: ConformanceCheck) -> Iterator[ConformanceFinding]:
+        original.unlink()
+        return check_references(run)
+
+    monkeypatch.setattr(ConformanceCheck, "check_references", after_it_is_gone)
+    assert run(["check", str(original), str(later)]) == Exit.SOME_FAILED
+    err = capsys.readouterr().err
+    assert f"{original}: cannot be read" in err
+    assert "2 files, 4 records" in err
 
 
 def test_no_inputs_is_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import zlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,11 +28,13 @@ from conformance_builders import (
     warc,
 )
 from conftest import check_paths
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pinakes.conformance.check import ConformanceCheck
 from pinakes.conformance.framing import SIZE_LIMIT_BYTES, check_file
 from pinakes.conformance.payload import Basis, basis_of
-from pinakes.conformance.rules import Severity
+from pinakes.conformance.rules import RECORD_TYPES, Severity
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -258,6 +261,34 @@ def test_progress_comes_to_the_size_of_the_file(tmp_path: Path) -> None:
         list(run.check_file(source, advance=passed.append))
     assert sum(passed) == path.stat().st_size
     assert all(step >= 0 for step in passed)
+
+
+EVERYTHING = warc(
+    *(record(name, number, BY_DATE) for number, name in enumerate(RECORD_TYPES[1:], 1))
+)
+
+
+@given(
+    edits=st.lists(
+        st.tuples(
+            st.integers(0, len(EVERYTHING)),
+            st.integers(0, 9),
+            st.one_of(
+                st.binary(max_size=9), st.sampled_from([b"\r\n", b"\n ", b":", b"<", b"9" * 20])
+            ),
+        ),
+        max_size=4,
+    )
+)
+def test_nothing_in_a_file_ends_the_check(edits: list[tuple[int, int, bytes]]) -> None:
+    data = EVERYTHING
+    for at, removed, inserted in edits:
+        data = data[:at] + inserted + data[at + removed :]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.warc")
+        path.write_bytes(data)
+        findings = check_paths(path)
+    assert all(0 <= f.offset <= len(data) and str(f) for f in findings)
 
 
 def test_order_of_files_does_not_change_what_is_found(tmp_path: Path) -> None:

@@ -46,7 +46,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     ):
         for name in names:
             failed |= not _check_file(name, check, report, progress)
-        report.take(check.check_references())
+        # Originals may be read again, and be gone by now.
+        failed |= not _take_all(report, check.check_references())
         report.summarize(len(check.files), check.records)
     if failed:
         return Exit.SOME_FAILED
@@ -57,8 +58,18 @@ def _check_file(name: str, check: ConformanceCheck, report: _Report, progress: P
     """Whether the file could be read to its end."""
     try:
         with open_source(name) as source:
-            report.take(check.check_file(source, advance=progress.advance))
+            read = _take_all(report, check.check_file(source, advance=progress.advance))
             source.check_unchanged()
+    except InputRefused as refusal:
+        report.console.warn(refusal)
+        return False
+    return read
+
+
+def _take_all(report: _Report, findings: Iterable[ConformanceFinding]) -> bool:
+    """Whether they came to their end."""
+    try:
+        report.take(findings)
     except InputRefused as refusal:
         report.console.warn(refusal)
         return False

@@ -13,6 +13,7 @@ from .rules import Hit
 from .subject import Subject
 
 SIZE_LIMIT_BYTES = 10**9
+_START_BYTES = 16
 _CODES = {
     "crc": "gzip-crc",
     "damaged": "gzip-damaged",
@@ -28,7 +29,7 @@ def check_file(source: Source) -> Iterator[Hit]:
     if not source.size:
         yield Hit("file-empty", "the file is empty", 0)
         return
-    start = bytes(source.view(0, 4))
+    start = bytes(source.view(0, _START_BYTES))
     gzip = start[:3] == GZIP_MAGIC
     name = PurePath(source.name).name
     if gzip and not name.endswith(".warc.gz"):
@@ -69,7 +70,7 @@ class Gaps:
     """Finds bytes between records: the reader passes over line ends in silence."""
 
     def __init__(self, source: Source) -> None:
-        self._members = MEMBER_START.match(source.view(0, 4)) is not None
+        self._members = MEMBER_START.match(source.view(0, _START_BYTES)) is not None
         self._end = 0
         self._expected = 0
 

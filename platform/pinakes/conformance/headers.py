@@ -38,20 +38,25 @@ def check_lines(subject: Subject) -> Iterator[Hit]:
     if bare:
         yield Hit("header-line-end", f"{bare} header lines end with LF instead of CRLF")
     for line in subject.lines:
-        name, colon, value = line.raw.partition(b":")
-        shown = syntax.shown(line.name)
-        if not colon:
-            yield Hit("field-colon", f"{syntax.shown(line.value)} has no colon")
-            continue
-        if not _NAME.match(name):
-            yield Hit("field-name", f"{syntax.shown(name.decode('utf-8', 'replace'))} is no token")
-        control = _CONTROL.search(value)
-        if control:
-            yield Hit("field-value", f"{shown} has the control character 0x{control[0][0]:02x}")
-        if not _is_utf8(line.raw):
-            yield Hit("field-utf8", f"{shown} is not in UTF-8")
-        if line.raw.count(b"\n") > 1:
-            yield Hit("field-folded", f"{shown} runs over several lines")
+        for code, wrong in _line_faults(line.raw):
+            yield Hit(code, f"{syntax.shown(line.name or line.value)} {wrong}")
+
+
+def _line_faults(raw: bytes) -> Iterator[tuple[str, str]]:
+    """(code, what is wrong) with one field's lines; nothing costly for a good one."""
+    name, colon, value = raw.partition(b":")
+    if not colon:
+        yield "field-colon", "has no colon"
+        return
+    if not _NAME.match(name):
+        yield "field-name", "is no token with a colon behind it"
+    control = _CONTROL.search(value)
+    if control:
+        yield "field-value", f"has the control character 0x{control[0][0]:02x}"
+    if not raw.isascii() and not _is_utf8(raw):
+        yield "field-utf8", "is not in UTF-8"
+    if raw.count(b"\n") > 1:
+        yield "field-folded", "runs over several lines"
 
 
 def check_presence(subject: Subject) -> Iterator[Hit]:
