@@ -105,7 +105,10 @@ def test_media_types(uri: str, written: str | None, media_type: str) -> None:
         ("http://a/é", "http://a/%C3%A9"),
         ("http://a/\udcff", "http://a/%FF"),
         ("http://a/\x00\t", "http://a/%00%09"),
-        ("filedesc://horsy|\\\\hello", "filedesc://horsy|\\\\hello"),
+        ("http://a/100%", "http://a/100%25"),
+        ("http://a/%zz", "http://a/%25zz"),
+        ("http://a/?q={x}&r=[y]#z", "http://a/?q=%7Bx%7D&r=[y]#z"),
+        ("filedesc://horsy|\\\\hello", "filedesc://horsy%7C%5C%5Chello"),
     ],
 )
 def test_uris(written: str, uri: str) -> None:

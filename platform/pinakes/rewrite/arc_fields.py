@@ -27,7 +27,8 @@ UNREADABLE_DATE = "1970-01-01T00:00:00Z"
 """For a date that cannot be read: before the web, so that dedupe never believes it."""
 
 _NOT_AS_IT_IS = re.compile(rb"[^\x20-\x24\x26-\x7e]|\A |(?<!\A) \Z")
-_NOT_IN_A_URI = re.compile(rb"[^\x21-\x7e]")
+# RFC 3986 §2: neither reserved nor unreserved, or a `%` that encodes nothing.
+_NOT_IN_A_URI = re.compile(rb'[^\x21-\x7e]|["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})')
 _MEDIA_TYPE = re.compile(r"[!#$&^_.+\w-]+/[!#$&^_.+\w-]+[ \t]*(;[\x20-\x7e]*)?", re.ASCII)
 
 
@@ -46,9 +47,9 @@ def _percent(match: re.Match[bytes]) -> bytes:
 
 
 def format_target_uri(written: str) -> str:
-    """The URI with what no URI may hold (spaces, controls, non-ASCII bytes) as `%XX`.
+    """The URI with what no URI may hold (spaces, controls, `|`, non-ASCII bytes) as `%XX`.
 
-    `%` stays, since most URIs are encoded already; `Pinakes-ARC-Header` has the original.
+    What is encoded already stays; `Pinakes-ARC-Header` has the original.
     """
     data = written.encode("utf-8", "surrogateescape")
     return _NOT_IN_A_URI.sub(_percent, data).decode("ascii")
