@@ -18,6 +18,8 @@ from pinakes.warc.record import Record
 
 DECODED_LIMIT_BYTES = 1 << 30
 _PIECE_BYTES = 1 << 20
+# A brotli decoder gives all of its output at once, up to 16 MiB for a few bytes.
+_BROTLI_STEP_BYTES = 64
 Pieces = Iterator["bytes | memoryview"]
 
 
@@ -118,9 +120,8 @@ def _unbrotli(pieces: Pieces) -> Pieces:
         raise Undecodable from error
     try:
         for piece in pieces:
-            # Small steps, because a brotli decoder gives all of its output at once.
-            for at in range(0, len(piece), 1 << 12):
-                yield decoder.process(bytes(piece[at : at + (1 << 12)]))
+            for at in range(0, len(piece), _BROTLI_STEP_BYTES):
+                yield decoder.process(bytes(piece[at : at + _BROTLI_STEP_BYTES]))
     except Exception as error:  # brotli.error is a bare Exception
         raise Undecodable from error
 
