@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_inputs, configuration_of, input_names
 from pinakes.cli.output import Console
-from pinakes.dedupe.archive_files import ArchiveFiles, read_locations
+from pinakes.cli.progress import Progress
+from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles, read_locations
+from pinakes.dedupe.duplicates import Duplicates
+from pinakes.dedupe.in_place import InPlaceRewriting
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
-from pinakes.dedupe.rewriting import (
-    Replacements,
-    refuse_equal_names,
-    rewrite_in_place,
-    rewrite_to,
-)
+from pinakes.dedupe.rewriting import Replacements, refuse_equal_names, rewrite_to
 from pinakes.errors import ConfigError, Conflict, DigestMismatch, InputRefused
-from pinakes.index.manifest import ManifestLine, parse_line
 from pinakes.warc.source import open_source
 
 _TO_COUNT = "min_saving_bytes"
@@ -60,11 +58,11 @@ def add_locations(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_files(arguments: argparse.Namespace) -> ArchiveFiles:
+def open_files(arguments: argparse.Namespace, *, superseded: bool = False) -> ArchiveFiles:
     """The archive files that these arguments describe."""
     folder = Path(arguments.dir) if arguments.dir else None
     locations = read_locations(Path(arguments.locations)) if arguments.locations else None
-    return ArchiveFiles(folder=folder, locations=locations)
+    return ArchiveFiles(folder=folder, locations=locations, superseded=superseded)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -72,58 +70,86 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     names = list(input_names(arguments))
     refuse_equal_names(names)
     manifest = Path(arguments.manifest)
-    duplicates = read_duplicates(manifest)
     run_id = arguments.run or run_id_of(manifest)
     if not run_id.isascii() or not run_id.replace("-", "").replace("_", "").isalnum():
         raise ConfigError("--run is letters, digits, - and _")
-    total, failed = RefsCount(), False
-    with open_files(arguments) as files, console.progress("refs", total=_size(names)) as progress:
+    with open_files(arguments, superseded=arguments.in_place) as files:
+        duplicates = Duplicates.read(manifest, files)
         writer = RevisitWriter(
-            files, run=run_id, min_saving_bytes=configuration_of(arguments).min_saving_bytes
+            files,
+            run=run_id,
+            min_saving_bytes=configuration_of(arguments).min_saving_bytes,
+            duplicates=duplicates.places,
         )
+        batch = _Batch(arguments, console, duplicates, writer)
+        with console.progress("refs", total=_size(names)) as progress:
+            if arguments.in_place and not arguments.dry_run:
+                batch.rewrite_in_place(names, files, progress)
+            else:
+                batch.rewrite(names, progress)
+    console.say(_sentence("all files", batch.total))
+    return Exit.SOME_FAILED if batch.failed else Exit.DONE
+
+
+class _Batch:
+    """The files of one call; what went wrong with one of them does not end it."""
+
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        console: Console,
+        duplicates: Duplicates,
+        writer: RevisitWriter,
+    ) -> None:
+        self.total = RefsCount()
+        self.failed = False
+        self._arguments = arguments
+        self._console = console
+        self._duplicates = duplicates
+        self._writer = writer
+
+    def rewrite(self, names: list[str], progress: Progress) -> None:
+        """Each file into the output folder; or nowhere, in a dry run."""
         for name in names:
-            count = RefsCount()
-            replace = partial(writer.replacements, lines=duplicates.get(name, ()), count=count)
-            try:
-                _rewrite(arguments, Path(name), replace)
-            except (InputRefused, DigestMismatch, Conflict) as problem:
-                console.warn(problem)
-                failed = True
-                continue
-            for unreadable in count.problems:
-                console.warn(unreadable)
-            failed = failed or bool(count.problems)
-            total.add(count)
-            console.result(_report(name, count), text=_sentence(name, count))
-            progress.advance(Path(name).stat().st_size)
-    console.say(_sentence("all files", total))
-    return Exit.SOME_FAILED if failed else Exit.DONE
+            with self._counted(name, progress) as replace:
+                if self._arguments.dry_run:
+                    with open_source(name) as source:
+                        for _ in replace(source):
+                            pass
+                else:
+                    folder = Path(self._arguments.output)
+                    folder.mkdir(parents=True, exist_ok=True)
+                    rewrite_to(Path(name), folder / Path(name).name, replace)
 
+    def rewrite_in_place(self, names: list[str], files: ArchiveFiles, progress: Progress) -> None:
+        """Each file aside; then, where all references prove right, into their places."""
+        with InPlaceRewriting(files) as rewriting:
+            for name in names:
+                with self._counted(name, progress) as replace:
+                    if rewriting.stage(Path(name), replace):
+                        rewriting.add_originals(self._duplicates.lines_of(Path(name)))
+            for path in rewriting.swap():
+                self._console.say(f"{path}: the old one is in {SUPERSEDED}/")
 
-def _rewrite(arguments: argparse.Namespace, path: Path, replace: Replacements) -> None:
-    if arguments.dry_run:
-        with open_source(path) as source:
-            for _ in replace(source):
-                pass
-    elif arguments.in_place:
-        rewrite_in_place(path, replace)
-    else:
-        folder = Path(arguments.output)
-        folder.mkdir(parents=True, exist_ok=True)
-        rewrite_to(path, folder / path.name, replace)
-
-
-def read_duplicates(manifest: Path) -> dict[str, list[ManifestLine]]:
-    """The lines with a copy number above 1, by file, in order of offset."""
-    by_file: dict[str, list[ManifestLine]] = defaultdict(list)
-    with manifest.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
-        for number, text in enumerate(lines, 1):
-            line = parse_line(text, number=number)
-            if line.copy_number is not None and line.copy_number > 1:
-                by_file[line.file].append(line)
-    for found in by_file.values():
-        found.sort(key=lambda line: (line.offset, line.inner_offset))
-    return by_file
+    @contextmanager
+    def _counted(self, name: str, progress: Progress) -> Iterator[Replacements]:
+        count = RefsCount()
+        path = Path(name)
+        if not self._duplicates.names_of(path):
+            self._console.warn(f"{name}: the manifest does not name this file: copied as it is")
+        try:
+            lines = self._duplicates.lines_of(path)
+            yield partial(self._writer.replacements, lines=lines, count=count)
+        except (InputRefused, DigestMismatch, Conflict) as problem:
+            self._console.warn(problem)
+            self.failed = True
+            return
+        for unreadable in count.problems:
+            self._console.warn(unreadable)
+        self.failed = self.failed or bool(count.problems)
+        self.total.add(count)
+        self._console.result(_report(name, count), text=_sentence(name, count))
+        progress.advance(path.stat().st_size)
 
 
 def run_id_of(manifest: Path) -> str:

@@ -9,13 +9,9 @@ from pathlib import Path
 from pinakes import __version__
 from pinakes.cli.exits import Exit
 from pinakes.cli.output import Console
-from pinakes.dedupe.receipt import (
-    Validation,
-    archive_names,
-    format_receipt,
-    read_accepted,
-    validate_folders,
-)
+from pinakes.dedupe.folders import Validation, archive_folder, validate_folders
+from pinakes.dedupe.receipt import format_receipt, read_accepted
+from pinakes.dedupe.second_reader import WarcioReader
 from pinakes.rewrite.aside import written_aside
 
 
@@ -38,10 +34,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per discrepancy, then the verdict; exit 1 where anything was found."""
     accepted = read_accepted(arguments.accept) if arguments.accept else []
-    size = sum(path.stat().st_size for path in archive_names(arguments.before).values())
-    with console.progress("validate", total=size) as progress:
+    size = sum(path.stat().st_size for path in archive_folder(arguments.before).archives.values())
+    with WarcioReader() as warcio, console.progress("validate", total=size) as progress:
         result = validate_folders(
-            arguments.before, arguments.after, accepted=accepted, advance=progress.advance
+            arguments.before,
+            arguments.after,
+            accepted=accepted,
+            second_reader=warcio,
+            advance=progress.advance,
         )
     for found in result.open_discrepancies:
         console.result(

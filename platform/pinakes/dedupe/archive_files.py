@@ -16,6 +16,7 @@ from types import TracebackType
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.warc.source import Source, open_source
 
+SUPERSEDED = "superseded"
 _OPEN_FILES = 64
 _WINDOW_BYTES = 1 << 14
 
@@ -24,8 +25,17 @@ class ArchiveFiles:
     """Opens archive files by name; use as a context manager."""
 
     def __init__(
-        self, *, folder: Path | None = None, locations: Mapping[str, str] | None = None
+        self,
+        *,
+        folder: Path | None = None,
+        locations: Mapping[str, str] | None = None,
+        superseded: bool = False,
     ) -> None:
+        """`superseded`: prefer the file of that name in the folder `superseded` beside it.
+
+        So a rewriting in place that was stopped finds the offsets it began with.
+        """
+        self._superseded = superseded
         self._folder = folder
         self._locations = locations or {}
         self._open: OrderedDict[str, tuple[Source, ExitStack]] = OrderedDict()
@@ -54,6 +64,9 @@ class ArchiveFiles:
         if name in self._locations:
             places.append(Path(self._locations[name]))
         for place in places:
+            old = place.parent / SUPERSEDED / place.name
+            if self._superseded and old.is_file():
+                return old
             if place.is_file():
                 return place
         raise InputRefused(
@@ -66,14 +79,17 @@ class ArchiveFiles:
         entry = self._open.get(name)
         if entry is None:
             stack = ExitStack()
-            path = self.path_of(name)
-            source = stack.enter_context(open_source(path, window_bytes=_WINDOW_BYTES))
+            source = self._enter(name, stack)
             entry = self._open[name] = (source, stack)
             if len(self._open) > _OPEN_FILES:
                 self._open.popitem(last=False)[1][1].close()
         else:
             self._open.move_to_end(name)
         return entry[0]
+
+    def _enter(self, name: str, stack: ExitStack) -> Source:
+        """Open a file that `stack` closes."""
+        return stack.enter_context(open_source(self.path_of(name), window_bytes=_WINDOW_BYTES))
 
 
 def read_locations(path: Path) -> dict[str, str]:

@@ -66,7 +66,8 @@ class Originals:
         if moment is None or record.target_uri is None:
             return
         wanted = Wanted(record.target_uri, format_14(moment))
-        if wanted in self._wanted and not record.findings:
+        whole = all(finding.code == "member" for finding in record.findings)
+        if wanted in self._wanted and whole:
             self._places[wanted].append(
                 Place(
                     name,

@@ -1,4 +1,4 @@
-"""Validating a folder against a folder, and the receipt that permits a commit.
+"""The receipt of a validation, which permits a commit; and what somebody accepted.
 
 The receipt is JSON: name, size and SHA-256 of both sides of every file, how the
 references fared, every discrepancy, who accepted which and why, and the verdict.
@@ -6,130 +6,17 @@ references fared, every discrepancy, who accepted which and why, and the verdict
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pinakes.errors import ConfigError, MalformedRecord
-from pinakes.warc.source import open_source
 
-from .resolution import HARMLESS, OUTCOMES, Resolution
-from .validate import Comparison, Discrepancy, compare_files
+from .folders import Validation
 
 VERSION = 1
-_SUFFIXES = (".gz", ".warc", ".arc")
-
-
-@dataclass(slots=True)
-class Validation:
-    """What the comparison of two folders found."""
-
-    files: list[dict[str, Any]] = field(default_factory=list)
-    comparison: Comparison = field(default_factory=Comparison)
-    references: Counter[str] = field(default_factory=Counter)
-    accepted: list[dict[str, str]] = field(default_factory=list)
-
-    @property
-    def open_discrepancies(self) -> list[Discrepancy]:
-        """Those that nobody accepted."""
-        accepted = {(a["file"], int(a["ordinal"]), a["code"]) for a in self.accepted}
-        return [
-            d
-            for d in self.comparison.discrepancies
-            if (Path(d.file).name, d.ordinal, d.code) not in accepted
-        ]
-
-    @property
-    def passed(self) -> bool:
-        return not self.open_discrepancies
-
-
-def archive_names(folder: Path) -> dict[str, Path]:
-    """The archive files below a folder, by relative path without WARC's suffixes.
-
-    Raises:
-        ConfigError: where the folder is none, or two files differ by suffix alone.
-    """
-    if not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder")
-    result: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder)
-        hidden = any(part.startswith(".") or part == "superseded" for part in inside.parts)
-        if not path.is_file() or hidden or not path.name.removesuffix(".gz").endswith(_SUFFIXES):
-            continue
-        stem = str(inside).removesuffix(".gz").removesuffix(".warc").removesuffix(".arc")
-        if stem in result:
-            raise ConfigError(f"{result[stem]} and {path} differ by suffix alone: keep one of them")
-        result[stem] = path
-    return result
-
-
-def validate_folders(
-    before: Path,
-    after: Path,
-    *,
-    accepted: Iterable[dict[str, str]] = (),
-    advance: Callable[[int], None] = lambda count: None,
-) -> Validation:
-    """Compare every archive file below two folders; files are paired by name's stem."""
-    result = Validation(accepted=list(accepted))
-    old, new = archive_names(before), archive_names(after)
-    with Resolution() as resolution:
-        for stem in sorted(old.keys() | new.keys()):
-            if stem not in old or stem not in new:
-                path = old.get(stem) or new[stem]
-                code = "missing" if stem in old else "surplus"
-                result.comparison.discrepancies.append(
-                    Discrepancy(code, str(path), 0, 0, f"the file has no counterpart ({code})")
-                )
-                continue
-            with open_source(old[stem]) as left, open_source(new[stem]) as right:
-                compare_files(left, right, resolution, result.comparison)
-                left.check_unchanged()
-                right.check_unchanged()
-            result.files.append(
-                {
-                    "name": str(new[stem].relative_to(after)),
-                    "before": {"name": str(old[stem].relative_to(before)), **_facts(old[stem])},
-                    "after": _facts(new[stem]),
-                }
-            )
-            advance(old[stem].stat().st_size)
-        _judge_references(resolution, result)
-    return result
-
-
-def _judge_references(resolution: Resolution, result: Validation) -> None:
-    for reference in resolution.outcomes():
-        result.references[reference.outcome] += 1
-        if reference.outcome not in HARMLESS:
-            result.comparison.discrepancies.append(
-                Discrepancy(
-                    reference.outcome,
-                    reference.file,
-                    reference.ordinal,
-                    0,
-                    f"{OUTCOMES[reference.outcome]}: {reference.target_uri}",
-                )
-            )
-
-
-def _facts(path: Path) -> dict[str, Any]:
-    return {"size": path.stat().st_size, "sha256": file_sha256(path)}
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hex."""
-    state = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            state.update(piece)
-    return state.hexdigest()
+PASS, FAIL = "pass", "fail"
 
 
 def format_receipt(result: Validation, *, made: str, version: str) -> str:
@@ -140,10 +27,12 @@ def format_receipt(result: Validation, *, made: str, version: str) -> str:
             "receipt": VERSION,
             "made": made,
             "pinakes": version,
-            "verdict": "pass" if result.passed else "fail",
+            "verdict": PASS if result.passed else FAIL,
             "records": found.records,
             "rewritten": found.rewritten,
             "restored": found.restored,
+            "read_with_warcio": found.read_twice,
+            "not_compared": result.others,
             "references": dict(sorted(result.references.items())),
             "discrepancies": [d._asdict() for d in found.discrepancies],
             "accepted": result.accepted,
@@ -177,3 +66,67 @@ def read_accepted(path: Path) -> list[dict[str, str]]:
 
 
 _ACCEPTED_KEYS = ("file", "ordinal", "code", "who", "why")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """One archive file as a receipt knows it; names are relative to the folders."""
+
+    name: str
+    size: int
+    sha256: str
+    before_name: str
+    before_size: int
+    before_sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a validation said."""
+
+    verdict: str
+    made: str
+    files: tuple[FileFacts, ...]
+
+
+def read_receipt(path: Path) -> Receipt:
+    """Read a receipt that `validate` wrote.
+
+    Raises:
+        ConfigError: where it is none, is of a version not known here, or names a file
+            outside its folders.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="ascii"))
+        if value["receipt"] != VERSION:
+            raise ConfigError(f"{path} is a receipt of version {value['receipt']}: upgrade first")
+        files = tuple(_file_facts(entry) for entry in value["files"])
+        receipt = Receipt(verdict=str(value["verdict"]), made=str(value["made"]), files=files)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path} is no receipt that `pinakes validate` wrote") from error
+    names = [name for facts in files for name in (facts.name, facts.before_name)]
+    for name in names:
+        if not _is_inside(name):
+            raise ConfigError(f"{path} names a file outside its folder: {name!r}")
+    if len({facts.name for facts in files}) < len(files):
+        raise ConfigError(f"{path} names a file twice")
+    return receipt
+
+
+def _file_facts(entry: Any) -> FileFacts:
+    before, after = entry["before"], entry["after"]
+    return FileFacts(
+        name=str(entry["name"]),
+        size=int(after["size"]),
+        sha256=str(after["sha256"]),
+        before_name=str(before["name"]),
+        before_size=int(before["size"]),
+        before_sha256=str(before["sha256"]),
+    )
+
+
+def _is_inside(name: str) -> bool:
+    parts = Path(name).parts
+    return bool(parts) and not Path(name).is_absolute() and ".." not in parts and "\0" not in name

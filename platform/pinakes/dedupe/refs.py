@@ -9,32 +9,31 @@ docs/adr/0005-refs-proves-by-checksum.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
-
-from isal import isal_zlib
 
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.dates import parse_date
 from pinakes.warc.digest import Digest
-from pinakes.warc.heads import RecordHead, read_head
-from pinakes.warc.members import MEMBER_START
-from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.header import strip_brackets
+from pinakes.warc.heads import RecordHead, head_of, read_head
+from pinakes.warc.members import GZIP_MAGIC, MEMBER_START
+from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Original, Unwritable, build_revisit, original_of
 from pinakes.warc.source import Source
 
 from .archive_files import ArchiveFiles
+from .shared_members import RECORD_END, compress_member, cut_apart, pieces_of
 
 DEFAULT_MIN_SAVING_BYTES = 64
-_RECORD_END = b"\r\n\r\n"
-# At this size level 1 of isal is as small as zlib's level 6, and six times as fast.
-_SMALL_BYTES = 1 << 14
 _KEPT_ORIGINALS = 1 << 16
+Place = tuple[str, int, int]
+"""A record: name of its file, offset, inner offset."""
 
 
 @dataclass(slots=True)
@@ -58,6 +57,7 @@ class KnownOriginal:
     """What a revisit needs to know of its original, and the checksum of its body."""
 
     reference: Original
+    record_type: str
     body_size: int
     rest_crc32: int
 
@@ -66,12 +66,22 @@ class RevisitWriter:
     """Builds the replacements for one run; keeps the originals read last."""
 
     def __init__(
-        self, files: ArchiveFiles, *, run: str, min_saving_bytes: int | None = None
+        self,
+        files: ArchiveFiles,
+        *,
+        run: str,
+        min_saving_bytes: int | None = None,
+        duplicates: Container[Place] = (),
     ) -> None:
-        """`min_saving_bytes`: compressed bytes a revisit must save; None for no minimum."""
+        """`min_saving_bytes`: compressed bytes a revisit must save; None for no minimum.
+
+        `duplicates` are the records that the manifest may have replaced, in whatever
+        file: none of them becomes anybody's original.
+        """
         self._files = files
         self._run = run
         self._min_saving_bytes = min_saving_bytes
+        self._duplicates = duplicates
         self._original = lru_cache(maxsize=_KEPT_ORIGINALS)(self._read_original)
 
     def replacements(
@@ -82,64 +92,115 @@ class RevisitWriter:
         `lines` are this file's, in order of offset; only those with a copy number above
         1 matter.  `count` is filled on the way.
         """
-        members = MEMBER_START.match(source.view(0, 4)) is not None
+        start = source.view(0, 4)
+        members = MEMBER_START.match(start) is not None
         duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
-        for _, group in groupby(duplicates, key=lambda line: line.offset):
-            written = []
-            for line in group:
-                try:
-                    revisit, alone = self._revisit(source, line)
-                except Unwritable as kept:
-                    count.left_full[kept.reason] += 1
-                    continue
-                except (InputRefused, MalformedRecord) as problem:
-                    count.left_full["unreadable"] += 1
-                    count.problems.append(problem)
-                    continue
-                written.append((line, revisit, alone))
-            if written:
-                yield from self._replace(source, written, count, members=members)
+        for offset, group in groupby(duplicates, key=lambda line: line.offset):
+            found = {line.inner_offset: line for line in group}
+            if members and start[:3] != GZIP_MAGIC:
+                count.left_full["compression"] += len(found)
+                continue
+            replacement = self._replace_alone(source, found, count, members=members)
+            if replacement is None and members and found:
+                replacement = self._replace_shared(source, offset, found, count)
+            if replacement is not None:
+                yield replacement
 
-    def _replace(
+    def _replace_alone(
+        self, source: Source, found: dict[int, ManifestLine], count: RefsCount, *, members: bool
+    ) -> Replacement | None:
+        """The replacement of one record that is alone in its stretch; empties `found`.
+
+        Leaves `found` as it is where the member holds other records.
+        """
+        if set(found) != {0}:
+            return None
+        line = found[0]
+        try:
+            head = read_head(source, line.offset, line.length)
+            if not head.alone:
+                return None
+            revisit = self._revisit(source, line, head)
+        except (Unwritable, InputRefused, MalformedRecord) as reason:
+            found.clear()
+            _leave_full(reason, count)
+            return None
+        found.clear()
+        data = compress_member(revisit + RECORD_END) if members else revisit
+        return self._worthwhile(line.offset, head.length, len(data), (data,), 1, count)
+
+    def _replace_shared(
+        self, source: Source, offset: int, found: dict[int, ManifestLine], count: RefsCount
+    ) -> Replacement | None:
+        """The member at `offset` cut apart, with the revisits among its records."""
+        done = RefsCount()
+
+        def revisit_of(record: Record) -> tuple[bytes, bytes] | None:
+            line = found.pop(record.inner_offset, None)
+            if line is None:
+                return None
+            try:
+                revisit = self._revisit(source, line, head_of(record))
+            except (Unwritable, InputRefused, MalformedRecord) as reason:
+                _leave_full(reason, done)
+                return None
+            done.records += 1
+            return revisit, RECORD_END
+
+        first = read_record(source, offset, digests=())
+        if not isinstance(first, Record) or first.offset != offset:
+            count.left_full["unreadable"] += len(found)
+            count.problems.append(_not_there(source, offset))
+            return None
+        wanted = len(found)
+        try:
+            result = cut_apart(source, offset, first.length, revisit_of)
+        except Unwritable as reason:
+            count.left_full[reason.reason] += wanted
+            return None
+        if found:
+            count.left_full["unreadable"] += len(found)
+            count.problems.append(_not_there(source, offset))
+        count.left_full.update(done.left_full)
+        count.problems += done.problems
+        size = result.seek(0, 2)
+        result.seek(0)
+        if not done.records:
+            result.close()
+            return None
+        return self._worthwhile(offset, first.length, size, pieces_of(result), done.records, count)
+
+    def _worthwhile(
         self,
-        source: Source,
-        written: list[tuple[ManifestLine, bytes, bool]],
+        offset: int,
+        length: int,
+        size: int,
+        pieces: Iterable[bytes | memoryview],
+        records: int,
         count: RefsCount,
-        *,
-        members: bool,
-    ) -> Iterator[Replacement]:
-        line, revisit, alone = written[0]
-        if not members:
-            data = revisit
-        elif alone:
-            data = compress_member(revisit + _RECORD_END)
-        else:
-            revisits = {line.inner_offset: revisit for line, revisit, _ in written}
-            data = _cut_member_apart(source, line.offset, revisits)
-        saved = line.length - len(data)
+    ) -> Replacement | None:
+        saved = length - size
         if self._min_saving_bytes is not None and saved < self._min_saving_bytes:
-            count.left_full["min-saving"] += len(written)
-            return
-        count.records += len(written)
+            count.left_full["min-saving"] += records
+            return None
+        count.records += records
         count.saved_bytes += saved
-        yield Replacement(line.offset, line.length, (data,))
+        return Replacement(offset, length, pieces)
 
-    def _revisit(self, source: Source, line: ManifestLine) -> tuple[bytes, bool]:
-        """The bytes of the revisit, and whether its record is alone in its member."""
-        if (
-            line.original_file is None
-            or line.original_offset is None
-            or line.original_length is None
-        ):
+    def _revisit(self, source: Source, line: ManifestLine, head: RecordHead) -> bytes:
+        """The bytes of the revisit that takes this record's place.
+
+        Raises:
+            Unwritable: where it stays full.
+            MalformedRecord: where manifest and file speak of different records.
+        """
+        if line.original_file is None or line.original_offset is None:
             raise Unwritable("original-unknown")
-        head = read_head(source, line.offset, line.length, inner_offset=line.inner_offset)
-        check_line(head, line, source.name)
-        original = self._original(
-            line.original_file,
-            line.original_offset,
-            line.original_length,
-            line.original_inner_offset,
-        )
+        record_type = _check_line(source, head, line)
+        place = (line.original_file, line.original_offset, line.original_inner_offset)
+        if place in self._duplicates or place == (line.file, line.offset, line.inner_offset):
+            raise Unwritable("original-not-full")
+        original = self._original(*place, line.original_length or 0)
         reference = original.reference
         if (reference.target_uri, reference.date) != (line.original_uri, line.original_date):
             raise MalformedRecord(
@@ -147,75 +208,83 @@ class RevisitWriter:
                 file=line.original_file,
                 offset=line.original_offset,
             )
-        if (head.body_size, head.rest_crc32) != (original.body_size, original.rest_crc32):
+        if not head.body_size:
+            raise Unwritable("empty")
+        if (head.body_size, head.rest_crc32, record_type) != (
+            original.body_size,
+            original.rest_crc32,
+            original.record_type,
+        ):
             raise Unwritable("body-differs")
-        _check_order(head, reference)
-        revisit = build_revisit(
+        _check_order(line, reference)
+        return build_revisit(
             head.header, head.http_head, reference, run=self._run, crc32=head.crc32
         )
-        return revisit, head.alone
 
     def _read_original(
-        self, name: str, offset: int, length: int, inner_offset: int
+        self, name: str, offset: int, inner_offset: int, length: int
     ) -> KnownOriginal:
         source = self._files.source(name)
         head = read_head(source, offset, length, inner_offset=inner_offset)
-        if (head.header.get("WARC-Type") or "").lower() != "response":
+        header = head.header
+        record_type = (header.field("warc-type") or "").lower()
+        if record_type not in ("response", "resource"):
+            raise Unwritable("original-not-full")
+        if header.field("warc-truncated") is not None or header.field("warc-segment-number"):
             raise Unwritable("original-not-full")
 
         def stored_digest() -> Digest:
             record = read_record(source, offset, inner_offset=inner_offset)
             if not isinstance(record, Record):
-                raise MalformedRecord("no record begins here", file=name, offset=offset)
+                raise _not_there(source, offset)
             return record.payload_digest("sha1")
 
         return KnownOriginal(
-            reference=original_of(head.header, stored_digest),
+            reference=original_of(header, stored_digest),
+            record_type=record_type,
             body_size=head.body_size,
             rest_crc32=head.rest_crc32,
         )
 
 
-def check_line(head: RecordHead, line: ManifestLine, name: str) -> None:
-    """Raise MalformedRecord where the record is not the one the line was made from."""
+def _leave_full(reason: Unwritable | InputRefused | MalformedRecord, count: RefsCount) -> None:
+    if isinstance(reason, Unwritable):
+        count.left_full[reason.reason] += 1
+    else:
+        count.left_full["unreadable"] += 1
+        count.problems.append(reason)
+
+
+def _not_there(source: Source, offset: int) -> MalformedRecord:
+    return MalformedRecord(
+        "the record here is not the manifest's: make the manifest again",
+        file=source.name,
+        offset=offset,
+    )
+
+
+def _check_line(source: Source, head: RecordHead, line: ManifestLine) -> str:
+    """The record's type; MalformedRecord where it is not the one the line was made from."""
     header = head.header
-    uri = (header.get("WARC-Target-URI") or "").strip("<>")
+    record_type = (header.field("warc-type") or "").lower()
     if (
-        (header.get("WARC-Type") or "").lower() != "response"
-        or uri != line.target_uri
-        or header.get("WARC-Date") != line.date
+        record_type != (line.type or "response")
+        or (strip_brackets(header.field("warc-target-uri")) or "") != line.target_uri
+        or header.field("warc-date") != line.date
         or (line.size is not None and line.size != head.body_size)
     ):
-        raise MalformedRecord(
-            "the record here is not the manifest's: make the manifest again",
-            file=name,
-            offset=line.offset,
-        )
+        raise _not_there(source, line.offset)
+    return record_type
 
 
-def _check_order(head: RecordHead, original: Original) -> None:
-    """A revisit never refers to a later capture."""
-    own = parse_date(head.header.get("WARC-Date") or "")
+def _check_order(line: ManifestLine, original: Original) -> None:
+    """A revisit never refers to a later capture, nor to its own URI and second."""
+    own = parse_date(line.date)
     earlier = parse_date(original.date)
-    if own is None or earlier is None or earlier.replace(microsecond=0) > own:
+    if own is None or earlier is None:
         raise Unwritable("original-later")
-
-
-def compress_member(data: bytes) -> bytes:
-    """One gzip member: no name, no time, so that the same input gives the same bytes."""
-    if len(data) <= _SMALL_BYTES:
-        return isal_zlib.compress(data, 1, 31)
-    return isal_zlib.compress(data, 3, 31)
-
-
-def _cut_member_apart(source: Source, offset: int, revisits: dict[int, bytes]) -> bytes:
-    """Each record of a shared member in a member of its own, some of them as revisits."""
-    parts = []
-    for record in iter_records(source, start=offset):
-        if not isinstance(record, Record) or record.offset != offset:
-            break
-        whole = revisits.get(record.inner_offset)
-        if whole is None:
-            whole = record.header.raw + b"".join(record.chunks())
-        parts.append(compress_member(whole + _RECORD_END))
-    return b"".join(parts)
+    own, earlier = own.replace(microsecond=0), earlier.replace(microsecond=0)
+    if earlier > own:
+        raise Unwritable("original-later")
+    if earlier == own and original.target_uri == line.target_uri:
+        raise Unwritable("ambiguous-reference")

@@ -1,18 +1,19 @@
 """Which references resolve: full records and references to them, joined on disk.
 
-Memory is bounded by SQLite's cache, whatever the collection's size.  A reference
-resolves to a full record of its target URI and second, with its record id where it
-names one, and with the payload that is expected of it; an old one without URI and
-date to the latest earlier full record of its own URI with its digest.
+Memory is bounded by SQLite's cache, whatever the collection's size.  A reference that
+we wrote resolves to one full record: that of its target URI and second, with its
+record id, its digest as written, and the body that the replaced record had.  Of one
+that others wrote only the header is known: it resolves to a full record of that URI
+and second with that digest, or else, as replay tools do, to any of that URI with it;
+an old one without URI and date to an earlier one of its own URI.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from pinakes.warc.dates import format_14, parse_date
@@ -21,15 +22,21 @@ from pinakes.warc.header import strip_brackets
 from pinakes.warc.record import Record
 
 _SCHEMA = """
-CREATE TABLE full (uri BLOB, second TEXT, id BLOB, file INTEGER, ordinal INTEGER,
-                   declared TEXT, body TEXT, size INTEGER, stays INTEGER);
-CREATE TABLE reference (uri BLOB, second TEXT, id BLOB, file INTEGER, ordinal INTEGER,
-                        declared TEXT, body TEXT, own_uri BLOB, own_second TEXT, ours INTEGER);
+CREATE TABLE full (uri BLOB, second TEXT, id BLOB, declared TEXT, written TEXT, body TEXT,
+                   stays INTEGER);
+CREATE TABLE reference (file INTEGER, ordinal INTEGER, kind TEXT, uri BLOB, second TEXT,
+                        id BLOB, declared TEXT, written TEXT, body TEXT,
+                        own_uri BLOB, own_second TEXT);
 CREATE TABLE file (number INTEGER PRIMARY KEY, name BLOB);
 """
-_INDEX = "CREATE INDEX full_by_uri ON full (uri, second)"
+_INDEX = "CREATE INDEX IF NOT EXISTS full_by_uri ON full (uri, second)"
+_FULL = "SELECT id, second, declared, written, body, stays FROM full"
 _BATCH_ROWS = 2000
 _CACHE_KIB = 65536
+
+KEPT, REWRITTEN, RESTORED = "kept", "rewritten", "restored"
+"""A revisit that others wrote; one of ours that took a full record's place; one that
+was turned back, and whose reference must have led to the body that is there now."""
 
 
 class Reference(NamedTuple):
@@ -44,14 +51,40 @@ class Reference(NamedTuple):
 
 OUTCOMES = {
     "resolves": "the original is there, whole, and not later",
-    "gone": "the original was there before, and is not any more",
     "missing": "the original is not in this set, and was not before",
+    "dangling": "the original is not in this set: give all files of the collection",
+    "gone": "the original was there before, and is not any more",
     "other-body": "a record is there, but its body is another one",
+    "other-record": "the record that is there has another record id",
+    "other-digest": "the revisit does not carry its original's digest",
     "itself": "the reference names the revisit's own URI and second",
     "later": "the original is a later capture",
     "ambiguous": "two records of that URI and second have unequal bodies",
 }
 HARMLESS = frozenset({"resolves", "missing"})
+
+
+class _Full(NamedTuple):
+    id: bytes | None
+    second: str | None
+    declared: str | None
+    written: str | None
+    body: str | None
+    stays: int
+
+
+class _Revisit(NamedTuple):
+    ordinal: int
+    kind: str
+    uri: bytes | None
+    second: str | None
+    id: bytes | None
+    declared: str | None
+    written: str | None
+    body: str | None
+    own_uri: bytes | None
+    own_second: str | None
+    name: bytes
 
 
 class Resolution:
@@ -71,67 +104,88 @@ class Resolution:
     def __enter__(self) -> Resolution:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove what lies on disk."""
         self._database.close()
         self._folder.cleanup()
 
     def add_file(self, name: str) -> int:
-        """A number for the file, to be given with its records."""
+        """A number for the file, to be given with its references."""
         self._names += 1
         self._database.execute("INSERT INTO file VALUES (?, ?)", (self._names, _blob(name)))
         return self._names
 
-    def add_full(self, file: int, record: Record, body: str, *, stays: bool) -> None:
-        """A full record; `body` stands for its stored body (a SHA-256, say).
+    def add_full(self, record: Record, body: str, *, stays: bool) -> None:
+        """A full record; `body` is the SHA-256 of its stored body.
 
         `stays` is false for one that was full before and is a revisit now.
         """
+        header = record.header
+        declared = header.field("warc-payload-digest")
+        self.add_indexed(
+            record.target_uri,
+            record.date,
+            declared or str(record.payload_digest("sha1")),
+            record_id=record.record_id,
+            body=body,
+            stays=stays,
+        )
+
+    def add_indexed(
+        self,
+        target_uri: str | None,
+        date: str | None,
+        digest: str | None,
+        *,
+        record_id: str | None = None,
+        body: str | None = None,
+        stays: bool = True,
+    ) -> None:
+        """A full record as an index knows it: `digest` as it is looked up by."""
         self._full.append(
             (
-                _blob(record.target_uri),
-                _second(record.date),
-                _blob(record.record_id),
-                file,
-                record.ordinal,
-                _declared(record),
+                _blob(target_uri),
+                _second(date),
+                _blob(record_id),
+                _normal(digest),
+                digest,
                 body,
-                record.payload_size,
                 stays,
             )
         )
         if len(self._full) >= _BATCH_ROWS:
             self._flush()
 
-    def add_reference(self, file: int, record: Record, body: str | None) -> None:
-        """A revisit; `body` is what its original's must be, None where nobody knows."""
+    def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
+        """A revisit; `body` is what its original's must be (SHA-256), None where nobody knows."""
         header = record.header
-        uri = strip_brackets(header.get("WARC-Refers-To-Target-URI"))
+        uri = strip_brackets(header.field("warc-refers-to-target-uri"))
+        digest = header.field("warc-payload-digest")
         self._references.append(
             (
-                _blob(uri),
-                _second(header.get("WARC-Refers-To-Date")) if uri else None,
-                _blob(strip_brackets(header.get("WARC-Refers-To"))),
                 file,
                 record.ordinal,
-                _declared(record),
+                kind,
+                _blob(uri),
+                _second(header.field("warc-refers-to-date")) if uri else None,
+                _blob(strip_brackets(header.field("warc-refers-to"))),
+                _normal(digest),
+                digest,
                 body,
                 _blob(record.target_uri),
                 _second(record.date),
-                body is not None,
             )
         )
         if len(self._references) >= _BATCH_ROWS:
             self._flush()
 
     def _flush(self) -> None:
-        self._database.executemany("INSERT INTO full VALUES (?,?,?,?,?,?,?,?,?)", self._full)
+        self._database.executemany("INSERT INTO full VALUES (?,?,?,?,?,?,?)", self._full)
         self._database.executemany(
-            "INSERT INTO reference VALUES (?,?,?,?,?,?,?,?,?,?)", self._references
+            "INSERT INTO reference VALUES (?,?,?,?,?,?,?,?,?,?,?)", self._references
         )
         self._full.clear()
         self._references.clear()
@@ -140,73 +194,79 @@ class Resolution:
         """Every reference with its outcome, by file and ordinal."""
         self._flush()
         self._database.execute(_INDEX)
-        query = "SELECT r.*, f.name FROM reference r JOIN file f ON f.number = r.file"
-        for row in self._database.execute(query + " ORDER BY r.file, r.ordinal"):
-            uri, second, record_id, _, ordinal, declared, body, own_uri, own_second, _, name = row
-            wanted = (uri, second) if uri is not None else (own_uri, None)
-            candidates = self._candidates(wanted[0], wanted[1], own_second)
-            outcome = _judge(
-                candidates,
-                record_id=record_id,
-                declared=declared,
-                body=body,
-                own=(own_uri, own_second),
-                wanted=(uri, second),
+        query = (
+            "SELECT ordinal, kind, uri, second, id, declared, written, body, own_uri, own_second,"
+            " name FROM reference JOIN file ON number = file ORDER BY file, ordinal"
+        )
+        for row in self._database.execute(query):
+            revisit = _Revisit(*row)
+            outcome = (
+                self._judge_others(revisit) if revisit.kind == KEPT else self._judge_ours(revisit)
             )
-            yield Reference(_text(name), ordinal, _text(wanted[0]), second or "", outcome)
+            yield Reference(
+                _text(revisit.name),
+                revisit.ordinal,
+                _text(revisit.uri or revisit.own_uri),
+                revisit.second or "",
+                outcome,
+            )
 
-    def _candidates(
-        self, uri: bytes | None, second: str | None, before: str | None
-    ) -> list[tuple[bytes | None, str, str | None, str, bool]]:
-        columns = "SELECT id, second, declared, body, stays FROM full WHERE uri = ?"
-        if second is not None:
-            return self._database.execute(columns + " AND second = ?", (uri, second)).fetchall()
-        return self._database.execute(columns + " AND second <= ?", (uri, before or "")).fetchall()
+    def _judge_ours(self, revisit: _Revisit) -> str:
+        if (revisit.uri, revisit.second) == (revisit.own_uri, revisit.own_second):
+            return "itself"
+        found = self._at(revisit.uri, revisit.second)
+        standing = [full for full in found if full.stays]
+        equal = [full for full in standing if full.body == revisit.body]
+        if not equal:
+            if found:
+                return "other-body" if standing else "gone"
+            return "dangling" if revisit.kind == REWRITTEN else "missing"
+        if len({full.body for full in found}) > 1:
+            return "ambiguous"
+        return _judge_details(equal, revisit)
+
+    def _judge_others(self, revisit: _Revisit) -> str:
+        if revisit.uri is None:
+            found = self._before(revisit.own_uri, revisit.own_second)
+        else:
+            found = self._at(revisit.uri, revisit.second)
+        matching = [full for full in found if _may_be_meant(full, revisit)]
+        if not matching and revisit.uri is not None:
+            found = self._before(revisit.uri, "~")
+            matching = [full for full in found if full.declared == revisit.declared]
+        if not matching:
+            return "missing"
+        return "resolves" if any(full.stays for full in matching) else "gone"
+
+    def _at(self, uri: bytes | None, second: str | None) -> list[_Full]:
+        query = _FULL + " WHERE uri = ? AND second = ?"
+        return [_Full(*row) for row in self._database.execute(query, (uri, second))]
+
+    def _before(self, uri: bytes | None, second: str | None) -> list[_Full]:
+        query = _FULL + " WHERE uri = ? AND second <= ?"
+        return [_Full(*row) for row in self._database.execute(query, (uri, second or ""))]
 
 
-def _judge(
-    candidates: Iterable[tuple[bytes | None, str, str | None, str, bool]],
-    *,
-    record_id: bytes | None,
-    declared: str | None,
-    body: str | None,
-    own: tuple[bytes | None, str | None],
-    wanted: tuple[bytes | None, str | None],
-) -> str:
-    if wanted[0] is not None and wanted == own:
-        return "itself"
-    found = list(candidates)
-    if not found:
-        return "missing"
-    if body is not None:
-        standing = [c for c in found if c[4]]
-        equal = [c for c in standing if c[3] == body]
-        if equal:
-            if len({c[3] for c in found}) > 1:
-                return "ambiguous"
-            return "later" if (equal[0][1] or "") > (own[1] or "") else "resolves"
-        return "other-body" if standing else "gone"
-    matching = [c for c in found if _may_be_meant(c, record_id, declared)]
-    if not matching:
-        return "missing"
-    return "resolves" if any(c[4] for c in matching) else "gone"
+def _judge_details(equal: list[_Full], revisit: _Revisit) -> str:
+    if (revisit.second or "~") > (revisit.own_second or ""):
+        return "later"
+    if revisit.id is not None and all(full.id != revisit.id for full in equal):
+        return "other-record"
+    if all(full.written != revisit.written for full in equal):
+        return "other-digest"
+    return "resolves"
 
 
-def _may_be_meant(
-    candidate: tuple[bytes | None, str, str | None, str, bool],
-    record_id: bytes | None,
-    declared: str | None,
-) -> bool:
-    """Whether an old revisit, of which only its header is known, can mean this record."""
-    if record_id is not None and candidate[0] == record_id:
+def _may_be_meant(full: _Full, revisit: _Revisit) -> bool:
+    """Whether a revisit, of which only the header is known, can mean this record."""
+    if revisit.id is not None and full.id == revisit.id:
         return True
-    return declared is None or candidate[2] is None or candidate[2] == declared
+    return None in (revisit.declared, full.declared) or full.declared == revisit.declared
 
 
-def _declared(record: Record) -> str | None:
-    text = record.header.get("WARC-Payload-Digest")
-    digest = parse_digest(text) if text else None
-    return str(digest) if digest else text
+def _normal(digest: str | None) -> str | None:
+    parsed = parse_digest(digest) if digest else None
+    return str(parsed) if parsed else digest
 
 
 def _second(date: str | None) -> str | None:

@@ -12,16 +12,30 @@ from dataclasses import dataclass, field
 
 from isal import isal_zlib
 
-from pinakes.errors import DigestMismatch, MalformedRecord, PinakesError, UnresolvedReference
+from pinakes.errors import (
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+    UnresolvedReference,
+)
 from pinakes.rewrite.replace import Replacement
+from pinakes.warc.header import Header
 from pinakes.warc.members import MEMBER_START
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import is_ours, replaced_crc32, restored_pieces
+from pinakes.warc.revisit import (
+    Unwritable,
+    is_ours,
+    replaced_crc32,
+    restore_header,
+    restored_pieces,
+)
 from pinakes.warc.source import Source
 
 from .archive_files import ArchiveFiles
 from .originals import Originals, wanted_by
+from .shared_members import RECORD_END, compress_pieces, cut_apart, pieces_of
 
 
 @dataclass(slots=True)
@@ -50,26 +64,85 @@ def restorations(
     A revisit written by others is left: what it replaced was never recorded.
     """
     members = MEMBER_START.match(source.view(0, 4)) is not None
+    shared = -1
     for record in iter_records(source, digests=()):
         if not isinstance(record, Record) or record.type != "revisit":
             continue
         if not is_ours(record.header):
             count.left["written by others"] += 1
-            continue
-        try:
-            original = find_original(record, originals, files)
-        except (UnresolvedReference, DigestMismatch, MalformedRecord) as problem:
-            problem.file, problem.offset = source.name, record.offset
-            count.left["not restored"] += 1
-            count.problems.append(problem)
-            continue
-        count.restored += 1
-        pieces = full_record_pieces(record, original)
-        if members:
-            yield Replacement(record.offset, record.length, compress_pieces(pieces))
+        elif record.findings and members and _is_shared(record):
+            if record.offset != shared:
+                shared = record.offset
+                yield from _restore_shared(source, record, originals, files, count)
         else:
-            # The closing line ends of an uncompressed record lie outside its length.
-            yield Replacement(record.offset, record.length + 4, pieces)
+            original = _original_or_none(source.name, record, originals, files, count)
+            if original is None:
+                continue
+            count.restored += 1
+            pieces = full_record_pieces(record, original)
+            if members:
+                yield Replacement(record.offset, record.length, compress_pieces(pieces))
+            else:
+                # The closing line ends of an uncompressed record lie outside its length.
+                length = record.length + len(RECORD_END)
+                yield Replacement(record.offset, length, pieces)
+
+
+def _is_shared(record: Record) -> bool:
+    return {finding.code for finding in record.findings} == {"member"}
+
+
+def _restore_shared(
+    source: Source,
+    first: Record,
+    originals: Originals,
+    files: ArchiveFiles,
+    count: RestoreCount,
+) -> Iterator[Replacement]:
+    """A member that somebody put several records into: each in one of its own."""
+    done = RestoreCount()
+
+    def restored(record: Record) -> Iterable[bytes | memoryview] | None:
+        if record.type != "revisit" or not is_ours(record.header):
+            return None
+        original = _original_or_none(source.name, record, originals, files, done)
+        if original is None:
+            return None
+        done.restored += 1
+        return full_record_pieces(record, original)
+
+    try:
+        result = cut_apart(source, first.offset, first.length, restored)
+    except Unwritable:
+        count.left["not restored"] += 1
+        count.problems.append(
+            MalformedRecord(
+                "the records of this member do not add up to its content: left as they are",
+                file=source.name,
+                offset=first.offset,
+            )
+        )
+        return
+    count.left.update(done.left)
+    count.problems += done.problems
+    count.restored += done.restored
+    if done.restored:
+        yield Replacement(first.offset, first.length, pieces_of(result))
+
+
+def _original_or_none(
+    name: str, record: Record, originals: Originals, files: ArchiveFiles, count: RestoreCount
+) -> Record | None:
+    """The original of a revisit of ours; None, and counted, where it cannot be restored."""
+    try:
+        if any(finding.code != "member" for finding in record.findings):
+            raise MalformedRecord("the revisit is damaged: it is left as it is")  # noqa: TRY301
+        return find_original(record, originals, files)
+    except (UnresolvedReference, DigestMismatch, MalformedRecord, InputRefused) as problem:
+        problem.file, problem.offset = name, record.offset
+        count.left["not restored"] += 1
+        count.problems.append(problem)
+        return None
 
 
 def full_record_pieces(revisit: Record, original: Record) -> Iterable[bytes | memoryview]:
@@ -78,18 +151,22 @@ def full_record_pieces(revisit: Record, original: Record) -> Iterable[bytes | me
 
 
 def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) -> Record:
-    """The record that gives this revisit its body back, proven by checksum.
+    """The record that gives this revisit its body back, proven by length and checksum.
 
     Raises:
         UnresolvedReference: where no file has it.
         DigestMismatch: where what is there has another body.
+        MalformedRecord: where the revisit does not say what it replaced.
     """
     expected = replaced_crc32(revisit.header)
+    promised = Header(restore_header(revisit.header)).field("content-length")
     for place in originals.places(revisit.header):
+        if promised != str(revisit.body.size + place.payload_size):
+            continue
         record = read_record(
             files.source(place.file), place.offset, inner_offset=place.inner_offset, digests=()
         )
-        if not isinstance(record, Record):
+        if not isinstance(record, Record) or record.record_id != place.record_id:
             continue
         crc = 0
         for piece in full_record_pieces(revisit, record):
@@ -97,12 +174,3 @@ def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) ->
         if crc == expected:
             return record
     raise DigestMismatch("the original found has another body: the revisit is left as it is")
-
-
-def compress_pieces(pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """One gzip member, without name or time; memory of one piece."""
-    # Level 3 of isal: 312 MB/s, some 14% larger than zlib's level 6.
-    compressor = isal_zlib.compressobj(3, isal_zlib.DEFLATED, 31)
-    for piece in pieces:
-        yield compressor.compress(piece)
-    yield compressor.flush()

@@ -1,41 +1,45 @@
 """`validate`: nothing was lost, nothing altered, every reference resolves.
 
 Walks an archive file as it was and as it is, side by side, paired by ordinal.  What
-was not rewritten is equal in its inflated bytes; what was, gives back its header and
-HTTP head byte for byte, and its reference leads to an earlier full record whose
-stored body has the same SHA-256.  Restoring is the same walk the other way round.
+was not rewritten is equal in its inflated bytes, those between and behind records
+included; what was, gives back its header and HTTP head byte for byte, and its reference
+leads to an earlier full record whose stored body has the same SHA-256.  Restoring is
+the same walk the other way round.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from isal import isal_zlib
 
 from pinakes.errors import MalformedRecord
-from pinakes.warc.digest import Digest
-from pinakes.warc.reader import iter_records
-from pinakes.warc.record import DamagedStretch, MemoryBody, Record
+from pinakes.warc.reader import Item, iter_records
+from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header
 from pinakes.warc.source import Source
 
-from .resolution import Resolution
+from .resolution import KEPT, RESTORED, REWRITTEN, Resolution
+from .stretches import Stretch, equal_blocks, equal_contents, equal_tails, equal_written
 
 DISCREPANCIES = {
     "missing": "a record of before is not there after",
     "surplus": "a record is there after that was not before",
     "altered": "a record that was not rewritten has other bytes",
+    "between": "there are other bytes between this record and the next",
     "header": "the revisit does not give back the header it replaced",
     "http-head": "the revisit's HTTP head is not the old record's",
     "checksum": "the revisit carries another checksum than the old record has",
+    "not-full": "what became a revisit was no response or resource",
     "damage": "a stretch that is no record has other bytes",
+    "second-reader": "warcio reads other bytes here than we do",
 }
 _ALGORITHM = "sha256"
+_BODY_TYPES = frozenset({"response", "resource"})
 
 
 class Discrepancy(NamedTuple):
@@ -55,60 +59,154 @@ class Comparison:
     records: int = 0
     rewritten: int = 0
     restored: int = 0
+    read_twice: int = 0
     types: Counter[str] = field(default_factory=Counter)
     discrepancies: list[Discrepancy] = field(default_factory=list)
 
 
-def compare_files(before: Source, after: Source, resolution: Resolution, found: Comparison) -> None:
+class SecondReader(Protocol):
+    """Reads some of the records again, by other means."""
+
+    def differs(self, record: Record, source: Source) -> bool | None:
+        """Whether the other reader sees another record here; None where it did not look."""
+
+
+def compare_files(
+    before: Source,
+    after: Source,
+    resolution: Resolution,
+    found: Comparison,
+    *,
+    second_reader: SecondReader | None = None,
+) -> None:
     """Compare two archive files; references and full records go to `resolution`.
 
-    Memory: one record of each.  Cost: both files are read once.
+    Memory: two records of each.  Cost: both files are read once, and inflated.
     """
     number = resolution.add_file(after.name)
-    pairs = zip_longest(
-        iter_records(before, digests=(_ALGORITHM,)), iter_records(after, digests=(_ALGORITHM,))
-    )
-    for ordinal, (old, new) in enumerate(pairs):
-
-        def report(code: str, ordinal: int = ordinal, at: int = getattr(new, "offset", 0)) -> None:
+    pairs = _Pairs(before, after, number, resolution, found, second_reader)
+    for ordinal, (old, new) in enumerate(zip_longest(_stretches(before), _stretches(after))):
+        for code in pairs.compare(old, new):
+            offset = new.item.offset if new is not None else 0
             found.discrepancies.append(
-                Discrepancy(code, after.name, ordinal, at, DISCREPANCIES[code])
+                Discrepancy(code, after.name, ordinal, offset, DISCREPANCIES[code])
             )
 
+
+def _stretches(source: Source) -> Iterator[Stretch]:
+    """Every item with where the next one begins; memory of two records."""
+    # A second window: one that went back for the bytes behind a record would be read
+    # again and again.
+    window = source.again()
+    previous: Item | None = None
+    for item in iter_records(source, digests=(_ALGORITHM,)):
+        if previous is not None:
+            yield Stretch(window, previous, _end(previous, item.offset))
+        previous = item
+    if previous is not None:
+        yield Stretch(window, previous, source.size)
+
+
+def _end(item: Item, next_offset: int) -> int:
+    shared = isinstance(item, Record) and item.offset == next_offset
+    return item.offset + item.length if shared else next_offset  # type: ignore[union-attr]
+
+
+class _Pairs:
+    """Compares the records of one pair of files."""
+
+    def __init__(
+        self,
+        before: Source,
+        after: Source,
+        number: int,
+        resolution: Resolution,
+        found: Comparison,
+        second_reader: SecondReader | None,
+    ) -> None:
+        self._before = before
+        self._after = after
+        self._number = number
+        self._resolution = resolution
+        self._found = found
+        self._second_reader = second_reader
+        self._written: tuple[int, int, bool] = (-1, -1, False)
+
+    def compare(self, old: Stretch | None, new: Stretch | None) -> Iterator[str]:
         if old is None or new is None:
-            report("surplus" if old is None else "missing")
-        elif isinstance(old, DamagedStretch) or isinstance(new, DamagedStretch):
-            if not _equal_stretches(before, old, after, new):
-                report("damage")
+            yield "surplus" if old is None else "missing"
+        elif isinstance(old.item, DamagedStretch) or isinstance(new.item, DamagedStretch):
+            if type(old.item) is not type(new.item) or not equal_written(old, new):
+                yield "damage"
         else:
-            found.records += 1
-            found.types[new.type] += 1
-            for code in _compare_records(old, new, number, resolution, found):
-                report(code)
+            self._found.records += 1
+            self._found.types[new.item.type] += 1
+            if not equal_tails(old, new):
+                yield "between"
+            yield from self._compare_records(old, old.item, new, new.item)
 
-
-def _compare_records(
-    old: Record, new: Record, number: int, resolution: Resolution, found: Comparison
-) -> Iterator[str]:
-    if old.header.raw == new.header.raw:
-        if not equal_blocks(old, new):
+    def _compare_records(
+        self, old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record
+    ) -> Iterator[str]:
+        verbatim = self._equal_written(old_stretch, new_stretch)
+        if old.header.raw == new.header.raw:
+            if not (verbatim or _equal_inflated(old_stretch, old, new_stretch, new)):
+                yield "altered"
+            self._add(new)
+        elif new.type == "revisit" and is_ours(new.header):
+            self._found.rewritten += 1
+            yield from self._check_rewritten(old, new)
+        elif old.type == "revisit" and is_ours(old.header):
+            self._found.restored += 1
+            body = _body(new)
+            self._resolution.add_full(new, body, stays=True)
+            self._resolution.add_reference(self._number, old, RESTORED, body)
+            yield from _check_replaced(new, old)
+        else:
             yield "altered"
-        if new.type in ("response", "resource"):
-            resolution.add_full(number, new, _body(new), stays=True)
-        elif new.type == "revisit":
-            resolution.add_reference(number, new, None)
-    elif new.type == "revisit" and is_ours(new.header):
-        found.rewritten += 1
+            self._add(new)
+        yield from self._read_again(new, verbatim=verbatim)
+
+    def _equal_written(self, old: Stretch, new: Stretch) -> bool:
+        """`equal_written`, asked once for all records of a member."""
+        places = (old.item.offset, new.item.offset)
+        if self._written[:2] != places:
+            self._written = (*places, equal_written(old, new))
+        return self._written[2]
+
+    def _add(self, record: Record) -> None:
+        if record.type in _BODY_TYPES:
+            self._resolution.add_full(record, _body(record), stays=True)
+        elif record.type == "revisit":
+            self._resolution.add_reference(self._number, record, KEPT)
+
+    def _check_rewritten(self, old: Record, new: Record) -> Iterator[str]:
+        if old.type not in _BODY_TYPES:
+            yield "not-full"
+            return
         body = _body(old)
-        resolution.add_full(number, old, body, stays=False)
-        resolution.add_reference(number, new, body)
+        self._resolution.add_full(old, body, stays=False)
+        self._resolution.add_reference(self._number, new, REWRITTEN, body)
         yield from _check_replaced(old, new)
-    elif old.type == "revisit" and is_ours(old.header):
-        found.restored += 1
-        resolution.add_full(number, new, _body(new), stays=True)
-        yield from _check_replaced(new, old)
-    else:
-        yield "altered"
+
+    def _read_again(self, new: Record, *, verbatim: bool) -> Iterator[str]:
+        if self._second_reader is None:
+            return
+        differs = self._second_reader.differs(new, self._after)
+        if differs is not None:
+            self._found.read_twice += 1
+        # What others make of bytes that are as they were is no fault of the rewriting.
+        if differs and not verbatim:
+            yield "second-reader"
+
+
+def _equal_inflated(old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record) -> bool:
+    """Whether two records of equal headers inflate to the same bytes."""
+    if not equal_blocks(old, new):
+        return False
+    # Where the reader found anything, bytes may lie outside the block.
+    odd = any(finding.code != "member" for finding in (*old.findings, *new.findings))
+    return not odd or equal_contents(old_stretch, new_stretch)
 
 
 def _body(record: Record) -> str:
@@ -126,6 +224,8 @@ def _check_replaced(full: Record, revisit: Record) -> Iterator[str]:
     head = full.http.raw if full.http is not None else b""
     if b"".join(revisit.chunks()) != head:
         yield "http-head"
+    if any(finding.code != "member" for finding in (*revisit.findings, *full.findings)):
+        yield "altered"
 
 
 def whole_crc32(record: Record) -> int:
@@ -134,31 +234,3 @@ def whole_crc32(record: Record) -> int:
     for piece in record.chunks():
         crc = isal_zlib.crc32(piece, crc)
     return isal_zlib.crc32(b"\r\n\r\n", crc)
-
-
-def equal_blocks(old: Record, new: Record) -> bool:
-    """Whether two blocks are equal, byte for byte."""
-    if old.body.size != new.body.size:
-        return False
-    if isinstance(old.body, MemoryBody) and isinstance(new.body, MemoryBody):
-        # Of two views Python compares byte for byte in a loop, of two bytes with memcmp.
-        return bytes(next(old.chunks(), b"")) == bytes(next(new.chunks(), b""))
-    return _sha256(old.chunks()) == _sha256(new.chunks())
-
-
-def _equal_stretches(
-    before: Source,
-    old: Record | DamagedStretch,
-    after: Source,
-    new: Record | DamagedStretch,
-) -> bool:
-    if not (isinstance(old, DamagedStretch) and isinstance(new, DamagedStretch)):
-        return False
-    return _sha256(before.pieces(old.offset, old.end)) == _sha256(after.pieces(new.offset, new.end))
-
-
-def _sha256(pieces: Iterator[bytes | memoryview]) -> Digest:
-    state = hashlib.sha256()
-    for piece in pieces:
-        state.update(piece)
-    return Digest(_ALGORITHM, state.digest())

@@ -12,48 +12,59 @@
     HTTP head, body                  ~>     HTTP head
 
 `Pinakes-Replaced` makes the step reversible with the original's body and nothing
-else (docs/restore.md has the recipe in shell):
+else (`replaced_field`; docs/restore.md has the recipe in shell).
 
-    Pinakes-Replaced: version=1; run=RUN; crc32=HEX; added=N; I=LINE; I=LINE; ...
+Works on physical lines and bytes: this is the inner loop of `refs`, and a parse of
+every header costs more than all the rest of a revisit.
 
-`added` counts the lines at the header's end that were added, this one included; `I`
-is the number of a replaced line (the version line is 0) and `LINE` its old bytes
-with their line end, percent-encoded.  `crc32` is the checksum of the whole record as
-it was, closing line ends included: what a restored record is proven by.
-
-Sources: ISO 28500:2017 §6.7 (revisit), §5.15 (truncated); IIPC recommendation on
+Sources: ISO 28500:2017 §6.7 (revisit), §5.13 (truncated); IIPC recommendation on
 recording arbitrary duplicates, 2013.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
-from urllib.parse import unquote_to_bytes
 
 from pinakes.errors import MalformedRecord
 
-from .digest import Digest, hasher, parse_digest
-from .header import Header, HeaderLine, strip_brackets
+from .digest import SIZES_BYTES, Digest, hasher, parse_digest
+from .header import Header, strip_brackets
+from .replaced_field import REPLACED_FIELD, Replaced, format_replaced, parse_replaced
 
-REPLACED_FIELD = "Pinakes-Replaced"
 IDENTICAL_PAYLOAD_1_0 = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
 IDENTICAL_PAYLOAD_1_1 = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-_ONCE = (
-    "warc-type",
-    "content-length",
-    "warc-block-digest",
-    "warc-payload-digest",
-    "warc-target-uri",
-    "warc-date",
-    "warc-record-id",
+# Fields that are changed, or that say what the record is: twice, and nobody knows which counts.
+_ONCE = frozenset(
+    (
+        b"warc-type",
+        b"content-length",
+        b"warc-block-digest",
+        b"warc-payload-digest",
+        b"warc-target-uri",
+        b"warc-date",
+        b"warc-record-id",
+    )
 )
-_REFERENCE = ("warc-profile", "warc-truncated", REPLACED_FIELD.lower())
-_SAFE = frozenset(b"!\"#$&'()*+,-./0123456789:<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`"
-                  b"abcdefghijklmnopqrstuvwxyz{|}~")  # fmt: skip
-_ENCODED = [chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in range(256)]
-_PART = re.compile(r"(\w+)=(\S*?)(?:; |\Z)")
+# A full record has none of these; one that does is left alone.
+_OF_REVISITS = frozenset(
+    (
+        b"warc-profile",
+        b"warc-truncated",
+        b"warc-refers-to",
+        b"warc-refers-to-target-uri",
+        b"warc-refers-to-date",
+        REPLACED_FIELD.lower().encode(),
+    )
+)
+_NAMES = _ONCE | _OF_REVISITS
+# The digests of nothing, as any writer spells them.
+_OF_NOTHING = frozenset(
+    text.rpartition(":")[2].upper()
+    for name in SIZES_BYTES
+    for digest in (Digest(name, hasher(name)().digest()),)
+    for text in (str(digest), digest.hex)
+)
 
 
 class Unwritable(Exception):
@@ -83,15 +94,19 @@ def original_of(header: Header, stored_digest: Callable[[], Digest]) -> Original
     record declares no payload digest: indexers then compute that one.
 
     Raises:
-        Unwritable: `original-unaddressable`, where it has no URI or date.
+        Unwritable: `original-unaddressable`, where it has no URI or date; or where it
+            declares the digest of nothing, by which replay tools know an empty body.
     """
-    uri = strip_brackets(header.get("WARC-Target-URI"))
-    date = header.get("WARC-Date")
+    uri = strip_brackets(header.field("warc-target-uri"))
+    date = header.field("warc-date")
     if not uri or not date:
         raise Unwritable("original-unaddressable")
-    record_id = strip_brackets(header.get("WARC-Record-ID"))
-    digest = header.get("WARC-Payload-Digest") or str(stored_digest())
-    if not f"{uri}{date}{record_id}{digest}".isprintable():
+    record_id = strip_brackets(header.field("warc-record-id")) or None
+    declared = header.field("warc-payload-digest")
+    if declared and declared.rpartition(":")[2].strip(" =").upper() in _OF_NOTHING:
+        raise Unwritable("original-unaddressable")
+    digest = declared or str(stored_digest())
+    if not f"{uri}{date}{record_id}{digest}".isprintable() or " " in digest:
         raise Unwritable("original-unaddressable")
     return Original(uri, date, record_id, digest)
 
@@ -108,83 +123,86 @@ def build_revisit(
         Unwritable: where a line to be changed occurs twice, or does not fit the form, or
             the old header does not come back from the new one byte for byte.
     """
-    if header.line_end != b"\r\n":
-        raise Unwritable("line-end")
-    lines = header.lines()
-    index = _index_lines(lines)
+    raw = header.raw
+    lines = _split(raw)
+    index = _index_fields(lines)
     changes: dict[int, bytes] = {}
 
-    def change(name: str, value: str) -> bool:
-        at = index.get(name.lower())
+    def change(name: bytes, value: str) -> bool:
+        at = index.get(name)
         if at is None:
             return False
-        if lines[at].value != value:
-            changes[at] = f"{lines[at].name}: {value}\r\n".encode("utf-8", "surrogateescape")
+        written, _, old = lines[at].partition(b":")
+        fresh = value.encode("utf-8", "surrogateescape")
+        if old.strip() != fresh:
+            changes[at] = written.strip() + b": " + fresh
         return True
 
-    if not (change("WARC-Type", "revisit") and change("Content-Length", str(len(http_head)))):
+    if not (change(b"warc-type", "revisit") and change(b"content-length", str(len(http_head)))):
         raise Unwritable("header-odd")
+    if b"warc-block-digest" in index:
+        declared = lines[index[b"warc-block-digest"]].partition(b":")[2]
+        change(b"warc-block-digest", _block_digest(declared, http_head))
     added = []
-    if "warc-block-digest" in index:
-        declared = parse_digest(lines[index["warc-block-digest"]].value)
-        algorithm = declared.algorithm if declared else "sha1"
-        digest = Digest(algorithm, hasher(algorithm)(http_head).digest())
-        change("WARC-Block-Digest", str(digest))
-    if not change("WARC-Payload-Digest", original.payload_digest):
-        added.append(("WARC-Payload-Digest", original.payload_digest))
-    profile = IDENTICAL_PAYLOAD_1_1 if header.version == "WARC/1.1" else IDENTICAL_PAYLOAD_1_0
-    added.append(("WARC-Profile", profile))
-    added.append(("WARC-Truncated", "length"))
+    if not change(b"warc-payload-digest", original.payload_digest):
+        added.append(f"WARC-Payload-Digest: {original.payload_digest}")
+    profile = IDENTICAL_PAYLOAD_1_1 if lines[0] == b"WARC/1.1" else IDENTICAL_PAYLOAD_1_0
+    added += [f"WARC-Profile: {profile}", "WARC-Truncated: length"]
     if original.record_id:
-        added.append(("WARC-Refers-To", f"<{original.record_id}>"))
-    added.append(("WARC-Refers-To-Target-URI", original.target_uri))
-    added.append(("WARC-Refers-To-Date", original.date))
-    added.append((REPLACED_FIELD, _format_replaced(lines, changes, run, crc32, len(added) + 1)))
-    parts = [header.raw[: header.raw.index(b"\n") + 1]]
-    parts += [changes.get(at, line.raw) for at, line in enumerate(lines)]
-    parts += [f"{name}: {value}\r\n".encode("utf-8", "surrogateescape") for name, value in added]
-    parts.append(b"\r\n")
-    revisit_header = b"".join(parts)
-    if restore_header(Header(revisit_header)) != header.raw:
+        added.append(f"WARC-Refers-To: <{original.record_id}>")
+    added.append(f"WARC-Refers-To-Target-URI: {original.target_uri}")
+    added.append(f"WARC-Refers-To-Date: {original.date}")
+    old_lines = {at: lines[at] for at in sorted(changes)}
+    field = format_replaced(Replaced(run, crc32, len(added) + 1, old_lines))
+    for at, line in changes.items():
+        lines[at] = line
+    lines += [line.encode("utf-8", "surrogateescape") for line in added]
+    new = b"\r\n".join((*lines, field, b"", b""))
+    if _restore_lines(new, field[len(REPLACED_FIELD) + 2 :].decode("ascii")) != raw:
         raise Unwritable("not-reversible")
-    return revisit_header + http_head
+    return new + http_head
 
 
-def _index_lines(lines: list[HeaderLine]) -> dict[str, int]:
-    index: dict[str, int] = {}
-    for at, line in enumerate(lines):
-        name = line.name.lower()
-        if name in _REFERENCE or name.startswith("warc-refers-to"):
-            raise Unwritable("header-odd")
-        if name in index and name in _ONCE:
-            raise Unwritable("header-odd")
-        index.setdefault(name, at)
-        if not line.raw.endswith(b"\r\n"):
-            raise Unwritable("line-end")
+def _split(raw: bytes) -> list[bytes]:
+    """The physical lines of a header, version line included and blank line not."""
+    lines = raw.split(b"\r\n")
+    if lines[-2:] != [b"", b""] or raw.count(b"\n") != len(lines) - 1:
+        raise Unwritable("line-end")
+    return lines[:-2]
+
+
+def _index_fields(lines: list[bytes]) -> dict[bytes, int]:
+    """Which line each field that matters stands on."""
+    index: dict[bytes, int] = {}
+    matters = False
+    for at in range(1, len(lines)):
+        line = lines[at]
+        if line[:1] in (b" ", b"\t"):
+            if matters:
+                raise Unwritable("header-odd")
+            continue
+        name, colon, _ = line.partition(b":")
+        name = name.strip().lower()
+        matters = bool(colon) and name in _NAMES
+        if matters:
+            if name in index or name in _OF_REVISITS:
+                raise Unwritable("header-odd")
+            index[name] = at
     return index
 
 
-def _format_replaced(
-    lines: list[HeaderLine], changes: dict[int, bytes], run: str, crc32: int, added: int
-) -> str:
-    parts = [f"version=1; run={run}; crc32={crc32:08x}; added={added}"]
-    for at in sorted(changes):
-        raw = "".join(map(_ENCODED.__getitem__, lines[at].raw))
-        parts.append(f"{at + 1}={raw}")
-    return "; ".join(parts)
+def _block_digest(declared: bytes, block: bytes) -> str:
+    """The digest of a block, by the algorithm that was declared (SHA-1, where none is known)."""
+    algorithm = "sha1"
+    if declared.strip()[:5].lower() != b"sha1:":
+        parsed = parse_digest(declared.decode("utf-8", "replace"))
+        algorithm = parsed.algorithm if parsed else "sha1"
+    return str(Digest(algorithm, hasher(algorithm)(block).digest()))
 
 
 def is_ours(header: Header) -> bool:
     """Whether this record carries what is needed to restore it."""
     return header.get(REPLACED_FIELD) is not None
-
-
-def _replaced(header: Header) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    parts = _PART.findall(header.get(REPLACED_FIELD) or "")
-    named = dict(parts)
-    if named.get("version") != "1" or not named.get("added", "").isdigit():
-        raise MalformedRecord(f"{REPLACED_FIELD} is not in a form this version can read")
-    return named, parts
 
 
 def replaced_crc32(header: Header) -> int:
@@ -193,7 +211,7 @@ def replaced_crc32(header: Header) -> int:
     Raises:
         MalformedRecord: as `restore_header`.
     """
-    return int(_replaced(header)[0].get("crc32") or "0", 16)
+    return parse_replaced(header.get(REPLACED_FIELD) or "").crc32
 
 
 def restore_header(header: Header) -> bytes:
@@ -202,15 +220,18 @@ def restore_header(header: Header) -> bytes:
     Raises:
         MalformedRecord: where the field is not of the version written here, or lies.
     """
-    named, parts = _replaced(header)
-    lines = [line.raw for line in header.lines()]
-    del lines[len(lines) - int(named["added"]) :]
-    for key, encoded in parts:
-        if key.isdigit():
-            if not 1 <= int(key) <= len(lines):
-                raise MalformedRecord(f"{REPLACED_FIELD} names line {key}, and there is none")
-            lines[int(key) - 1] = unquote_to_bytes(encoded)
-    return b"".join((header.raw[: header.raw.index(b"\n") + 1], *lines, b"\r\n"))
+    return _restore_lines(header.raw, header.get(REPLACED_FIELD) or "")
+
+
+def _restore_lines(raw: bytes, field: str) -> bytes:
+    replaced = parse_replaced(field)
+    lines = raw.split(b"\r\n")
+    kept = len(lines) - 2 - replaced.added
+    if kept < 1 or any(at >= kept for at in replaced.lines):
+        raise MalformedRecord(f"{REPLACED_FIELD} speaks of lines that are not there")
+    for at, line in replaced.lines.items():
+        lines[at] = line
+    return b"\r\n".join((*lines[:kept], b"", b""))
 
 
 def restored_pieces(

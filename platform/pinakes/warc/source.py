@@ -95,6 +95,10 @@ class Source:
             yield view
             offset += len(view)
 
+    def again(self) -> Source:
+        """Another window over the same file, for a reader elsewhere in it."""
+        return Source(self._file, name=self.name, size=self.size, window_bytes=self._window_bytes)
+
     def check_unchanged(self) -> None:
         """Raise InputRefused if the file grew, shrank or was replaced since it was opened."""
         if self._stat is not None and _identity(self._file) != self._stat:

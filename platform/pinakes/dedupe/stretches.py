@@ -1,0 +1,111 @@
+"""Whether two stretches of archive files hold the same, as written or inflated."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pinakes.warc.members import MEMBER_START
+from pinakes.warc.reader import Item
+from pinakes.warc.record import MemoryBody, Record
+from pinakes.warc.source import Source
+from pinakes.warc.stream import MemberStream, PlainStream
+
+_PIECE_BYTES = 1 << 20
+_CLOSING_BYTES = 4
+
+
+class Stretch(NamedTuple):
+    """An item of an archive file, and where the next one begins.
+
+    Where that one shares its member, `end` is the member's.  `window` is of the item's
+    file, and nobody else's.
+    """
+
+    window: Source
+    item: Item
+    end: int
+
+
+def equal_written(old: Stretch, new: Stretch) -> bool:
+    """Whether the bytes of the files are equal, up to the next item; compressed as they are."""
+    size = old.end - old.item.offset
+    if size != new.end - new.item.offset:
+        return False
+    pairs = zip(
+        old.window.pieces(old.item.offset, old.end, _PIECE_BYTES),
+        new.window.pieces(new.item.offset, new.end, _PIECE_BYTES),
+        strict=True,
+    )
+    # Of two views Python compares byte for byte in a loop, of two bytes with memcmp.
+    return all(bytes(left) == bytes(right) for left, right in pairs)
+
+
+def equal_blocks(old: Record, new: Record) -> bool:
+    """Whether two blocks are equal, byte for byte."""
+    if old.body.size != new.body.size:
+        return False
+    if isinstance(old.body, MemoryBody) and isinstance(new.body, MemoryBody):
+        return bytes(next(old.chunks(), b"")) == bytes(next(new.chunks(), b""))
+    return _sha256(old.chunks()) == _sha256(new.chunks())
+
+
+def equal_contents(old: Stretch, new: Stretch) -> bool:
+    """Whether the stretches inflate to the same bytes; slower, for records with findings."""
+    return _sha256(_content(old)) == _sha256(_content(new))
+
+
+def equal_tails(old: Stretch, new: Stretch) -> bool:
+    """Whether the same lies between the record's end and the next item.
+
+    In an uncompressed file that is the two closing line ends, in a compressed one
+    nothing, or members without content.
+    """
+    return _tail(old) == _tail(new)
+
+
+def _tail(stretch: Stretch) -> bytes:
+    item = stretch.item
+    if not isinstance(item, Record):
+        return b""
+    start = item.offset + item.length
+    tail = _digested(stretch.window, start, stretch.end)
+    if _is_compressed(stretch) and not tail:
+        # As if it were uncompressed: the line ends are in the member.
+        return b"\r\n\r\n"
+    return tail
+
+
+def _digested(window: Source, start: int, end: int) -> bytes:
+    if end - start <= _PIECE_BYTES:
+        return bytes(window.view(start, end - start)) if start < end else b""
+    state = hashlib.sha256()
+    for piece in window.pieces(start, end):
+        state.update(piece)
+    return state.digest()
+
+
+def _is_compressed(stretch: Stretch) -> bool:
+    return MEMBER_START.match(stretch.window.view(stretch.item.offset, 4)) is not None
+
+
+def _content(stretch: Stretch) -> Iterator[bytes]:
+    start = stretch.item.offset
+    if not _is_compressed(stretch):
+        stream = PlainStream(stretch.window, start)
+        while stream.position < stretch.end:
+            yield stream.take(stretch.end - stream.position)
+        return
+    members = MemberStream(stretch.window, start)
+    while members.peek(1) and members.place()[0] < stretch.end:
+        yield members.take(_PIECE_BYTES)
+    if members.damage is not None:
+        yield repr((members.damage.code, stretch.end - members.damage.offset)).encode()
+
+
+def _sha256(pieces: Iterator[bytes | memoryview] | Iterator[bytes]) -> bytes:
+    state = hashlib.sha256()
+    for piece in pieces:
+        state.update(piece)
+    return state.digest()

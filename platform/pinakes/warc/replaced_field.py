@@ -1,0 +1,77 @@
+"""The field with which a revisit of ours keeps what it replaced.
+
+    Pinakes-Replaced: version=1; run=RUN; crc32=HEX; added=N; L=LINE; L=LINE; ...
+
+It is the last line of the header.  `added` counts the lines at the header's end that
+were added, this one included.  `L` is the number of a line of the header, the version
+line being 1, and `LINE` what stood there, its line end left out: percent-encoded, with
+neither blank, `%`, `;` nor backslash left bare, so that awk or sed can take it apart.
+`crc32` is the checksum of the whole record as it was, closing line ends included: what
+a restored record is proven by.
+
+Header lines are physical lines here; a folded field is several.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from pinakes.errors import MalformedRecord
+
+REPLACED_FIELD = "Pinakes-Replaced"
+_PREFIX = f"{REPLACED_FIELD}: ".encode()
+_BARE = frozenset(b"!\"#$&'()*+,-./0123456789:<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`"
+                  b"abcdefghijklmnopqrstuvwxyz{|}~")  # fmt: skip
+_ENCODED = [chr(byte) if byte in _BARE else f"%{byte:02X}" for byte in range(256)]
+_UNREADABLE = f"{REPLACED_FIELD} is not in a form this version can read"
+_HEX_DIGITS = frozenset("0123456789abcdef")
+
+
+class Replaced(NamedTuple):
+    """What the field says: lines added, the record's old checksum, old lines by index.
+
+    Indexes count from 0, the version line.
+    """
+
+    run: str
+    crc32: int
+    added: int
+    lines: dict[int, bytes]
+
+
+def format_replaced(replaced: Replaced) -> bytes:
+    """The field's line, without a line end."""
+    parts = [f"version=1; run={replaced.run}; crc32={replaced.crc32:08x}; added={replaced.added}"]
+    for at, raw in replaced.lines.items():
+        parts.append(f"{at + 1}={''.join(map(_ENCODED.__getitem__, raw))}")
+    return _PREFIX + "; ".join(parts).encode("ascii")
+
+
+def parse_replaced(value: str) -> Replaced:
+    """Read the field's value.
+
+    Raises:
+        MalformedRecord: where it is not of the version written here, or makes no sense.
+    """
+    named: dict[str, str] = {}
+    lines: dict[int, bytes] = {}
+    for part in value.split("; "):
+        key, equals, text = part.partition("=")
+        number = _number(key)
+        if number is not None:
+            if number < 2 or number - 1 in lines:
+                raise MalformedRecord(_UNREADABLE)
+            lines[number - 1] = unquote_to_bytes(text)
+        elif not equals or named.setdefault(key, text) is not text:
+            raise MalformedRecord(_UNREADABLE)
+    added, crc32 = _number(named.get("added", "")), named.get("crc32", "")
+    if named.get("version") != "1" or not added or not 0 < len(crc32) <= 8:
+        raise MalformedRecord(_UNREADABLE)
+    if not _HEX_DIGITS.issuperset(crc32):
+        raise MalformedRecord(_UNREADABLE)
+    return Replaced(named.get("run", ""), int(crc32, 16), added, lines)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
