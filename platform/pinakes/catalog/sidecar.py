@@ -23,7 +23,10 @@ class SidecarRow(NamedTuple):
     """One record.  A tuple and no dataclass: there is one for every record of a job.
 
     URIs, dates, digests and ids are as written.  `offset` and `length` are those of the
-    sidecar's generation.
+    sidecar's generation; all else is of the record as landed, but for what dedupe decided:
+    a `copy_number` above 1 is a record that is a revisit in this generation, with its
+    original's row key and, in `refers_`, what it says of it.  1 is an original that others
+    refer to.
     """
 
     ordinal: int
@@ -52,6 +55,9 @@ class SidecarRow(NamedTuple):
     refers_date: str | None
     refers_id: str | None
     concurrent_to: str | None
+    hash_extension: int | None = None
+    copy_number: int | None = None
+    original_key: bytes | None = None
 
 
 def sidecar_name(file: str) -> str:

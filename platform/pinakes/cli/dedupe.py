@@ -1,0 +1,163 @@
+"""`pinakes dedupe`: find the duplicates of what has landed, and write them as revisits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from functools import partial
+
+from pinakes import __version__
+from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.file_rows import Held, take_claim
+from pinakes.catalog.leases import HeldLease, release_lease, take_lease
+from pinakes.catalog.run_rows import put_run, read_run, set_run_state
+from pinakes.cli.exits import Exit
+from pinakes.cli.options import add_settings, configuration_of
+from pinakes.cli.output import Console
+from pinakes.config import Configuration
+from pinakes.dedupe.run_files import RunFiles
+from pinakes.dedupe.store_run import DedupeReport, DedupeRequest, StoreRun
+from pinakes.errors import ConfigError, Conflict
+from pinakes.hbase_schema.run_cells import RunFacts, RunState
+from pinakes.ingest.acts import Actor
+from pinakes.profile import Stores, open_stores
+
+_VERB = "dedupe"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """What to deduplicate, and how far to go."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("crawl", metavar="CRAWL", nargs="?", help="against all before it")
+    what.add_argument("--all", action="store_true", help="all crawls of the collection")
+    parser.add_argument(
+        "--compare",
+        choices=("bytes", "none"),
+        default="bytes",
+        help="compare payloads byte for byte, or take equal SHA-256 for equal (default: bytes)",
+    )
+    add_settings(
+        parser, "store", "collection", "min_saving_bytes", "min_file_saving", "max_extra_bytes"
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Do it under the collection's lease; take up what a run before left unfinished."""
+    configuration = configuration_of(arguments)
+    with open_stores(configuration) as stores:
+        request = _request(arguments, configuration, stores)
+        actor = Actor()
+        while True:
+            lease = take_lease(
+                stores.rows,
+                request.collection,
+                owner=actor.owner,
+                token=actor.new_token(),
+                act=actor.new_act(_VERB),
+                now_ms=actor.now_ms(),
+                is_gone=actor.is_gone,
+            )
+            wanted, again = _what_to_do(stores, lease, request)
+            if again:
+                console.say(f"going on with {lease.lease.act}, which was not finished")
+            report = _execute(stores, lease, wanted, actor, console)
+            if wanted == request:
+                break
+    _tell(report, console)
+    return Exit.SOME_FAILED if report.problems or report.refs.problems else Exit.DONE
+
+
+def _request(
+    arguments: argparse.Namespace, configuration: Configuration, stores: Stores
+) -> DedupeRequest:
+    collection = configuration.collection
+    if arguments.crawl is not None:
+        crawl = read_crawl(stores.rows, arguments.crawl)
+        if crawl is None:
+            raise ConfigError(f"there is no crawl {arguments.crawl}: see `pinakes crawl list`")
+        collection = crawl.facts.collection
+    return DedupeRequest(
+        collection=collection,
+        crawl=arguments.crawl,
+        compare=arguments.compare == "bytes",
+        min_saving_bytes=configuration.min_saving_bytes,
+        min_file_saving=configuration.min_file_saving,
+        max_extra_bytes=configuration.max_extra_bytes,
+    )
+
+
+def _what_to_do(
+    stores: Stores, lease: HeldLease, request: DedupeRequest
+) -> tuple[DedupeRequest, bool]:
+    """The unfinished run's request, where there is one; else ours."""
+    act = lease.lease.act
+    facts = read_run(stores.rows, act) if lease.resumed else None
+    if lease.resumed and not act.startswith(f"{_VERB}-"):
+        release_lease(stores.rows, lease)
+        raise Conflict(f"{act} was not finished: run it again first")
+    if facts is not None:
+        return DedupeRequest(**json.loads(facts.arguments[0])), True
+    put_run(
+        stores.rows,
+        act,
+        RunFacts(
+            verb=_VERB,
+            act_time_ms=lease.lease.act_time_ms,
+            software=f"pinakes {__version__}",
+            arguments=(json.dumps(asdict(request), sort_keys=True),),
+            collection=request.collection,
+        ),
+    )
+    return request, False
+
+
+def _execute(
+    stores: Stores, lease: HeldLease, request: DedupeRequest, actor: Actor, console: Console
+) -> DedupeReport:
+    act = lease.lease.act
+    work = StoreRun(
+        stores.rows,
+        stores.archive,
+        RunFiles(stores.runs_folder / act),
+        request,
+        run=act,
+        act_time_ms=lease.lease.act_time_ms,
+        claim=partial(_claim, stores, actor, act),
+    )
+    with console.progress(_VERB, unit="files") as progress:
+        report = work.execute(progress.advance)
+    set_run_state(stores.rows, act, RunState(state="done"))
+    release_lease(stores.rows, lease)
+    return report
+
+
+def _claim(stores: Stores, actor: Actor, act: str, archive_file: str) -> Held:
+    return take_claim(
+        stores.rows,
+        archive_file,
+        owner=actor.owner,
+        token=actor.new_token(),
+        act=act,
+        now_ms=actor.now_ms(),
+        is_gone=actor.is_gone,
+    )
+
+
+def _tell(report: DedupeReport, console: Console) -> None:
+    for problem in (*report.problems, *report.refs.problems):
+        console.warn(problem)
+    console.result(report.as_json(), text=_sentences(report))
+
+
+def _sentences(report: DedupeReport) -> str:
+    first = f"run {report.run}: {report.refs.records} revisits in {report.files} files"
+    lines = [f"{first}, {report.refs.saved_bytes} bytes saved once the old ones are dropped"]
+    for title, counts in (
+        ("records left full", report.refs.left_full),
+        ("files left as they are", report.files_left),
+    ):
+        if counts:
+            listed = ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items()))
+            lines.append(f"{title}: {listed}")
+    return "\n".join(lines)

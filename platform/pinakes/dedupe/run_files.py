@@ -1,0 +1,96 @@
+"""What a run has worked out so far, in a folder of its own.
+
+    STORE/runs/RUN/generations.json     the generation of each file that was decided on
+    STORE/runs/RUN/decided.manifest     every duplicate, with its original: by file, offset
+    STORE/runs/RUN/original.keys        the row key of each line's original, line by line
+    STORE/runs/RUN/report.json          what was done
+
+A file here is whole or not there; a run that is taken up again goes on from what it finds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+
+from pinakes.index.manifest import ManifestLine, format_line, parse_line
+from pinakes.rewrite.aside import written_aside
+
+DECIDED = "decided.manifest"
+ORIGINAL_KEYS = "original.keys"
+GENERATIONS = "generations.json"
+REPORT = "report.json"
+COUNTS = "counts.json"
+
+
+class RunFiles:
+    """The folder of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the decisions are all there."""
+        return (self.folder / DECIDED).exists()
+
+    def write_decided(self, lines: Iterable[ManifestLine], counts: Mapping[str, object]) -> None:
+        """Keep the duplicates among these lines; `counts` may fill while they are drawn."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (
+            written_aside(self.folder / DECIDED) as descriptor,
+            open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="\n",
+                 closefd=False) as file,
+        ):  # fmt: skip
+            for line in lines:
+                if line.copy_number is not None and line.copy_number > 1:
+                    file.write(format_line(line) + "\n")
+            file.flush()
+            self.write_json(COUNTS, counts)
+
+    def read_decided(self) -> Iterator[ManifestLine]:
+        """The duplicates, by file and offset."""
+        with (self.folder / DECIDED).open(
+            encoding="utf-8", errors="surrogateescape", newline="\n"
+        ) as lines:
+            for number, text in enumerate(lines, 1):
+                yield parse_line(text.rstrip("\n"), number=number)
+
+    def write_original_keys(self, keys: Iterable[bytes]) -> None:
+        """Keep the row key of each decided line's original, in the order of the lines."""
+        path = self.folder / ORIGINAL_KEYS
+        path.unlink(missing_ok=True)
+        with written_aside(path) as descriptor, open(descriptor, "wb", closefd=False) as file:
+            file.writelines(key + b"\n" for key in keys)
+
+    def by_file(self) -> Iterator[tuple[str, list[tuple[ManifestLine, bytes]]]]:
+        """The duplicates of each file that has any, each with its original's row key.
+
+        Memory: those of one file.
+        """
+        with (self.folder / ORIGINAL_KEYS).open("rb") as keys:
+            pairs = zip(self.read_decided(), (key.rstrip(b"\n") for key in keys), strict=True)
+            for name, group in groupby(pairs, key=lambda pair: pair[0].file):
+                yield name, list(group)
+
+    def write_json(self, name: str, content: Mapping[str, object]) -> None:
+        """Keep a report; one that is there is replaced."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        with (
+            written_aside(path) as descriptor,
+            open(descriptor, "w", encoding="utf-8", closefd=False) as file,
+        ):
+            json.dump(content, file, indent=1)
+            file.write("\n")
+
+    def read_json(self, name: str) -> dict[str, object]:
+        """A report, or nothing where there is none."""
+        path = self.folder / name
+        if not path.exists():
+            return {}
+        content: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+        return content

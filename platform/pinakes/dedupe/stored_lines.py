@@ -1,0 +1,63 @@
+"""Manifest lines out of sidecars: a collection is decided on without reading its archives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pinakes.catalog.sidecar import SidecarRow
+from pinakes.index.manifest import ManifestLine
+from pinakes.index.scan import CAPTURE_TYPES
+from pinakes.warc.digest import Digest, parse_digest
+
+
+def stored_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
+    """The line of one record in its current generation; None for what is no capture.
+
+    A record that an earlier run has made a revisit stands as a revisit, so that its
+    original is pinned; one that others refer to is marked `settled`.
+    """
+    if row.type not in CAPTURE_TYPES:
+        return None
+    replaced = row.copy_number is not None and row.copy_number > 1
+    is_revisit = replaced or row.type == "revisit"
+    return ManifestLine(
+        file=archive_file,
+        offset=row.offset,
+        length=row.length,
+        target_uri=row.target_uri or "",
+        date=row.date or "",
+        digest=_digest(row),
+        size=row.payload_size,
+        status=row.status,
+        skip=None if is_revisit else row.skip,
+        type="revisit" if is_revisit else None if row.type == "response" else row.type,
+        ctype=row.media_type if row.type == "resource" else None,
+        inner_offset=row.inner_offset,
+        record_id=row.record_id,
+        refers_uri=row.refers_uri,
+        refers_date=row.refers_date,
+        refers_id=row.refers_id,
+        also=",".join(_other_digests(row)) or None,
+        marks="settled" if row.copy_number == 1 else None,
+    )
+
+
+def _digest(row: SidecarRow) -> str:
+    if row.sha256 is not None:
+        return str(Digest("sha256", row.sha256))
+    declared = parse_digest(row.declared) if row.declared else None
+    return str(declared) if declared else row.declared or "-"
+
+
+def _other_digests(row: SidecarRow) -> Iterator[str]:
+    """What revisits of others may name this payload by."""
+    if row.sha1 is None:
+        return
+    yield str(Digest("sha1", row.sha1))
+    if row.dechunked_sha1 is not None:
+        yield str(Digest("sha1", row.dechunked_sha1))
+    if row.dechunked_sha256 is not None:
+        yield str(Digest("sha256", row.dechunked_sha256))
+    declared = parse_digest(row.declared) if row.declared else None
+    if declared is not None:
+        yield str(declared)

@@ -1,0 +1,163 @@
+"""A new generation of a landed file: written aside, read back, checked, then current.
+
+    copy with replacements ─▶ on disk ─▶ compared with the old ─▶ published, sidecar first
+        ─▶ locations written ahead ─▶ one check-and-put moves all its records at once
+
+The old generation stays where it is, and a check-and-put moves back.  Killed anywhere,
+the same call ends the work: what was published is checked against what would be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.file_rows import TABLE as FILES
+from pinakes.catalog.file_rows import FileEntry, Held
+from pinakes.catalog.record_rows import location_of
+from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name, write_sidecar
+from pinakes.errors import Conflict, DigestMismatch, SchemaError
+from pinakes.hbase_schema.capture_cells import Location
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.file_cells import CurrentGeneration, GenerationFacts
+from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.row_store.port import Put, RowStore, get_row
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+from .replace import Replacement, copy_with_replacements
+
+_BATCH_ROWS = 4000
+Replacements = Callable[[Source], Iterator[Replacement]]
+Check = Callable[[Source, Source], None]
+Annotate = Callable[[SidecarRow, Record], SidecarRow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A generation that is published and not current yet."""
+
+    archive_file: str
+    generation: int
+    size: int
+    sha256: str
+
+
+def current_name(entry: FileEntry) -> str:
+    """The stored file of a file's current generation."""
+    return generation_file(entry.archive_file, entry.generation)
+
+
+def write_generation(
+    archive: ArchiveStore,
+    entry: FileEntry,
+    held: Held,
+    replacements: Replacements,
+    *,
+    check: Check,
+    annotate: Annotate,
+    at: Callable[[str], None] = lambda step: None,
+) -> Written:
+    """Write and publish the next generation, with its sidecar; readers see no change.
+
+    `check(old, new)` raises where the new file is not what it should be; `annotate` puts
+    into a record's sidecar row what was decided about it.
+
+    Raises:
+        DigestMismatch: by `check`; or where another file has the new one's name.
+    """
+    generation = entry.generation + 1
+    name = generation_file(entry.archive_file, generation)
+    old_name = current_name(entry)
+    with (
+        archive.open(old_name) as old_file,
+        archive.create_aside(f"{held.claim.token}.rewritten") as copy,
+        archive.create_aside(f"{held.claim.token}.sidecar") as sidecar,
+    ):
+        old = Source(old_file, name=entry.archive_file)
+        size = copy_with_replacements(old_file.fileno(), copy.file.fileno(), replacements(old))
+        sha256 = copy.checksum()
+        at("rewritten")
+        copy.file.seek(0)
+        new = Source(copy.file, name=name, size=size)
+        check(old, new)
+        at("checked")
+        with archive.open(sidecar_name(old_name)) as rows:
+            write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), new, annotate))
+        if archive.size(sidecar_name(name)) is not None:
+            archive.delete(sidecar_name(name))
+        sidecar.publish(sidecar_name(name))
+        at("sidecar published")
+        if archive.size(name) is None:
+            copy.publish(name)
+        elif archive.checksum(name) != sha256:
+            raise DigestMismatch("another file has the new generation's name", file=name)
+        at("published")
+    return Written(archive_file=entry.archive_file, generation=generation, size=size, sha256=sha256)
+
+
+def _moved_rows(
+    rows: Iterable[SidecarRow], new: Source, annotate: Annotate
+) -> Iterator[SidecarRow]:
+    """The old rows with the places of the new file.  Order and number never change."""
+    records = (item for item in iter_records(new, digests=()) if isinstance(item, Record))
+    for row, record in zip(rows, records, strict=True):
+        if row.record_id != record.record_id or row.target_uri != record.target_uri:
+            raise SchemaError(
+                f"the sidecar's record {row.ordinal} is not the file's: rebuild it with "
+                "`pinakes fsck --repair`",
+                file=new.name,
+                offset=record.offset,
+            )
+        moved = row._replace(
+            offset=record.offset, length=record.length, inner_offset=record.inner_offset
+        )
+        yield annotate(moved, record)
+
+
+def put_locations(
+    store: RowStore, rows: Iterable[SidecarRow], generation: int, act_time_ms: int
+) -> None:
+    """Write where a file's captures lie in a generation, ahead of its becoming current."""
+    column = numbered_column(Location, generation)
+    batch = []
+    for row in rows:
+        if row.row_key is None:
+            continue
+        batch.append(Put(row.row_key, {column: encode_cell(location_of(row))}, act_time_ms))
+        if len(batch) == _BATCH_ROWS:
+            store.mutate("captures", batch)
+            batch = []
+    store.mutate("captures", batch)
+
+
+def put_generation_facts(store: RowStore, held: Held, written: Written, why: str) -> None:
+    """Write what a generation is."""
+    name = generation_file(written.archive_file, written.generation)
+    facts = GenerationFacts(
+        file=name, size=written.size, sha256=written.sha256, why=why, act=held.claim.act
+    )
+    column = numbered_column(GenerationFacts, written.generation)
+    key = encode_file_key(written.archive_file)
+    store.mutate(FILES, [Put(key, {column: encode_cell(facts)}, held.claim.act_time_ms)])
+
+
+def make_current(store: RowStore, held: Held, old: int, new: int) -> None:
+    """Move all records of a file from one generation to another at once.
+
+    Raises:
+        Conflict: where the current generation is neither.
+    """
+    key = encode_file_key(held.archive_file)
+    row = get_row(store, FILES, key, columns=[CurrentGeneration.COLUMN])
+    before = row.value(CurrentGeneration.COLUMN) if row is not None else None
+    value = encode_cell(CurrentGeneration(generation=new, act=held.claim.act))
+    if before == value:
+        return
+    if before is None or decode_cell(CurrentGeneration, before).generation != old:
+        raise Conflict("another act has moved this file's records", file=held.archive_file)
+    if not store.check_and_put(FILES, key, CurrentGeneration.COLUMN, expected=before, value=value):
+        raise Conflict("another act has moved this file's records", file=held.archive_file)
