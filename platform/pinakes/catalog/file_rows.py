@@ -5,7 +5,7 @@ Facts (`f`) are written with their act's time; the present (`l`) by check-and-pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pinakes.errors import Conflict
@@ -52,6 +52,13 @@ def read_entry(store: RowStore, archive_file: str) -> FileEntry:
     """What is known of a file.  One round trip."""
     row = get_row(store, TABLE, encode_file_key(archive_file), columns=[b"f", b"l"])
     return _entry(archive_file, row)
+
+
+def read_entries(store: RowStore, archive_files: Sequence[str]) -> dict[str, FileEntry]:
+    """What is known of each of these files.  One round trip."""
+    keys = {encode_file_key(name): name for name in archive_files}
+    rows = store.get_rows(TABLE, list(keys), columns=[b"f:facts", b"l"])
+    return {name: _entry(name, rows.get(key)) for key, name in keys.items()}
 
 
 def scan_entries(store: RowStore, crawl: str | None = None) -> Iterator[FileEntry]:

@@ -1,0 +1,157 @@
+"""Captures as readers see them: cells read back, hidden ones left out, files found.
+
+Readers scan rows, then read the few rows of `inflight`, then leave those files' captures
+out: what is landing or leaving is in nobody's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from pinakes.errors import InputRefused
+from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location, Pin
+from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
+from pinakes.hbase_schema.cells import C, decode_cell
+from pinakes.hbase_schema.columns import column_suffix
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.row_store.port import Row, RowStore
+
+from .file_rows import FileEntry, read_entries, scan_inflight
+
+TABLE = "captures"
+_COLUMNS = (b"m", b"d")
+_BATCH_ROWS = 500
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """A row of `captures`; `landed_ms` is the time of the act that wrote it."""
+
+    key: bytes
+    facts: CaptureFacts
+    landed_ms: int
+    locations: Mapping[int, Location]
+    dedupe: DedupeMark | None
+    pinned: bool
+
+    @property
+    def time(self) -> str:
+        """The capture time, 17 digits."""
+        return decode_capture_key(self.key).time
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether dedupe found an earlier copy of its content."""
+        return self.dedupe is not None and self.dedupe.copy_number > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A capture and where it lies now: the file of the current generation, and in it."""
+
+    capture: Capture
+    entry: FileEntry
+    file: str
+    location: Location
+
+    @property
+    def collection(self) -> str | None:
+        """The collection that the file landed in."""
+        return self.entry.facts.collection if self.entry.facts is not None else None
+
+
+def decode_capture(row: Row) -> Capture | None:
+    """The capture of a row; None where the row has no facts: a leftover."""
+    facts = row.cells.get(CaptureFacts.COLUMN)
+    if facts is None:
+        return None
+
+    def read(cls: type[C]) -> C | None:
+        value = row.value(cls.COLUMN)
+        return decode_cell(cls, value) if value is not None else None
+
+    pin = read(Pin)
+    return Capture(
+        key=row.key,
+        facts=decode_cell(CaptureFacts, facts.value),
+        landed_ms=facts.timestamp_ms,
+        locations={
+            int(column_suffix(column)): decode_cell(Location, cell.value)
+            for column, cell in row.cells.items()
+            if column.startswith(Location.COLUMN)
+        },
+        dedupe=read(DedupeMark),
+        pinned=pin is not None and pin.pinned,
+    )
+
+
+def get_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, Capture]:
+    """The captures with these keys that there are, hidden ones too.  One round trip."""
+    rows = store.get_rows(TABLE, keys, columns=_COLUMNS)
+    return {c.key: c for c in map(decode_capture, rows.values()) if c is not None}
+
+
+def scan_captures_of(
+    store: RowStore,
+    urlkey: str,
+    *,
+    start_time: str = "",
+    stop_time: str = "",
+    limit_rows: int | None = None,
+) -> Iterator[Capture]:
+    """The captures of a urlkey that readers may see, in order of time; lazy."""
+    key_range = captures_of(urlkey, start_time=start_time, stop_time=stop_time)
+    rows = store.scan(TABLE, key_range, columns=_COLUMNS)
+    found = (c for c in map(decode_capture, rows) if c is not None)
+    seen = iter_visible(store, found, lambda capture: capture.facts.archive_file)
+    return islice(seen, limit_rows)
+
+
+def iter_visible(store: RowStore, found: Iterable[T], file_of: Callable[[T], str]) -> Iterator[T]:
+    """Leave out what belongs to files in flight; order stays.
+
+    Reads `inflight` after each batch of rows, never before: of a file that began to land
+    between, half the rows would be seen.
+    """
+    iterator = iter(found)
+    while batch := list(islice(iterator, _BATCH_ROWS)):
+        hidden = scan_inflight(store)
+        yield from (item for item in batch if file_of(item) not in hidden)
+
+
+def place_captures(store: RowStore, captures: Iterable[Capture]) -> Iterator[Placed]:
+    """Where captures lie now, in the order given; those of unknown files are left out.
+
+    A round trip for each batch of some hundred captures.
+    """
+    iterator = iter(captures)
+    while batch := list(islice(iterator, _BATCH_ROWS)):
+        files = {capture.facts.archive_file for capture in batch}
+        entries = read_entries(store, sorted(files))
+        for capture in batch:
+            placed = placed_by(capture, entries[capture.facts.archive_file])
+            if placed is not None:
+                yield placed
+
+
+def placed_by(capture: Capture, entry: FileEntry) -> Placed | None:
+    """The capture in its file's current generation; None where it has no location there."""
+    location = capture.locations.get(entry.generation)
+    if location is None:
+        return None
+    return Placed(
+        capture=capture,
+        entry=entry,
+        file=generation_file(entry.archive_file, entry.generation),
+        location=location,
+    )
+
+
+def require_visible(store: RowStore, archive_file: str) -> None:
+    """Raise InputRefused while the file lands or leaves."""
+    if archive_file in scan_inflight(store):
+        raise InputRefused("is landing or leaving, and not to be read now", file=archive_file)
