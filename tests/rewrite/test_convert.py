@@ -26,7 +26,8 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord
-from pinakes.rewrite.convert import Stretch, iter_converted, survey_arc, warc_name
+from pinakes.rewrite.arc_parts import Stretch
+from pinakes.rewrite.convert import iter_converted, survey_arc, warc_name
 from pinakes.rewrite.rebuild import rebuild_arc, verify_alone, verify_conversion
 from pinakes.warc.record import Record
 

@@ -22,12 +22,13 @@ from typing import NamedTuple
 from pinakes.errors import InputRefused
 from pinakes.warc.digest import Digest
 from pinakes.warc.reader import iter_records
-from pinakes.warc.record import DamagedStretch, Finding, Record
+from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.write import format_header, name_record
 
 from . import arc_fields
-from .arc_bytes import ArcBytes, Run, is_compressed, readable_pieces
+from .arc_bytes import is_compressed, readable_pieces
+from .arc_parts import ArcRecord, Stretch, findings_of, iter_parts, refuse_warc
 
 RULES = "1"
 """Changes when the same ARC would give other bytes."""
@@ -50,20 +51,6 @@ class Survey:
     """WARC-Date of its first record."""
 
 
-class ArcRecord(NamedTuple):
-    """A record, and the line ends that follow it."""
-
-    record: Record
-    after: bytes
-
-
-class Stretch(NamedTuple):
-    """Readable bytes that are no record, and why."""
-
-    run: Run
-    reason: str
-
-
 class Converted(NamedTuple):
     """A WARC record to write: its header, where its block is read, what it came from."""
 
@@ -81,7 +68,7 @@ def survey_arc(source: Source) -> Survey:
     first = next((item for item in iter_records(source) if isinstance(item, Record)), None)
     if first is None:
         raise InputRefused("no ARC record in it: nothing to convert", file=source.name)
-    _refuse_warc(first, source)
+    refuse_warc(first, source)
     of_file = hashlib.sha256()
     for data in source.pieces(0, source.size):
         of_file.update(data)
@@ -99,52 +86,6 @@ def survey_arc(source: Source) -> Survey:
         readable_sha256=readable.hexdigest(),
         date=arc_fields.format_date(first.date) or arc_fields.UNREADABLE_DATE,
     )
-
-
-def _refuse_warc(record: Record, source: Source) -> None:
-    if not record.version.startswith("ARC"):
-        raise InputRefused(
-            "a WARC record: only ARC files are converted", file=source.name, offset=record.offset
-        )
-
-
-def iter_parts(source: Source) -> Iterator[ArcRecord | Stretch]:
-    """Records and stretches in file order: together, all readable bytes.
-
-    Raises:
-        InputRefused: at a WARC record.
-        MalformedRecord: where a record is not where the reader says, as in a file that
-            is damaged in a way not foreseen here.
-    """
-    walk = ArcBytes(source)
-    record: Record | None = None
-    reason: str | None = None
-    for item in iter_records(source):
-        if isinstance(item, DamagedStretch):
-            reason = reason or item.reason
-            continue
-        _refuse_warc(item, source)
-        yield from _divide(record, walk.take_until(item), reason)
-        walk.skip(item)
-        record, reason = item, None
-    yield from _divide(record, walk.take_until(None), reason)
-
-
-def _divide(
-    record: Record | None, gap: list[Run], reason: str | None
-) -> Iterator[ArcRecord | Stretch]:
-    """The record before a gap with the line ends that close it; then what else lies there."""
-    after = b""
-    if record is not None:
-        if gap and not gap[0].raw:
-            first = gap[0]
-            after = first.line_ends
-            rest = first._replace(inner=first.inner + len(after), size=first.size - len(after))
-            gap = [rest, *gap[1:]] if rest.size else gap[1:]
-        yield ArcRecord(record, after)
-        reason = reason or next((finding.message for finding in record.findings), None)
-    for run in gap:
-        yield Stretch(run, reason or "line ends that belong to no record")
 
 
 def iter_converted(source: Source, survey: Survey) -> Iterator[Converted]:
@@ -252,11 +193,6 @@ def _convert_record(
     if _codes(record):
         fields.append((arc_fields.FINDINGS, ", ".join(sorted(_codes(record)))))
     return Converted(format_header(fields), record.chunks(), part)
-
-
-def findings_of(record: Record) -> list[Finding]:
-    """What is wrong with a record itself, not with how members were cut."""
-    return [finding for finding in record.findings if finding.code != "member"]
 
 
 def _codes(record: Record) -> set[str]:
