@@ -20,6 +20,7 @@ from typing import BinaryIO
 from pinakes.archive_store.port import ArchiveStore, AsideFile
 from pinakes.catalog.crawl_rows import put_counts
 from pinakes.catalog.file_rows import (
+    FileEntry,
     Held,
     read_entry,
     release_claim,
@@ -48,6 +49,8 @@ from .acts import Actor
 from .copying import CopyingFile
 
 STORED = "stored"
+VERB = "ingest"
+_ACT = f"{VERB}-"
 LANDING = "landing"
 _BATCH_ROWS = 4000
 _KEPT_ERRORS = 100
@@ -106,39 +109,40 @@ class Lander:
             if not probe.size:
                 raise InputRefused("the file is empty", file=str(path))
         entry = read_entry(self._rows, archive_file)
-        if entry.state == STORED and entry.facts is not None:
-            return self._compare_known(path, archive_file, entry.facts)
+        if _is_finished(entry):
+            return self._compare_known(path, entry)
         held = take_claim(
             self._rows,
             archive_file,
             owner=self._actor.owner,
             token=self._actor.new_token(),
-            act=self._actor.new_act("ingest"),
+            act=self._actor.new_act(VERB),
             now_ms=self._actor.now_ms(),
             is_gone=self._actor.is_gone,
         )
         self._at("claimed")
-        # Somebody may have finished between the look and the claim.
+        # Somebody may have finished between the look and the claim, or died behind `stored`.
         entry = read_entry(self._rows, archive_file)
-        if entry.state == STORED and entry.facts is not None:
-            release_claim(self._rows, held)
-            return self._compare_known(path, archive_file, entry.facts)
+        if entry.state == STORED:
+            self._show(held)
+            return self._compare_known(path, entry)
         try:
             return self._land_claimed(path, held, collection)
         except (InputRefused, DigestMismatch):
             self._withdraw(held)
             raise
 
-    def _compare_known(self, path: Path, archive_file: str, facts: FileFacts) -> Landed:
+    def _compare_known(self, path: Path, entry: FileEntry) -> Landed:
+        facts = entry.facts
         with open_source(path) as source:
-            state = _sha256_of(source)
-        if (path.stat().st_size, state) != (facts.size, facts.sha256):
+            sha256 = _sha256_of(source)
+        if facts is None or (path.stat().st_size, sha256) != (facts.size, facts.sha256):
             raise InputRefused(
-                f"other bytes are known as {archive_file}: give the file another name, "
+                f"other bytes are known as {entry.archive_file}: give the file another name, "
                 "or land it in another crawl",
                 file=str(path),
             )
-        return Landed(archive_file, size=facts.size, sha256=facts.sha256, was_there=True)
+        return Landed(entry.archive_file, size=facts.size, sha256=sha256, was_there=True)
 
     def _land_claimed(self, path: Path, held: Held, collection: str) -> Landed:
         set_inflight(self._rows, held, LANDING)
@@ -288,12 +292,15 @@ class Lander:
         put_counts(
             self._rows,
             held.archive_file.partition("/")[0],
-            ActCounts(verb="ingest", counts=counts),
+            ActCounts(verb=VERB, counts=counts),
             act=held.claim.act,
             act_time_ms=held.claim.act_time_ms,
         )
         set_state(self._rows, held, STORED, generation=1)
         self._at("stored")
+        self._show(held)
+
+    def _show(self, held: Held) -> None:
         set_inflight(self._rows, held, None)
         self._at("visible")
         release_claim(self._rows, held)
@@ -305,6 +312,13 @@ class Lander:
             release_claim(self._rows, held)
         except Conflict:
             return
+
+
+def _is_finished(entry: FileEntry) -> bool:
+    """Whether a file has landed, and whoever landed it has gone through to the end."""
+    claim = entry.claim
+    landing = claim is not None and claim.expires_ms and claim.act.startswith(_ACT)
+    return entry.state == STORED and not landing
 
 
 def _sha256_of(source: Source) -> str:

@@ -1,0 +1,171 @@
+"""Two crawls of a small site, landed and deduplicated by the code under test."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.catalog.crawl_rows import ensure_crawl
+from pinakes.catalog.file_rows import take_claim
+from pinakes.catalog.leases import release_lease, take_lease
+from pinakes.dedupe.run_files import RunFiles
+from pinakes.dedupe.store_run import DedupeReport, DedupeRequest, StoreRun
+from pinakes.hbase_schema.run_cells import CrawlFacts
+from pinakes.hbase_schema.tables import declared_schema
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.inputs import iter_inputs
+from pinakes.ingest.landing import Landed, Lander
+from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+
+COLLECTION = "news"
+KILLED = 9
+At = Callable[[str], None]
+
+
+def kill_at(number: int) -> At:
+    """End the process, as kill -9 does, at the step of this number (from 0)."""
+    steps = iter(range(1 << 30))
+
+    def at(_: str) -> None:
+        if next(steps) == number:
+            os._exit(KILLED)
+
+    return at
+
+
+def record(record_type: str, fields: dict[str, str], block: bytes) -> bytes:
+    lines = ["WARC/1.1", f"WARC-Type: {record_type}"]
+    lines += [f"{name}: {value}" for name, value in fields.items()]
+    head = "\r\n".join([*lines, f"Content-Length: {len(block)}", "", ""]).encode()
+    return head + block + b"\r\n\r\n"
+
+
+def response(uri: str, date: str, body: bytes, number: int, **extra: str) -> bytes:
+    digest = base64.b32encode(hashlib.sha1(body).digest()).decode()
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
+    fields = {
+        "WARC-Target-URI": uri,
+        "WARC-Date": date,
+        "WARC-Record-ID": f"<urn:uuid:00000000-0000-4000-8000-{number:012d}>",
+        "WARC-Payload-Digest": f"sha1:{digest}",
+        "Content-Type": "application/http;msgtype=response",
+        **extra,
+    }
+    return record("response", fields, http)
+
+
+def page(number: int, version: int = 0) -> bytes:
+    seed = hashlib.sha256(f"{number} {version}".encode()).hexdigest()
+    return f"<html>{number} {seed}</html>".encode() + hashlib.shake_128(seed.encode()).digest(900)
+
+
+def write_crawl(folder: Path, crawl: int, *, pages: int = 12, files: int = 2) -> None:
+    """A crawl of the site: every third page is another one in every crawl."""
+    folder.mkdir(parents=True)
+    for part in range(files):
+        info = {
+            "WARC-Date": f"202{crawl}-01-01T00:00:00Z",
+            "WARC-Record-ID": f"<urn:uuid:{crawl:08d}-0000-4000-8000-{part:012d}>",
+            "Content-Type": "application/warc-fields",
+        }
+        members = [record("warcinfo", info, b"software: tests\r\n")]
+        for number in range(part, pages, files):
+            uri = f"http://example.org/{number}"
+            date = f"202{crawl}-01-01T00:00:{number:02d}Z"
+            body = page(number, crawl if number % 3 == 0 else 0)
+            members.append(response(uri, date, body, crawl * 1000 + number))
+        data = b"".join(gzip.compress(member, mtime=0) for member in members)
+        (folder / f"part-{part}.warc.gz").write_bytes(data)
+
+
+class Scene:
+    """A store in a folder, and what is done with it."""
+
+    def __init__(self, folder: Path, rows: EmbeddedRowStore) -> None:
+        self.folder = folder
+        self.rows = rows
+        self.archive = LocalArchiveStore(folder / "store" / "archive")
+        self.crawls = folder / "crawls"
+
+    def land(self, crawl: int, *, at: At = lambda step: None) -> list[Landed]:
+        actor = Actor()
+        name = f"c{crawl}"
+        facts = CrawlFacts(collection=COLLECTION)
+        ensure_crawl(self.rows, name, facts, act="a", act_time_ms=actor.now_ms())
+        lander = Lander(self.rows, self.archive, actor, at=at)
+        inputs = iter_inputs([str(self.crawls / name)], [])
+        return [lander.land(path, f"{name}/{inside}", COLLECTION) for path, inside in inputs]
+
+    def dedupe(
+        self, *, act: str = "dedupe-a", at: At = lambda step: None, **options: object
+    ) -> DedupeReport:
+        """`act` names the run: it stands in every revisit, so states are compared by one."""
+        actor = Actor()
+        lease = take_lease(
+            self.rows,
+            COLLECTION,
+            owner=actor.owner,
+            token=actor.new_token(),
+            act=act,
+            now_ms=actor.now_ms(),
+            is_gone=actor.is_gone,
+        )
+        run = lease.lease.act
+        request = DedupeRequest(
+            collection=COLLECTION,
+            crawl=None,
+            min_file_saving=0.0,
+            **options,  # type: ignore[arg-type]
+        )
+        work = StoreRun(
+            self.rows,
+            self.archive,
+            RunFiles(self.folder / "store" / "runs" / run),
+            request,
+            run=run,
+            act_time_ms=lease.lease.act_time_ms,
+            claim=lambda name: take_claim(
+                self.rows,
+                name,
+                owner=actor.owner,
+                token=actor.new_token(),
+                act=run,
+                now_ms=actor.now_ms(),
+                is_gone=actor.is_gone,
+            ),
+            at=at,
+        )
+        report = work.execute()
+        release_lease(self.rows, lease)
+        return report
+
+    def state(self) -> dict[str, object]:
+        """Everything a reader can see, without names of acts, times and tokens."""
+        from readers import visible_state
+
+        return visible_state(self.rows, self.archive)
+
+
+@contextmanager
+def make_scene(folder: Path) -> Iterator[Scene]:
+    (folder / "store").mkdir()
+    for crawl in (1, 2):
+        write_crawl(folder / "crawls" / f"c{crawl}", crawl)
+    path = folder / "store" / "rows.sqlite"
+    EmbeddedSchemaAdmin(path).apply(declared_schema())
+    rows = EmbeddedRowStore(path)
+    try:
+        yield Scene(folder, rows)
+    finally:
+        rows.close()
+
+
+__all__ = ["KILLED", "Scene", "kill_at", "make_scene", "partial", "record", "response"]

@@ -1,0 +1,132 @@
+"""`dedupe` over a store: what it leaves, and that it may die anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scenes import COLLECTION, KILLED, Scene, kill_at, make_scene
+
+from pinakes.catalog.sidecar import read_sidecar, sidecar_name
+from pinakes.dedupe.originals import Originals
+from pinakes.dedupe.restore import RestoreCount, restorations, want_originals
+from pinakes.dedupe.rewriting import rewrite_to
+from pinakes.hbase_schema.capture_cells import DedupeMark, Location, Pin
+from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.record import Record
+from pinakes.warc.source import open_source
+
+# decided, pinned; for each of two files: rewritten, checked, sidecar published, published,
+# locations, marked, moved; reported.
+STEPS = 17
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
+        scene.land(1)
+        scene.land(2)
+        scene.dedupe()
+        return scene.state()
+
+
+@pytest.fixture
+def landed(scene: Scene) -> Scene:
+    scene.land(1)
+    scene.land(2)
+    return scene
+
+
+def test_what_is_found(landed: Scene) -> None:
+    # Of 12 pages every third is another one in the second crawl.
+    report = landed.dedupe()
+    assert (report.refs.records, report.files) == (8, 2)
+    assert not report.problems
+
+
+@pytest.mark.parametrize("step", range(STEPS))
+def test_killed_and_run_again(landed: Scene, in_child, undisturbed, step: int) -> None:  # type: ignore[no-untyped-def]
+    assert in_child(lambda: landed.dedupe(at=kill_at(step))) == KILLED
+    landed.dedupe()
+    assert {**landed.state(), "aside": []} == {**undisturbed, "aside": []}
+
+
+def test_every_step_was_killed_at(landed: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
+    assert in_child(lambda: landed.dedupe(at=kill_at(STEPS))) == 0
+
+
+def test_run_twice_is_run_once(landed: Scene, undisturbed) -> None:  # type: ignore[no-untyped-def]
+    landed.dedupe()
+    assert landed.dedupe(act="dedupe-b").refs.records == 0
+    assert landed.state() == undisturbed
+
+
+def test_one_crawl_after_the_other_is_all_together(scene: Scene, undisturbed) -> None:  # type: ignore[no-untyped-def]
+    scene.land(1)
+    scene.dedupe(act="dedupe-b")
+    scene.land(2)
+    scene.dedupe()
+    assert scene.state() == undisturbed
+
+
+def test_locations_marks_and_pins(landed: Scene) -> None:
+    landed.dedupe()
+    for name in ("c2/part-0.warc.gz", "c2/part-1.warc.gz"):
+        crawl, _, rest = name.partition("/")
+        stored = f"{crawl}/g2/{rest}"
+        rows = list(read_sidecar(str(landed.archive.path_of(sidecar_name(stored)))))
+        with open_source(landed.archive.path_of(stored)) as source:
+            for row in rows:
+                if row.row_key is None:
+                    continue
+                found = landed.rows.get_rows("captures", [row.row_key])[row.row_key]
+                where = decode_cell(Location, found.value(numbered_column(Location, 2)))  # type: ignore[arg-type]
+                record = read_record(source, where.offset)
+                assert isinstance(record, Record)
+                assert record.record_id == row.record_id
+                mark = found.value(DedupeMark.COLUMN)
+                assert (mark is not None) == (record.type == "revisit")
+                if mark is None:
+                    continue
+                key = (decode_cell(DedupeMark, mark).refers_to_key or "").encode()
+                original = landed.rows.get_rows("captures", [key])[key]
+                assert original.value(Pin.COLUMN) is not None
+                assert original.value(DedupeMark.COLUMN) is None
+
+
+def test_the_new_generation_restores_to_the_old(landed: Scene, tmp_path: Path) -> None:
+    landed.dedupe()
+    originals, count = Originals(), RestoreCount()
+    stored = landed.archive.path_of("c2/g2/part-0.warc.gz")
+    with open_source(stored) as source:
+        want_originals(source, originals)
+    with open_source(landed.archive.path_of("c1/part-0.warc.gz")) as source:
+        originals.look_through(source)
+    from pinakes.dedupe.archive_files import ArchiveFiles
+
+    with ArchiveFiles() as files:
+        rewrite_to(
+            stored,
+            tmp_path / "back.warc.gz",
+            lambda source: restorations(source, originals, files, count),
+        )
+    assert count.restored == 4
+    old, new = landed.crawls / "c2" / "part-0.warc.gz", tmp_path / "back.warc.gz"
+    with open_source(old) as before, open_source(new) as after:
+        for one, other in zip(iter_records(before), iter_records(after), strict=True):
+            assert isinstance(one, Record)
+            assert isinstance(other, Record)
+            assert one.header.raw + b"".join(one.chunks()) == other.header.raw + b"".join(
+                other.chunks()
+            )
+
+
+def test_another_collection_is_left_alone(landed: Scene) -> None:
+    from pinakes.dedupe.collection import Collection
+
+    assert not Collection(landed.rows, landed.archive, "other").entries
+    assert len(Collection(landed.rows, landed.archive, COLLECTION).entries) == 4

@@ -1,0 +1,100 @@
+"""Landing, killed at every step and run again, ends in the state of one that was not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scenes import KILLED, Scene, kill_at, make_scene
+
+from pinakes.errors import InputRefused
+
+# claimed, in flight, rows, copied, facts, sidecar, file, stored, visible: of two files.
+STEPS = 18
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
+        scene.land(1)
+        return scene.state()
+
+
+@pytest.mark.parametrize("step", range(STEPS))
+def test_killed_and_run_again(scene: Scene, in_child, undisturbed, step: int) -> None:  # type: ignore[no-untyped-def]
+    assert in_child(lambda: scene.land(1, at=kill_at(step))) == KILLED
+    scene.land(1)
+    state = scene.state()
+    # What a dead process wrote aside is fsck's to clear away; no reader sees it.
+    state["aside"] = undisturbed["aside"] = []
+    assert state == undisturbed
+
+
+def test_every_step_was_killed_at(scene: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
+    assert in_child(lambda: scene.land(1, at=kill_at(STEPS))) == 0
+
+
+def test_before_it_is_stored_nothing_is_visible(scene: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
+    in_child(lambda: scene.land(1, at=kill_at(6)))
+    assert scene.state()["hidden"] == ["c1/part-0.warc.gz"]
+
+
+def test_landing_twice_changes_nothing(scene: Scene) -> None:
+    first = scene.land(1)
+    state = scene.state()
+    again = scene.land(1)
+    assert [landed.was_there for landed in again] == [True, True]
+    assert [landed.sha256 for landed in again] == [landed.sha256 for landed in first]
+    assert scene.state() == state
+
+
+def test_other_bytes_under_a_known_name_are_refused(scene: Scene) -> None:
+    scene.land(1)
+    state = scene.state()
+    path = scene.crawls / "c1" / "part-0.warc.gz"
+    path.write_bytes(path.read_bytes() + b"\0")
+    with pytest.raises(InputRefused, match="other bytes are known"):
+        scene.land(1)
+    assert scene.state() == state
+
+
+def test_two_landings_of_one_file_at_once(scene: Scene, undisturbed) -> None:  # type: ignore[no-untyped-def]
+    import os
+
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            try:
+                for _attempt in range(50):
+                    try:
+                        scene.land(1)
+                        break
+                    except Exception as error:  # noqa: BLE001
+                        if type(error).__name__ != "Conflict":
+                            os._exit(1)
+                        import time
+
+                        time.sleep(0.05)
+            finally:
+                os._exit(0)
+        children.append(child)
+    for child in children:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    state = scene.state()
+    assert {**state, "aside": []} == {**undisturbed, "aside": []}
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(scene: Scene) -> None:
+    path: Path = scene.crawls / "c1" / "part-0.warc.gz"
+
+    def grow(step: str) -> None:
+        if step == "rows":
+            with path.open("ab") as file:
+                file.write(b"more")
+
+    with pytest.raises(InputRefused, match="changed while it was read"):
+        scene.land(1, at=grow)
+    assert scene.state()["stored"] == []
