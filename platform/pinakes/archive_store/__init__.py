@@ -4,5 +4,7 @@ Layer: beside `row_store`.
 
 - `port`: `ArchiveReader`, `ArchiveStore`, `AsideFile`
 - `names`: which names a store takes
-- `local`: a folder
+- `local`: a folder; `local_files`: what it asks of the file system
+- `http`: a web server, by byte ranges; `http_ranges`: the requests
+- `arrow`: whatever `pyarrow.fs` reads (S3, GCS, HDFS through libhdfs, a folder)
 """

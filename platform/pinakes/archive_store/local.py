@@ -4,26 +4,25 @@
     FOLDER/.landing/TOKEN            written aside
 
 Publishing links the file to its name, which the kernel refuses where the name is taken,
-after the file was brought to disk; then the folder is.
+after the file was brought to disk; then the folder is.  Why not `pyarrow.fs`: its move
+replaces what is there, and it syncs nothing (docs/adr/0013-archive-store.md).
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, cast
 
-from pinakes.errors import InputRefused, StoreUnavailable
+from pinakes.errors import InputRefused
 
+from .local_files import AsideIO, link_new, make_folder, sha256_of, sync_folder, translated
+from .local_files import walk_files as _walk_files
 from .names import check_file_name
-from .port import StoredFile
-
-ASIDE = ".landing"
-_READ_BYTES = 1 << 20
+from .port import ASIDE, StoredFile
 
 
 class LocalArchiveStore:
@@ -38,125 +37,87 @@ class LocalArchiveStore:
 
     def open(self, name: str) -> BinaryIO:
         path = self.path_of(name)
-        try:
+        with translated(name):
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise InputRefused("not a regular file", file=name)
             return cast("BinaryIO", path.open("rb", buffering=0))
-        except OSError as error:
-            raise InputRefused(f"cannot be read: {error.strerror}", file=name) from error
 
     def size(self, name: str) -> int | None:
         try:
-            return self.path_of(name).stat().st_size
-        except FileNotFoundError:
+            status = self.path_of(name).stat()
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
 
     @contextmanager
     def create_aside(self, token: str) -> Iterator[LocalAsideFile]:
-        folder = self.folder / ASIDE
-        with _translated(token):
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / check_file_name(token).name
-            file = path.open("w+b", buffering=0)
-            try:
-                with file:
-                    yield LocalAsideFile(self, path, cast("BinaryIO", file))
-            finally:
-                with suppress(FileNotFoundError):
-                    path.unlink()
+        path = self._aside_path(token)
+        with translated(token):
+            make_folder(path.parent)
+            file = AsideIO(path)
+        try:
+            with file:
+                yield LocalAsideFile(self, path, file)
+        finally:
+            with suppress(FileNotFoundError), translated(token):
+                path.unlink(missing_ok=True)
 
     def rename(self, name: str, new_name: str) -> None:
         old, new = self.path_of(name), self.path_of(new_name)
-        with _translated(new_name):
-            _link(old, new, new_name)
-            old.unlink()
+        with translated(name):
+            old.lstat()
+        with translated(new_name):
+            link_new(old, new)
+            old.unlink(missing_ok=True)
             sync_folder(old.parent)
 
     def checksum(self, name: str) -> str:
-        with self.open(name) as file:
-            return _sha256(file)
+        path = self.path_of(name)
+        with translated(name):
+            return sha256_of(path)
 
     def delete(self, name: str) -> None:
-        path = self.path_of(name)
-        with suppress(FileNotFoundError), _translated(name):
+        head, _, token = name.partition("/")
+        path = self._aside_path(token) if head == ASIDE else self.path_of(name)
+        with translated(name), suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
             sync_folder(path.parent)
 
     def list(self, prefix: str = "") -> Iterator[StoredFile]:
-        start = self.path_of(prefix) if prefix else self.folder
-        found = []
-        for folder, folders, files in os.walk(start):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            for name in files:
-                path = Path(folder, name)
-                if not name.startswith("."):
-                    inside = path.relative_to(self.folder).as_posix()
-                    found.append(StoredFile(inside, path.stat().st_size))
-        yield from sorted(found)
+        folder = self.folder / (prefix if prefix in ("", ASIDE) else check_file_name(prefix))
+        inside = f"{prefix}/" if prefix else ""
+        if folder.is_dir():
+            with translated(prefix or os.fspath(self.folder)):
+                for name, size in _walk_files(folder, inside):
+                    yield StoredFile(name, size)
+
+    def _aside_path(self, token: str) -> Path:
+        path = check_file_name(token)
+        if len(path.parts) > 1:
+            raise InputRefused("a token is one plain name", file=token)
+        return self.folder / ASIDE / path
 
 
 class LocalAsideFile:
     """A file in `.landing`, until it is published."""
 
-    def __init__(self, store: LocalArchiveStore, path: Path, file: BinaryIO) -> None:
+    def __init__(self, store: LocalArchiveStore, path: Path, file: AsideIO) -> None:
         self._store = store
         self._path = path
-        self.file = file
+        self._file = file
+
+    @property
+    def file(self) -> BinaryIO:
+        return cast("BinaryIO", self._file)
 
     def checksum(self) -> str:
-        os.fsync(self.file.fileno())
-        with self._path.open("rb", buffering=0) as stored:
-            return _sha256(cast("BinaryIO", stored))
+        with translated(self._path.name):
+            os.fsync(self._file.fileno())
+            return sha256_of(self._path)
 
     def publish(self, name: str) -> None:
         target = self._store.path_of(name)
-        self.file.flush()
-        os.fsync(self.file.fileno())
-        _link(self._path, target, name)
-        self._path.unlink()
-
-
-def _link(old: Path, new: Path, name: str) -> None:
-    new.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        # Refused where the name is taken; a rename would replace what is there.
-        os.link(old, new)
-    except FileExistsError as error:
-        raise InputRefused("a file of that name is there already", file=name) from error
-    except FileNotFoundError as error:
-        raise InputRefused("is not there", file=name) from error
-    sync_folder(new.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sha256(file: BinaryIO) -> str:
-    state = hashlib.sha256()
-    while piece := file.read(_READ_BYTES):
-        state.update(piece)
-    return state.hexdigest()
-
-
-@contextmanager
-def _translated(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        _raise_translated(error, name)
-
-
-def _raise_translated(error: OSError, name: str) -> NoReturn:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        raise StoreUnavailable(
-            "the disk is full; nothing was published: make room and run again", file=name
-        ) from error
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO):
-        raise StoreUnavailable(
-            f"the store cannot be written: {error.strerror}", file=name
-        ) from error
-    raise error
+        with translated(name):
+            os.fsync(self._file.fileno())
+            link_new(self._path, target)
+            self._path.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import PurePosixPath
 
 from pinakes.errors import InputRefused
@@ -18,10 +19,14 @@ def check_file_name(name: str) -> PurePosixPath:
     """
     parts = name.split("/")
     for part in parts:
-        if part in ("", ".", "..") or part.startswith("."):
+        if not part or part.startswith("."):  # `.` and `..` too
             raise InputRefused("not a relative path of plain names", file=name)
-        if any(ord(character) < 0x20 or ord(character) == 0x7F for character in part):
+        if any(unicodedata.category(character) == "Cc" for character in part):
             raise InputRefused("a name with control characters is not taken", file=name)
-        if len(part.encode("utf-8", "surrogateescape")) > _MOST_BYTES:
+        try:
+            size_bytes = len(part.encode("utf-8", "surrogateescape"))
+        except UnicodeEncodeError as error:
+            raise InputRefused("the name is no text of any encoding", file=name) from error
+        if size_bytes > _MOST_BYTES:
             raise InputRefused(f"a name longer than {_MOST_BYTES} bytes is not taken", file=name)
     return PurePosixPath(*parts)

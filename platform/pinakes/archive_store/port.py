@@ -3,8 +3,11 @@
 A file is written aside, under a name that no reader looks at, and published by a rename
 that never replaces anything.  What is published is whole, on disk, and never changed.
 
-Errors: `InputRefused` for a name that is not there, is there already, or is none;
-`StoreUnavailable` where the place is not reachable or full.
+Names are relative paths (`names.check_file_name`), `/` between their parts.
+
+Errors: `InputRefused` for a name that is not there, is there already, or is none, and for
+a file that changes while it is read; `StoreUnavailable` where the place is not reachable
+or full.  Errors of whoever writes or reads in between pass through unchanged.
 """
 
 from __future__ import annotations
@@ -12,6 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple, Protocol
+
+ASIDE = ".landing"
+"""The folder of what is not published: `list` gives it when asked, `delete` clears it."""
 
 
 class StoredFile(NamedTuple):
@@ -25,7 +31,11 @@ class ArchiveReader(Protocol):
     """Files that can be read at any offset, by name: local, HDFS, HTTP."""
 
     def open(self, name: str) -> BinaryIO:
-        """A seekable file; `Raises` InputRefused where there is none of that name."""
+        """A seekable file (`read`, `readinto`, `seek`, `tell`, `close`), as `warc.source`
+        reads it; not for several threads.
+
+        Raises InputRefused where there is none of that name.
+        """
         ...
 
     def size(self, name: str) -> int | None:
@@ -38,15 +48,21 @@ class AsideFile(Protocol):
 
     @property
     def file(self) -> BinaryIO:
-        """What to write to."""
+        """What to write to; a write takes all it is given, or raises StoreUnavailable."""
         ...
 
     def checksum(self) -> str:
-        """Bring everything to disk; read back what is stored; its SHA-256 in hex."""
+        """Bring everything to disk; the SHA-256 of what is stored, in hex.
+
+        Read back, or vouched for by checksums that the store keeps and that were compared.
+        """
         ...
 
     def publish(self, name: str) -> None:
-        """Give it its name; `Raises` InputRefused where that name is taken."""
+        """Give it its name, all at once, on disk when this returns.
+
+        Raises InputRefused where that name is taken.  Done once; then nothing is written.
+        """
         ...
 
 
@@ -57,12 +73,15 @@ class ArchiveStore(ArchiveReader, Protocol):
         """A file to write, gone at the end of the `with` unless it was published.
 
         `token` names it: whoever creates one of the same token takes the place of a
-        writer that died.
+        writer that died.  What a writer left that nobody replaces is `ASIDE/token`.
         """
         ...
 
     def rename(self, name: str, new_name: str) -> None:
-        """Give a published file another name; never replaces anything."""
+        """Give a published file another name; never replaces anything.
+
+        A rename that was broken off is completed by doing it again.
+        """
         ...
 
     def checksum(self, name: str) -> str:
@@ -70,9 +89,12 @@ class ArchiveStore(ArchiveReader, Protocol):
         ...
 
     def delete(self, name: str) -> None:
-        """Remove a published file; none of that name is no error."""
+        """Remove a published file, or `ASIDE/token`; none of that name is no error."""
         ...
 
     def list(self, prefix: str = "") -> Iterator[StoredFile]:
-        """The published files below a folder, in order of their names."""
+        """The published files below a folder, in order of their names, lazily.
+
+        `ASIDE` for a prefix gives what is written aside, and what dead writers left.
+        """
         ...

@@ -1,0 +1,209 @@
+"""Archive files on a web server, read by byte ranges.
+
+A server that ignores ranges sends the whole file, which is then kept in a temporary file
+and read there.  A file that changes between two reads (ETag, Last-Modified or size) is
+refused, for a record put together from two of its states would be neither.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import time
+from collections.abc import Callable
+from typing import IO, Any, BinaryIO, TypeVar, cast
+from urllib.parse import quote
+
+from pinakes.errors import InputRefused, StoreUnavailable
+
+from .http_ranges import NETWORK_ERRORS, Answer, NotThere, RangeClient, TryAgain, Validator
+from .local_files import translated
+from .names import check_file_name
+
+BUFFER_BYTES = 256 << 10
+_PIECE_BYTES = 1 << 20
+_LONGEST_PAUSE_S = 30.0
+_CHANGED = "the file changed on the server while it was read"
+
+T = TypeVar("T")
+
+
+class HttpArchiveReader:
+    """An `ArchiveReader` of the files below one URL.
+
+    `attempts` in a row that bring nothing are given up as StoreUnavailable; between them
+    it waits 0, 0.5, 1, 2 … s, or as long as the server says.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        timeout_s: float = 30.0,
+        attempts: int = 5,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._base = base_url.rstrip("/")
+        self._timeout_s = timeout_s
+        self._attempts = attempts
+        self._pause = pause
+        RangeClient(self._base, timeout_s=timeout_s)  # a wrong URL is found now
+
+    def open(self, name: str) -> BinaryIO:
+        raw = HttpFile(self._url(name), self._timeout_s, self._attempts, self._pause)
+        return cast("BinaryIO", io.BufferedReader(raw, BUFFER_BYTES))
+
+    def size(self, name: str) -> int | None:
+        try:
+            with self.open(name) as file:
+                return file.seek(0, io.SEEK_END)
+        except NotThere:
+            return None
+
+    def _url(self, name: str) -> str:
+        path = check_file_name(name).as_posix().encode("utf-8", "surrogateescape")
+        return f"{self._base}/{quote(path)}"
+
+
+class HttpFile(io.RawIOBase):
+    """One URL as a seekable file."""
+
+    def __init__(
+        self, url: str, timeout_s: float, attempts: int, pause: Callable[[float], None]
+    ) -> None:
+        super().__init__()
+        self.name = url
+        self._client = RangeClient(url, timeout_s=timeout_s)
+        self._attempts = attempts
+        self._pause = pause
+        self._at = 0
+        self._spool: IO[bytes] | None = None
+        self._validator: Validator | None = None
+        self._size = 0
+        try:
+            self._patiently(self._look)
+        except BaseException:
+            self.close()
+            raise
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        base = (0, self._at, self._size)[whence]
+        if base + offset < 0:
+            raise ValueError("a place before the beginning of the file")
+        self._at = base + offset
+        return self._at
+
+    def readinto(self, buffer: Any, /) -> int:
+        with memoryview(buffer) as whole, whole.cast("B") as view:
+            length = min(view.nbytes, self._size - self._at)
+            if length <= 0:
+                return 0
+            with view[:length] as wanted:
+                got = self._patiently(lambda: self._read_range(wanted))
+        self._at += got
+        return got
+
+    def readall(self) -> bytes:
+        # In as few requests as the server allows; the inherited one asks for 8 KiB at a time.
+        data = bytearray(max(self._size - self._at, 0))
+        with memoryview(data) as view:
+            got = 0
+            while got < len(data):
+                got += self.readinto(view[got:])
+        return bytes(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._client.drop()
+            if self._spool is not None:
+                self._spool.close()
+        super().close()
+
+    def _look(self) -> None:
+        """Learn size and validators; take the whole file where there are no ranges."""
+        answer = self._client.get(0, 1)
+        self._validator = answer.validator
+        if answer.whole:
+            self._keep_whole(answer)
+        elif answer.total is None:
+            raise InputRefused("the server does not tell how long the file is", file=self.name)
+        else:
+            self._size = answer.total
+            answer.response.read(2)
+
+    def _read_range(self, wanted: memoryview) -> int:
+        """Read into `wanted` from where we are: at least one byte, perhaps fewer than all."""
+        if self._spool is not None:
+            self._spool.seek(self._at)
+            data = self._spool.read(wanted.nbytes)
+            wanted[: len(data)] = data
+            return len(data)
+        answer = self._client.get(self._at, self._at + wanted.nbytes)
+        if answer.validator != self._validator or answer.total not in (self._size, None):
+            self._client.drop()
+            raise InputRefused(_CHANGED, file=self.name)
+        if answer.whole:
+            size = self._size
+            self._keep_whole(answer)
+            if self._size != size:
+                raise InputRefused(_CHANGED, file=self.name)
+            return self._read_range(wanted)
+        length = min(answer.length or 0, wanted.nbytes)
+        got = 0
+        while got < length:
+            count = answer.response.readinto(wanted[got:length])
+            if not count:
+                break
+            got += count
+        if got < (answer.length or 1):
+            self._client.drop()  # what is left on this connection is not ours to guess
+        if not got:
+            raise TryAgain("the server breaks off")
+        return got
+
+    def _keep_whole(self, answer: Answer) -> None:
+        """Take the whole body into a temporary file."""
+        with translated(self.name):
+            spool = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this file)
+        try:
+            self._size = self._copy_body(answer, spool)
+        except BaseException:
+            spool.close()
+            raise
+        self._spool = spool
+
+    def _copy_body(self, answer: Answer, spool: IO[bytes]) -> int:
+        while piece := answer.response.read(_PIECE_BYTES):
+            with translated(self.name):
+                spool.write(piece)
+        with translated(self.name):
+            spool.flush()
+        if answer.length is not None and spool.tell() != answer.length:
+            raise TryAgain("the server breaks off")
+        return spool.tell()
+
+    def _patiently(self, attempt: Callable[[], T]) -> T:
+        failed = 0
+        while True:
+            try:
+                return attempt()
+            except NETWORK_ERRORS as error:
+                self._client.drop()
+                failed += 1
+                if failed >= self._attempts:
+                    raise StoreUnavailable(
+                        f"the server cannot be read, {failed} times over: {error!r:.200}",
+                        file=self.name,
+                    ) from error
+                asked_s = error.after_s if isinstance(error, TryAgain) else 0.0
+                usual_s = 0.25 * 2 ** (failed - 1) if failed > 1 else 0.0
+                self._pause(min(max(asked_s, usual_s), _LONGEST_PAUSE_S))

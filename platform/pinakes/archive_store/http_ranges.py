@@ -1,0 +1,146 @@
+"""Byte ranges of one URL over one kept connection, as the servers there are give them.
+
+Source: RFC 9110 §14 (range requests), §13.1 and §8.8 (validators), §15.4 (redirection).
+Nothing is taken from a proxy or the environment.
+"""
+
+from __future__ import annotations
+
+import re
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from pinakes.errors import ConfigError, InputRefused
+
+_MOST_REDIRECTS = 5
+_REDIRECTS = {301, 302, 303, 307, 308}
+_RETRIED = {408, 425, 429, 500, 502, 503, 504}
+_CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+)\Z")
+
+NETWORK_ERRORS = (OSError, HTTPException)
+"""What a request raises when it is worth another attempt; `TryAgain` is one."""
+
+
+class TryAgain(HTTPException):
+    """The server cannot answer now; `after_s` is what it asks to wait."""
+
+    def __init__(self, message: str, after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.after_s = after_s
+
+
+class Validator(NamedTuple):
+    """What tells one content of a URL from another."""
+
+    etag: str | None
+    last_modified: str | None
+
+
+class Answer(NamedTuple):
+    """An answer to a range request; its body is still to be read.
+
+    `start` is where the body begins in the file, and `whole` says that the server ignored
+    the range and sends all of it.  `total` is the size of the file, where it is told.
+    """
+
+    response: HTTPResponse
+    start: int
+    length: int | None
+    total: int | None
+    whole: bool
+    validator: Validator
+
+
+class RangeClient:
+    """Asks one URL for ranges; follows redirects once and for all.  Not for several threads."""
+
+    def __init__(self, url: str, *, timeout_s: float) -> None:
+        self.url = _checked_url(url)
+        self._timeout_s = timeout_s
+        self._connection: HTTPConnection | None = None
+
+    def get(self, start: int, end: int) -> Answer:
+        """Ask for the bytes from `start` to `end` (exclusive).
+
+        Raises InputRefused for what is not there or not ours to read; one of
+        `NETWORK_ERRORS` for what another attempt may mend.
+        """
+        for _ in range(_MOST_REDIRECTS + 1):
+            response = self._request(start, end)
+            if response.status not in _REDIRECTS:
+                return _answer(response, self.url, start)
+            self._follow(response)
+        raise InputRefused("the server redirects without end", file=self.url)
+
+    def drop(self) -> None:
+        """Close the connection; the next request opens another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _request(self, start: int, end: int) -> HTTPResponse:
+        parts = urlsplit(self.url)
+        if self._connection is None:
+            kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+            self._connection = kind(parts.hostname or "", parts.port, timeout=self._timeout_s)
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        # Offsets are those of the stored bytes: no coding on the way.
+        headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
+        self._connection.request("GET", path, headers=headers)
+        return self._connection.getresponse()
+
+    def _follow(self, response: HTTPResponse) -> None:
+        try:
+            url = _checked_url(urljoin(self.url, response.getheader("Location") or ""))
+        except (ConfigError, ValueError) as error:
+            raise InputRefused(f"the server redirects to {error}", file=self.url) from error
+        if self.url.startswith("https:") and not url.startswith("https:"):
+            raise InputRefused("the server redirects from https to http", file=self.url)
+        self.drop()
+        self.url = url
+
+
+def _checked_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        usable = usable and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable or not url.isascii() or not url.isprintable() or " " in url:
+        raise ConfigError(f"no URL that can be read over HTTP: {url!r}")
+    if parts.username is not None:
+        raise ConfigError("a URL with a user's name and password is not taken", file=url)
+    return url
+
+
+def _answer(response: HTTPResponse, url: str, start: int) -> Answer:
+    status = response.status
+    validator = Validator(response.getheader("ETag"), response.getheader("Last-Modified"))
+    if status == 200:
+        return Answer(response, 0, response.length, response.length, True, validator)
+    if status in (206, 416):
+        match = _CONTENT_RANGE.match(response.getheader("Content-Range") or "")
+        if match is None:
+            raise InputRefused("the server answers a range without saying which", file=url)
+        first, last, total = (None if text is None else int(text) for text in match.groups())
+        if status == 416:
+            return Answer(response, start, 0, total, False, validator)
+        if first is None or last is None or first != start or last < first:
+            raise InputRefused("the server answers another range than was asked for", file=url)
+        return Answer(response, first, last + 1 - first, total, False, validator)
+    reason = f"the server answers {status} {response.reason}".rstrip()
+    if status in _RETRIED:
+        raise TryAgain(reason, _seconds(response.getheader("Retry-After")))
+    if status in (404, 410):
+        raise NotThere("there is no such file on the server", file=url)
+    raise InputRefused(reason, file=url)
+
+
+class NotThere(InputRefused):
+    """404 or 410."""
+
+
+def _seconds(text: str | None) -> float:
+    return min(float(text), 60.0) if text and text.isascii() and text.isdigit() else 0.0
