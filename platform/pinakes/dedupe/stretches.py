@@ -51,6 +51,21 @@ def equal_blocks(old: Record, new: Record) -> bool:
     return _sha256(old.chunks()) == _sha256(new.chunks())
 
 
+def fills_member(stretch: Stretch) -> bool:
+    """Whether header, block and two line ends are all that the record's member holds.
+
+    True of a record that shares its member: others are in it, too.
+    """
+    record = stretch.item
+    if not isinstance(record, Record) or not _is_compressed(stretch):
+        return True
+    if any(finding.code == "member" for finding in record.findings):
+        return True
+    size = len(record.header.raw) + record.body.size + _CLOSING_BYTES
+    trailer = stretch.window.view(record.offset + record.length - 4, 4)
+    return int.from_bytes(trailer, "little") == size & 0xFFFFFFFF
+
+
 def equal_contents(old: Stretch, new: Stretch) -> bool:
     """Whether the stretches inflate to the same bytes; slower, for records with findings."""
     return _sha256(_content(old)) == _sha256(_content(new))

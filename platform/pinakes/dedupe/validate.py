@@ -24,7 +24,14 @@ from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header
 from pinakes.warc.source import Source
 
 from .resolution import KEPT, RESTORED, REWRITTEN, Resolution
-from .stretches import Stretch, equal_blocks, equal_contents, equal_tails, equal_written
+from .stretches import (
+    Stretch,
+    equal_blocks,
+    equal_contents,
+    equal_tails,
+    equal_written,
+    fills_member,
+)
 
 DISCREPANCIES = {
     "missing": "a record of before is not there after",
@@ -204,9 +211,10 @@ def _equal_inflated(old_stretch: Stretch, old: Record, new_stretch: Stretch, new
     """Whether two records of equal headers inflate to the same bytes."""
     if not equal_blocks(old, new):
         return False
-    # Where the reader found anything, bytes may lie outside the block.
+    # Bytes may lie outside the block: where the reader found anything, or further line ends.
     odd = any(finding.code != "member" for finding in (*old.findings, *new.findings))
-    return not odd or equal_contents(old_stretch, new_stretch)
+    whole = fills_member(old_stretch) and fills_member(new_stretch)
+    return (whole and not odd) or equal_contents(old_stretch, new_stretch)
 
 
 def _body(record: Record) -> str:
