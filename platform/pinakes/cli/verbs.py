@@ -26,6 +26,7 @@ VERBS = MappingProxyType(
         "dedupe": Verb("pinakes.cli.dedupe", "find duplicates in the store, write revisits"),
         "lookup": Verb("pinakes.cli.lookup", "is a digest or URL known, where, since when"),
         "timeline": Verb("pinakes.cli.timeline", "the captures of a URL, with their state"),
+        "show": Verb("pinakes.cli.show", "all about a capture, now or as of a time; its body"),
         "check": Verb("pinakes.cli.check", "does a WARC conform to ISO 28500, and to which clause"),
         "manifest": Verb("pinakes.cli.manifest", "hash every capture, a line each"),
         "refs": Verb("pinakes.cli.refs", "write archive files anew, duplicates as revisits"),

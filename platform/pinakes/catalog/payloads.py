@@ -1,0 +1,143 @@
+"""The record of a capture, out of the store's archive files, and the body it stands for.
+
+A revisit stands for the body of what it refers to.  That is found by what dedupe noted
+(the row key of the original), else by the URI and date that the revisit names, else, for
+old ones that name nothing, as the latest earlier record of its URI with its digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.errors import MalformedRecord, UnresolvedReference
+from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
+from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import RowStore
+from pinakes.warc.dates import format_14, parse_date
+from pinakes.warc.digest import parse_digest
+from pinakes.warc.header import strip_brackets
+from pinakes.warc.reader import read_record
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+from .captures import (
+    Capture,
+    Placed,
+    get_captures,
+    place_captures,
+    require_visible,
+    scan_captures_of,
+)
+
+_WINDOW_BYTES = 1 << 16
+
+
+@contextmanager
+def open_record(archive: ArchiveReader, file: str, location: Location) -> Iterator[Record]:
+    """The record at a place in a stored file; to be read within the `with`.
+
+    Raises:
+        InputRefused: where the file is not there.
+        MalformedRecord: where no record lies there.
+    """
+    with archive.open(file) as opened:
+        source = Source(opened, name=file, window_bytes=_WINDOW_BYTES)
+        record = read_record(source, location.offset, inner_offset=location.inner_offset)
+        if not isinstance(record, Record) or record.offset != location.offset:
+            raise MalformedRecord("no record begins here", file=file, offset=location.offset)
+        yield record
+
+
+@contextmanager
+def open_placed(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterator[Record]:
+    """The record of a capture; a file that moved to another generation meanwhile is found."""
+    require_visible(rows, placed.entry.archive_file)
+    if archive.size(placed.file) is None:
+        placed = next(place_captures(rows, [placed.capture]), placed)
+    with open_record(archive, placed.file, placed.location) as record:
+        yield record
+
+
+def read_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterator[bytes]:
+    """The stored body of a capture, in pieces; a revisit's is that of what it refers to.
+
+    Raises:
+        UnresolvedReference: where that is not in the store.
+    """
+    with open_placed(rows, archive, placed) as record:
+        if record.type != "revisit":
+            yield from map(bytes, record.payload())
+            return
+        original = resolve(rows, placed.capture, record)
+    with open_placed(rows, archive, original) as record:
+        if record.type == "revisit":
+            raise UnresolvedReference(
+                "it refers to a revisit, which has no body either", file=_where(placed.capture)
+            )
+        yield from map(bytes, record.payload())
+
+
+def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
+    """The capture that a revisit stands for; `revisit` is its record as it lies there."""
+    mark = capture.dedupe
+    if mark is not None and mark.refers_to_key is not None:
+        found = get_captures(rows, [mark.refers_to_key.encode("ascii")])
+        for placed in place_captures(rows, found.values()):
+            return placed
+    header = revisit.header
+    uri = strip_brackets(header.get("WARC-Refers-To-Target-URI"))
+    date = parse_date(header.get("WARC-Refers-To-Date") or "")
+    wanted_id = strip_brackets(header.get("WARC-Refers-To"))
+    declared = header.get("WARC-Payload-Digest")
+    if uri and date:
+        second = format_14(date)
+        candidates = [
+            c
+            for c in scan_captures_of(rows, urlkey(uri), start_time=second)
+            if c.time.startswith(second) and _fits(c, uri, declared)
+        ]
+        candidates.sort(key=lambda c: c.facts.record_id != wanted_id)
+    elif declared and capture.facts.target_uri:
+        uri = capture.facts.target_uri
+        earlier = scan_captures_of(rows, urlkey(uri), stop_time=capture.time)
+        candidates = [c for c in earlier if _fits(c, uri, declared)][::-1]
+    else:
+        raise UnresolvedReference("it does not say what it refers to", file=_where(capture))
+    for placed in place_captures(rows, candidates):
+        return placed
+    raise UnresolvedReference(
+        f"what it refers to is not in the store: {uri} of "
+        f"{header.get('WARC-Refers-To-Date') or 'before'}",
+        file=_where(capture),
+    )
+
+
+def _fits(candidate: Capture, uri: str, declared: str | None) -> bool:
+    """Whether this is a full record of that URI whose digest is not another one."""
+    facts = candidate.facts
+    if facts.type not in ("response", "resource") or facts.target_uri != uri:
+        return False
+    if candidate.is_duplicate:
+        return False
+    return declared is None or has_digest(facts, declared)
+
+
+def has_digest(facts: CaptureFacts, declared: str) -> bool:
+    """Whether a declared digest names this body: as computed, or as the record declares it."""
+    if declared == facts.declared_digest:
+        return True
+    wanted = parse_digest(declared)
+    known = (
+        facts.payload_sha1,
+        facts.payload_sha256,
+        facts.dechunked_sha1,
+        facts.dechunked_sha256,
+        facts.declared_digest,
+    )
+    return wanted is not None and wanted in {parse_digest(text) for text in known if text}
+
+
+def _where(capture: Capture) -> str:
+    return capture.key.decode("ascii")
