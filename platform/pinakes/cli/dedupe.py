@@ -15,10 +15,14 @@ from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console
-from pinakes.config import Configuration
+from pinakes.cli.plan_text import format_plan
+from pinakes.config import Configuration, parse_fraction
+from pinakes.dedupe.collection import Collection
+from pinakes.dedupe.old_generations import drop_old_generations
+from pinakes.dedupe.plan import plan_dedupe
 from pinakes.dedupe.run_files import RunFiles
 from pinakes.dedupe.store_run import DedupeReport, DedupeRequest, StoreRun
-from pinakes.errors import ConfigError, Conflict
+from pinakes.errors import ConfigError, Conflict, MissingExtra
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
@@ -37,6 +41,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="bytes",
         help="compare payloads byte for byte, or take equal SHA-256 for equal (default: bytes)",
     )
+    parser.add_argument(
+        "--plan", action="store_true", help="forecast what would be saved; write nothing"
+    )
+    parser.add_argument(
+        "--sample",
+        metavar="FRACTION",
+        help="forecast from this part of the contents (1%%), with a 95%% interval",
+    )
+    parser.add_argument(
+        "--runner",
+        choices=("inline", "local", "hadoop"),
+        default="inline",
+        help="where it runs; this version knows inline (default: inline)",
+    )
+    parser.add_argument(
+        "--drop-old",
+        action="store_true",
+        help="afterwards, delete generations that have been replaced for the grace time",
+    )
+    parser.add_argument(
+        "--grace",
+        metavar="SECONDS",
+        type=int,
+        default=86_400,
+        help="how long an old generation is kept (default: 86400, a day)",
+    )
     add_settings(
         parser, "store", "collection", "min_saving_bytes", "min_file_saving", "max_extra_bytes"
     )
@@ -44,9 +74,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do it under the collection's lease; take up what a run before left unfinished."""
+    if arguments.runner != "inline":
+        raise MissingExtra(f"--runner {arguments.runner} comes with the jobs; use inline")
     configuration = configuration_of(arguments)
     with open_stores(configuration) as stores:
         request = _request(arguments, configuration, stores)
+        if arguments.plan or arguments.sample:
+            return _forecast(arguments, request, stores, console)
         actor = Actor()
         while True:
             lease = take_lease(
@@ -64,8 +98,44 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             report = _execute(stores, lease, wanted, actor, console)
             if wanted == request:
                 break
-    _tell(report, console)
+        _tell(report, console)
+        if arguments.drop_old:
+            _drop_old(arguments, request, stores, actor, console)
     return Exit.SOME_FAILED if report.problems or report.refs.problems else Exit.DONE
+
+
+def _forecast(
+    arguments: argparse.Namespace, request: DedupeRequest, stores: Stores, console: Console
+) -> Exit:
+    try:
+        fraction = parse_fraction(arguments.sample) if arguments.sample else 1.0
+    except ValueError as error:
+        raise ConfigError(f"--sample is {arguments.sample!r}, and should be {error}") from error
+    if not fraction:
+        raise ConfigError("--sample 0 forecasts nothing")
+    collection = Collection(stores.rows, stores.archive, request.collection)
+    plan = plan_dedupe(collection, request, fraction=fraction)
+    console.result(plan.as_json(), text=format_plan(plan))
+    return Exit.DONE
+
+
+def _drop_old(
+    arguments: argparse.Namespace,
+    request: DedupeRequest,
+    stores: Stores,
+    actor: Actor,
+    console: Console,
+) -> None:
+    entries = Collection(stores.rows, stores.archive, request.collection).entries.values()
+    dropped = drop_old_generations(
+        stores.rows,
+        stores.archive,
+        entries,
+        now_ms=actor.now_ms(),
+        grace_ms=arguments.grace * 1000,
+    )
+    for name, size in dropped:
+        console.result({"dropped": name, "bytes": size}, text=f"dropped {name}, {size} bytes")
 
 
 def _request(
