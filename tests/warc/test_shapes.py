@@ -29,6 +29,7 @@ def assert_same_answers(raw: bytes, taught: bytes) -> bool:
     names = {name.lower() for name, _ in parsed.fields()} | {name.lower() for name in NAMES}
     assert {n: shaped.get(n) for n in names} == {n: parsed.get(n) for n in names}
     assert {n: shaped.field(n) for n in names} == {n: parsed.field(n) for n in names}
+    assert shaped.outline() == parsed.outline()
     assert shaped.lines() == parsed.lines()
     assert shaped.declares_http == parsed.declares_http
     assert (shaped.shape.version, shaped.shape.record_type) == (
@@ -48,6 +49,10 @@ FITS = {
     "no UTF-8": (header(b"X: y"), header(b"X: \xff\xc3")),
     "a name twice": (header(b"X: 1", b"X: 2"), header(b"X: 3", b"X: 4")),
     "a name in two spellings": (header(b"X: 1", b"x: 2"), header(b"X: 3", b"x: 4")),
+    "in brackets": (
+        header(b"WARC-Target-URI: x", b"WARC-Date: 1", b"WARC-Record-ID: y"),
+        header(b"WARC-Target-URI: <x>", b"WARC-Date: 2 ", b"WARC-Record-ID: <y> "),
+    ),
     "HTTP by its type": (header(start=TYPED), header(start=TYPED)),
     "HTTP where another was": (
         header(b"Content-Type: text/plain"),

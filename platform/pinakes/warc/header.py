@@ -50,6 +50,14 @@ class Header:
             index = self._index = self._first_values()
         return index.get(lower_name)
 
+    def outline(self) -> tuple[str | None, str | None, str | None]:
+        """Target URI and record id without brackets, and the date between them."""
+        return (
+            bare_uri(self.field("warc-target-uri")),
+            self.field("warc-date"),
+            strip_brackets(self.field("warc-record-id")),
+        )
+
     @property
     def declares_http(self) -> bool:
         """Whether Content-Type says that the block is an HTTP message."""
@@ -118,7 +126,14 @@ def strip_brackets(uri: str | None) -> str | None:
     """A URI without the `<>` that WARC/1.0 puts around it; also `‹›`, seen in files."""
     if uri is None:
         return None
+    if uri[:1] == "<" and uri[-1] == ">":
+        return uri[1:-1]
     uri = uri.strip()
     if uri[:1] in ("<", "‹"):
         return uri[1:-1] if uri[-1:] in (">", "›") else uri[1:]
     return uri
+
+
+def bare_uri(uri: str | None) -> str | None:
+    """A target URI without brackets, otherwise as written."""
+    return strip_brackets(uri) if uri and uri[0] in "<‹ " else uri

@@ -47,10 +47,13 @@ class HttpHead:
     @property
     def content_length(self) -> int | None:
         """What Content-Length promises; None where it is missing or no number."""
-        raw = self.raw
-        at = raw.lower().find(b"content-length")
+        return self._promised(self.raw.lower())
+
+    def _promised(self, low: bytes) -> int | None:
+        at = low.find(b"content-length")
         if at < 0:
             return None
+        raw = self.raw
         end = raw.find(b"\n", at)
         # Where the name fills its line from the start to the colon, and the next line does
         # not go on with it, this is the first field of that name, and no parse is needed.
@@ -59,6 +62,20 @@ class HttpHead:
         else:
             text = (self.get("content-length") or "").encode("utf-8", "surrogateescape")
         return int(text) if text.isdigit() and len(text) < 19 else None
+
+    def is_plainly(self, status: int, size: int) -> bool:
+        """Whether it has that status, and nothing in it says that a body of `size` is not whole.
+
+        True is certain; False is not, but quickly said.
+        """
+        start = self.raw[:13]
+        if start not in (b"HTTP/1.1 %d " % status, b"HTTP/1.0 %d " % status):
+            return False
+        low = self.raw.lower()
+        if b"chunked" in low:
+            return False
+        promised = self._promised(low)
+        return promised is None or size >= promised
 
     @property
     def says_chunked(self) -> bool:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol
 
 from .digest import Digest, hasher
-from .header import Header, strip_brackets
+from .header import Header, bare_uri, strip_brackets
 from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
 PIECE_BYTES = 1 << 20
@@ -134,8 +134,7 @@ class Record:
 
     @property
     def target_uri(self) -> str | None:
-        uri = self.header.field("warc-target-uri")
-        return strip_brackets(uri) if uri and uri[0] in "<‹ " else uri
+        return bare_uri(self.header.field("warc-target-uri"))
 
     @property
     def date(self) -> str | None:

@@ -14,8 +14,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from .header import BLANK, Header
+from .header import BLANK, Header, bare_uri, strip_brackets
 
+_OUTLINE = ("warc-target-uri", "warc-date", "warc-record-id")
 _SHAPES_KEPT = 8
 _LESSONS = 32
 _LINES_LIMIT = 40
@@ -30,6 +31,7 @@ class Shape(NamedTuple):
     pattern: re.Pattern[bytes]
     groups: dict[str, int]
     length_group: int
+    outline_groups: tuple[int, int, int] | None
     version: str
     record_type: str
     declares_http: bool
@@ -38,24 +40,38 @@ class Shape(NamedTuple):
 class ShapedHeader(Header):
     """A header that fits a shape."""
 
-    __slots__ = ("_groups", "_match", "content_length", "shape")
+    __slots__ = ("_match", "shape")
 
     def __init__(self, raw: bytes, shape: Shape, match: re.Match[bytes]) -> None:
         self.raw = raw
         self._index = None
         self.shape = shape
-        self.content_length = int(match[shape.length_group])
-        self._groups = shape.groups
         self._match = match
 
     def get(self, name: str) -> str | None:
         return self.field(name.lower())
 
     def field(self, lower_name: str) -> str | None:
-        group = self._groups.get(lower_name)
+        group = self.shape.groups.get(lower_name)
         if group is None:
             return None
         return self._match[group].decode("utf-8", "surrogateescape").strip(BLANK)
+
+    def outline(self) -> tuple[str | None, str | None, str | None]:
+        groups = self.shape.outline_groups
+        if groups is None:
+            return super().outline()
+        uri, date, record_id = self._match.group(*groups)
+        return (
+            bare_uri(uri.decode("utf-8", "surrogateescape").strip(BLANK)),
+            date.decode("utf-8", "surrogateescape").strip(BLANK),
+            strip_brackets(record_id.decode("utf-8", "surrogateescape").strip(BLANK)),
+        )
+
+    @property
+    def content_length(self) -> int:
+        """A number, since only such a header fits a shape."""
+        return int(self._match[self.shape.length_group])
 
     @property
     def declares_http(self) -> bool:
@@ -158,6 +174,9 @@ def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> S
         re.compile(b"".join(pattern) + b"\r\n"),
         groups,
         groups["content-length"],
+        (groups[_OUTLINE[0]], groups[_OUTLINE[1]], groups[_OUTLINE[2]])
+        if groups.keys() >= set(_OUTLINE)
+        else None,
         version.decode("ascii").strip(),
         record_type,
         declares_http,

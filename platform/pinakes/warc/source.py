@@ -18,6 +18,8 @@ from typing import Protocol
 from pinakes.errors import InputRefused
 
 WINDOW_BYTES = 1 << 20
+# What is read at a time: small enough to be in the second-level cache when it is inflated.
+READ_BYTES = 1 << 16
 
 
 class SeekableFile(Protocol):
@@ -38,7 +40,7 @@ class Source:
         *,
         name: str,
         size: int | None = None,
-        window_bytes: int = WINDOW_BYTES,
+        window_bytes: int = READ_BYTES,
     ) -> None:
         self._file = file
         self.name = name
@@ -62,6 +64,11 @@ class Source:
                 self._fill(offset, max(length, self._window_bytes))
         start = offset - self._base
         return self._view[start : start + length]
+
+    @property
+    def position(self) -> int:
+        """How far the file was read, going on from start to end: to tell progress by."""
+        return self._limit
 
     def _fill(self, offset: int, length: int) -> None:
         self._file.seek(offset)
@@ -119,7 +126,7 @@ def _identity(file: SeekableFile) -> tuple[int, ...] | None:
 
 @contextmanager
 def open_source(
-    path: str | os.PathLike[str], *, window_bytes: int = WINDOW_BYTES
+    path: str | os.PathLike[str], *, window_bytes: int = READ_BYTES
 ) -> Iterator[Source]:
     """Open a local archive file; `Raises` InputRefused for what is no readable file."""
     name = os.fspath(path)

@@ -18,10 +18,12 @@ _CRLFCRLF = b"\r\n\r\n"
 _HEADER_LIMIT_BYTES = 1 << 16
 
 
-def whole_record(data: bytes, ordinal: int, book: ShapeBook) -> Record | None:
+def whole_record(
+    data: bytes, ordinal: int, offset: int, file_length: int, book: ShapeBook
+) -> Record | None:
     """The WARC record that is exactly these bytes, or None: then the slow road decides.
 
-    Its place in the file is the caller's to set.
+    `offset` and `file_length` are its place in the file.
     """
     start = data.find(b"\n\r\n") + 3
     if not 3 < start < _HEADER_LIMIT_BYTES:
@@ -29,16 +31,20 @@ def whole_record(data: bytes, ordinal: int, book: ShapeBook) -> Record | None:
     raw = data[:start]
     shaped = book.read(raw)
     if shaped is None:
-        return _unshaped_record(data, raw, ordinal, book)
+        return _unshaped_record(data, raw, ordinal, offset, file_length, book)
     length = shaped.content_length
     if start + length + 4 != len(data) or not data.endswith(_CRLFCRLF):
         return None
     shape = shaped.shape
     body = MemoryBody(data, start, start + length)
-    return Record(ordinal, 0, 0, shaped, body, length, shape.version, shape.record_type)
+    return Record(
+        ordinal, offset, file_length, shaped, body, length, shape.version, shape.record_type
+    )
 
 
-def _unshaped_record(data: bytes, raw: bytes, ordinal: int, book: ShapeBook) -> Record | None:
+def _unshaped_record(
+    data: bytes, raw: bytes, ordinal: int, offset: int, file_length: int, book: ShapeBook
+) -> Record | None:
     version = _VERSION_LINE.match(raw)
     if version is None or RECORD_START.match(raw) is None or b"\n\n" in raw:
         return None
@@ -53,4 +59,6 @@ def _unshaped_record(data: bytes, raw: bytes, ordinal: int, book: ShapeBook) -> 
     book.learn(raw)
     record_type = (header.field("warc-type") or "").lower()
     body = MemoryBody(data, start, start + length)
-    return Record(ordinal, 0, 0, header, body, length, version[1].decode("ascii"), record_type)
+    return Record(
+        ordinal, offset, file_length, header, body, length, version[1].decode("ascii"), record_type
+    )
