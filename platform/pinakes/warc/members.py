@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import re
 from collections.abc import Iterator
+from struct import Struct
 from typing import cast
 
 from isal import isal_zlib
@@ -16,7 +17,13 @@ from isal import isal_zlib
 from .source import Source
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
-MEMBER_START = re.compile(rb"\x1f\x8b\x08|BZh[1-9]")
+MEMBER_START = re.compile(rb"\x1f\x8b\x08|BZh[1-9](?:1AY&SY|\x17rE8P\x90|\Z)")
+MEMBER_START_BYTES = 10
+# A member that begins with an extra field "sl": its length, and its size when inflated.
+# GNU Wget and others write it; nobody promises that it is true.
+HINT = Struct("<4s6x6sII")
+HINT_MAGIC = b"\x1f\x8b\x08\x04"
+HINT_EXTRA = b"\x0c\0sl\x08\0"
 # isal's stubs declare its exception class as an instance.
 InflateError = cast("type[Exception]", isal_zlib.IsalError)
 _IN_BYTES = 1 << 16
@@ -37,13 +44,18 @@ def name_container(start: bytes) -> str | None:
 
 
 class Damage(Exception):
-    """Inside this package: a member cannot be read on; becomes a finding or a stretch."""
+    """Inside this package: a member cannot be read on; becomes a finding or a stretch.
 
-    def __init__(self, code: str, message: str, offset: int) -> None:
+    `offset` is where that showed; `end` is where the member ends, if that is known all
+    the same.
+    """
+
+    def __init__(self, code: str, message: str, offset: int, end: int | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.offset = offset
+        self.end = end
 
 
 def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
@@ -79,11 +91,12 @@ def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterato
         raise Damage("damaged", f"compressed data is damaged ({error})", reached) from error
     trailer = bytes(source.view(end, 8))
     if len(trailer) < 8:
-        raise Damage("truncated", "the file ends inside a gzip trailer", end)
-    ends[offset] = end + 8
+        raise Damage("truncated", "the file ends inside a gzip trailer", end, source.size)
     expected, size = trailer[:4], int.from_bytes(trailer[4:], "little")
-    if expected != crc.to_bytes(4, "little") or size != delivered & 0xFFFFFFFF:
-        raise Damage("crc", "the gzip checksum does not fit the content", end)
+    sure = end + 8 if size == delivered & 0xFFFFFFFF else None
+    if sure is None or expected != crc.to_bytes(4, "little"):
+        raise Damage("crc", "the gzip checksum does not fit the content", end, sure)
+    ends[offset] = sure
 
 
 def _inflate_raw(source: Source, offset: int, step: int) -> Iterator[tuple[bytes, int]]:

@@ -49,7 +49,7 @@ class StreamedBody:
         left = self.size - start
         if self._members:
             stream: ByteStream = MemberStream(self._source, self._offset)
-            _skip_bytes(stream, self._skip + start)
+            skip_bytes(stream, self._skip + start)
         else:
             stream = PlainStream(self._source, self._offset + self._skip + start)
         while left > 0:
@@ -60,7 +60,8 @@ class StreamedBody:
             yield piece
 
 
-def _skip_bytes(stream: ByteStream, count: int) -> None:
+def skip_bytes(stream: ByteStream, count: int) -> None:
+    """Take `count` bytes, or all there are."""
     while count > 0:
         piece = stream.take(count)
         if not piece:
@@ -79,8 +80,7 @@ def parse_record(
     _skip_line_ends(stream)
     if not stream.peek(1):
         if stream.damage is not None:
-            at = stream.damage.offset
-            raise NotARecord(stream.damage.message, at, at)
+            raise NotARecord(stream.damage.message, stream.damaged_from, stream.resume_from)
         return None
     return _Parse(stream, ordinal, digests).record(_read_header(stream, arc=arc))
 
@@ -89,7 +89,7 @@ def _skip_line_ends(stream: ByteStream) -> None:
     while True:
         ahead = stream.peek(64)
         blank = len(ahead) - len(ahead.lstrip(b"\r\n"))
-        _skip_bytes(stream, blank)
+        skip_bytes(stream, blank)
         if blank < len(ahead) or not ahead:
             return
 
@@ -117,7 +117,8 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
         if complete and stream.damage is None:
             return Header(data)
         if complete:
-            raise NotARecord("the file breaks off in a record header", offset, offset + 1)
+            fault = "the file breaks off in a record header"
+            raise NotARecord(fault, offset, stream.resume_from)
         if length >= HEADER_LIMIT_BYTES:
             raise NotARecord(
                 f"a record header longer than {HEADER_LIMIT_BYTES} bytes",
@@ -146,19 +147,20 @@ class _Parse:
         lf_only = header.line_end == b"\n" and not isinstance(header, ArcHeader)
         if lf_only:
             self.find("line-end", "header lines end with LF instead of CRLF")
-        _skip_bytes(stream, len(header.raw))
-        if promised is None:
+        skip_bytes(stream, len(header.raw))
+        if head_end(header.raw) < 0 and not isinstance(header, ArcHeader):
+            self.find("truncated", "the file ends in the record header")
+            promised = promised or 0
+        elif promised is None:
             self.find(
                 "content-length",
                 "no usable Content-Length: the block ends at the next record",
             )
             promised = self.bytes_to_next_record(arc=isinstance(header, ArcHeader))
-        elif head_end(header.raw) < 0 and not isinstance(header, ArcHeader):
-            self.find("truncated", "the file ends in the record header")
         record = self.take_block(header, promised)
         if isinstance(stream, PlainStream) and isinstance(header, ArcHeader):
             record = self.give_back_letter(header, record)
-        if isinstance(stream, PlainStream) and not self.followed_by_record():
+        if isinstance(stream, PlainStream) and not self.is_closed(record):
             record = self.cut_at_next_record(header, record)
         block_end = stream.position
         self.check_length(record)
@@ -222,13 +224,13 @@ class _Parse:
             yield piece
             self.stream.peek(1)
 
-    def followed_by_record(self) -> bool:
-        ahead = self.stream.peek(_PEEK_BYTES).lstrip(b"\r\n")
-        return starts_record(ahead, arc=True) if ahead else self.findings_free_end()
-
-    def findings_free_end(self) -> bool:
-        """At the end of the file a block is believed if its two line ends are there."""
-        return self.stream.peek(4) == b"\r\n\r\n"
+    def is_closed(self, record: Record) -> bool:
+        """Whether Content-Length is believed: two line ends, a record, or the end follow."""
+        ahead = self.stream.peek(_PEEK_BYTES)
+        rest = ahead.lstrip(b"\r\n")
+        if not rest:
+            return record.body.size == record.content_length
+        return ahead.startswith(b"\r\n\r\n") or starts_record(rest, arc=True)
 
     def cut_at_next_record(self, header: Header, record: Record) -> Record:
         """Where Content-Length reaches over the next records, end the block before them."""
@@ -280,7 +282,7 @@ class _Parse:
         expected = b"\n" if arc else b"\n\n" if lf_only else b"\r\n\r\n"
         ahead = stream.peek(len(expected))
         if ahead == expected:
-            _skip_bytes(stream, len(expected))
+            skip_bytes(stream, len(expected))
         elif not arc and not any(f.code == "truncated" for f in self.findings):
             self.find("record-end", "the record is not closed by two line ends")
         if isinstance(stream, MemberStream):
@@ -294,7 +296,7 @@ class _Parse:
             ahead = stream.peek(_PEEK_BYTES)
             blank = len(ahead) - len(ahead.lstrip(b"\r\n"))
             if blank:
-                _skip_bytes(stream, min(blank, 1 << 10))
+                skip_bytes(stream, min(blank, 1 << 10))
             elif starts_record(ahead, arc=arc):
                 break
             else:
@@ -313,7 +315,7 @@ class _Parse:
         except Damage as damage:
             if not any(f.code in ("crc", "damaged", "truncated") for f in self.findings):
                 self.find(damage.code, damage.message, damage.offset)
-            return damage.offset - self.offset
+            return (damage.offset if damage.end is None else damage.end) - self.offset
 
 
 def _arc_type(record: Record, block_start: bytes) -> str:

@@ -11,25 +11,31 @@ ends, and gzip members without content.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from isal import igzip_lib
 
-from .damage import find_next_record
-from .header import Header
-from .members import GZIP_MAGIC, MEMBER_START, InflateError
-from .parse import NotARecord, parse_record
-from .record import DamagedStretch, MemoryBody, Record
-from .source import Source
+from .damage import find_next_record, holds_members
+from .members import (
+    GZIP_MAGIC,
+    HINT,
+    HINT_EXTRA,
+    HINT_MAGIC,
+    MEMBER_START_BYTES,
+    InflateError,
+)
+from .parse import NotARecord, parse_record, skip_bytes
+from .record import DamagedStretch, Record
+from .shapes import ShapeBook
+from .source import READ_BYTES, Source
 from .stream import ByteStream, MemberStream, PlainStream
+from .whole import whole_record
 
 IN_MEMORY_BYTES = 1 << 22
 _FIRST_PIECE_BYTES = 1 << 13
 _PLAIN_PIECE_BYTES = 1 << 16
-_VERSION_LINE = re.compile(rb"(WARC/\d\.\d+)\r\n")
 _LENGTH = b"\r\nContent-Length: "
-_TYPE = b"\r\nWARC-Type: "
+_FOLDS = b" \t"
 _CRLFCRLF = b"\r\n\r\n"
 Item = Record | DamagedStretch
 
@@ -46,8 +52,8 @@ def iter_records(
     """
     if source.size <= start:
         return
-    first = bytes(source.view(start, 4))
-    members = MEMBER_START.match(first) is not None
+    first = bytes(source.view(start, MEMBER_START_BYTES))
+    members = holds_members(source, start)
     walk = _Walk(source, start, digests, members=members)
     while walk.offset < source.size:
         if first[:3] == GZIP_MAGIC:
@@ -66,10 +72,21 @@ def read_record(
     digests: Sequence[str] = ("sha1",),
 ) -> Item | None:
     """The record at `offset` (and, in a shared member, at `inner_offset`); None past the end."""
-    for item in iter_records(source, start=offset, digests=digests):
-        if isinstance(item, DamagedStretch) or item.inner_offset >= inner_offset:
-            return item
-    return None
+    if inner_offset:
+        return _read_inside(source, offset, inner_offset, digests)
+    return next(iter_records(source, start=offset, digests=digests), None)
+
+
+def _read_inside(
+    source: Source, offset: int, inner_offset: int, digests: Sequence[str]
+) -> Item | None:
+    # What comes before it in the member may be the end of a record from an earlier one.
+    stream = MemberStream(source, offset)
+    skip_bytes(stream, inner_offset)
+    try:
+        return parse_record(stream, 0, digests, arc=False)
+    except NotARecord as fault:
+        return DamagedStretch(fault.offset, max(fault.search_from, offset + 1), fault.message)
 
 
 class _Walk:
@@ -84,50 +101,65 @@ class _Walk:
         self.digests = digests
         self.members = members
         self.arc = False
+        self.book = ShapeBook()
 
     def fast_gzip(self) -> Iterator[Record]:
         """Records that fill one member each; stops before the first that does not."""
-        source = self.source
+        source, book = self.source, self.book
         offset, ordinal = self.offset, self.ordinal
-        inflater_class, flag = igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP
+        new, flag = igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP
+        base, window, limit = offset, memoryview(b""), 0
         while True:
-            view = source.view(offset, _FIRST_PIECE_BYTES)
-            inflater = inflater_class(flag)
+            at = offset - base
+            if at + HINT.size > limit:
+                base, at, window = offset, 0, source.view(offset, READ_BYTES)
+                limit = len(window)
+                if limit < HINT.size:
+                    break
+            # wget notes the two sizes of a member in its gzip header.  They are believed
+            # only where the member turns out to end exactly there.
+            magic, extra, length, size = HINT.unpack_from(window, at)
+            hinted = magic == HINT_MAGIC and extra == HINT_EXTRA
+            if hinted and (size > IN_MEMORY_BYTES or length > IN_MEMORY_BYTES):
+                break
             try:
-                data = inflater.decompress(view, IN_MEMORY_BYTES)
-                fed = offset + len(view)
-                if not inflater.eof:
-                    data, fed = self._inflate_rest(inflater, data, fed)
+                if hinted:
+                    if at + length > limit:
+                        base, at, window = offset, 0, source.view(offset, max(READ_BYTES, length))
+                        limit = len(window)
+                    inflater = new(flag)
+                    data = inflater.decompress(window[at : at + length], size + 1)
+                    hinted = inflater.eof and not inflater.unused_data
+                if not hinted:
+                    data, length = self._inflate_member(offset)
             except (InflateError, EOFError):
                 break
-            if not inflater.eof:
-                break
-            record = _whole_record(data, ordinal)
+            record = whole_record(data, ordinal, offset, length, book) if length else None
             if record is None:
                 break
-            record.offset = offset
-            end = fed - len(inflater.unused_data)
-            record.length = end - offset
-            self.offset = offset = end
-            self.ordinal = ordinal = ordinal + 1
+            offset += length
+            ordinal += 1
             yield record
+        self.offset, self.ordinal = offset, ordinal
 
-    def _inflate_rest(
-        self, inflater: igzip_lib.IgzipDecompressor, data: bytes, fed: int
-    ) -> tuple[bytes, int]:
-        """Feed on until the member ends, the file does, or the memory bound is reached."""
-        parts = [data]
-        room = IN_MEMORY_BYTES - len(data)
-        step = _FIRST_PIECE_BYTES * 4
+    def _inflate_member(self, offset: int) -> tuple[bytes, int]:
+        """A member's content and length; length 0 where it is cut off or too large."""
+        inflater = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
+        room, step, fed = IN_MEMORY_BYTES, _FIRST_PIECE_BYTES, offset
+        parts: list[bytes] = []
         while room > 0 and not inflater.eof:
             view = self.source.view(fed, step) if inflater.needs_input else memoryview(b"")
             if inflater.needs_input and not view:
-                break
+                return b"", 0
             fed += len(view)
+            step = _FIRST_PIECE_BYTES * 4
             part = inflater.decompress(view, room)
             parts.append(part)
             room -= len(part)
-        return b"".join(parts), fed
+        if not inflater.eof:
+            return b"", 0
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        return data, fed - offset - len(inflater.unused_data)
 
     def fast_plain(self) -> Iterator[Record]:
         """Records of an uncompressed file that close as the standard says."""
@@ -137,11 +169,10 @@ class _Walk:
             if size is None or size > IN_MEMORY_BYTES:
                 return
             data = head if size <= len(head) else bytes(self.source.view(self.offset, size))
-            record = _whole_record(data[:size], self.ordinal)
+            length = size - len(_CRLFCRLF)
+            record = whole_record(data[:size], self.ordinal, self.offset, length, self.book)
             if record is None:
                 return
-            record.offset = self.offset
-            record.length = size - len(_CRLFCRLF)
             self.offset += size
             self.ordinal += 1
             yield record
@@ -154,77 +185,35 @@ class _Walk:
             if self.members
             else PlainStream(self.source, self.offset)
         )
+        covered = self.offset
         while True:
             try:
                 record = parse_record(stream, self.ordinal, self.digests, arc=self.arc)
             except NotARecord as fault:
-                yield from self._resume_after(fault)
+                covered = max(covered, fault.offset)
+                yield from self._resume(fault.search_from, covered, fault.message)
                 return
             if record is None:
                 self.offset = self.source.size
                 return
             self.arc = record.version.startswith("ARC")
             self.ordinal += 1
-            after = record.offset + record.length
+            covered = record.offset + record.length
             yield record
             if stream.damage is not None and not stream.peek(1):
-                self.offset = find_next_record(
-                    self.source,
-                    stream.damage.offset,
-                    members=self.members,
-                    arc=self.arc,
-                )
-                if after < self.offset:
-                    yield DamagedStretch(after, self.offset, stream.damage.message)
+                covered = max(covered, stream.damaged_from)
+                yield from self._resume(stream.resume_from, covered, stream.damage.message)
                 return
             if not self.arc and (stream.at_member_start() or not self.members):
                 self.offset = stream.place()[0]
                 if self.offset > record.offset:
                     return
 
-    def _resume_after(self, fault: NotARecord) -> Iterator[DamagedStretch]:
-        self.offset = find_next_record(
-            self.source, fault.search_from, members=self.members, arc=self.arc
-        )
-        yield DamagedStretch(fault.offset, self.offset, fault.message)
-
-
-def _whole_record(data: bytes, ordinal: int) -> Record | None:
-    """The WARC record that is exactly these bytes, or None: then the slow road decides.
-
-    The header must end its lines with CRLF and name Content-Length as the standard
-    spells it; then header, block and two line ends must add up to the last byte.
-    """
-    crlf = data.find(b"\n\r\n")
-    version = _VERSION_LINE.match(data)
-    if crlf < 0 or version is None or data.find(b"\n\n", 0, crlf) >= 0:
-        return None
-    start = crlf + 3
-    at = data.find(_LENGTH, 0, start)
-    if at < 0:
-        return None
-    digits = data[at + 18 : data.index(b"\r", at + 18)]
-    if not digits.isdigit():
-        return None
-    length = int(digits)
-    if start + length + 4 != len(data) or not data.endswith(_CRLFCRLF):
-        return None
-    header = Header(data[:start])
-    at = data.find(_TYPE, 0, start)
-    if at < 0:
-        return None
-    record_type = data[at + 13 : data.index(b"\r", at + 13)].decode("utf-8", "replace")
-    body = MemoryBody(data, start, start + length)
-    return Record(
-        ordinal,
-        0,
-        0,
-        header,
-        body,
-        length,
-        version[1].decode("ascii"),
-        record_type.strip().lower(),
-    )
+    def _resume(self, search_from: int, covered: int, reason: str) -> Iterator[DamagedStretch]:
+        """Go on at the next record; what lies before it and behind `covered` is none."""
+        self.offset = find_next_record(self.source, search_from, members=self.members, arc=self.arc)
+        if covered < self.offset:
+            yield DamagedStretch(covered, self.offset, reason)
 
 
 def _record_bytes(head: bytes) -> int | None:
@@ -234,4 +223,4 @@ def _record_bytes(head: bytes) -> int | None:
     if end < 0 or at < 0:
         return None
     digits = head[at + 18 : head.index(b"\r", at + 18)]
-    return end + 3 + int(digits) + 4 if digits.isdigit() else None
+    return end + 3 + int(digits) + 4 if digits.isdigit() and len(digits) < 19 else None

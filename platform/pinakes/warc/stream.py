@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Protocol
 
-from .members import MEMBER_START, Damage, inflate_member
+from .damage import find_swallowed
+from .members import MEMBER_START, MEMBER_START_BYTES, Damage, inflate_member
 from .source import Source
 
 _OUT_BYTES = 1 << 20
@@ -23,6 +24,10 @@ class ByteStream(Protocol):
     source: Source
     position: int
     damage: Damage | None
+    damaged_from: int  # where the damaged member begins; `damage.offset` lies in or behind it
+
+    @property
+    def resume_from(self) -> int: ...
 
     def peek(self, length: int) -> bytes: ...
     def take(self, length: int) -> bytes: ...
@@ -35,10 +40,12 @@ class PlainStream:
     """An uncompressed archive file."""
 
     damage: Damage | None = None
+    damaged_from = 0
 
     def __init__(self, source: Source, offset: int) -> None:
         self.source = source
         self.position = offset
+        self.resume_from = source.size
 
     def peek(self, length: int) -> bytes:
         """The next bytes without taking them; fewer only at the end."""
@@ -70,10 +77,12 @@ class MemberStream:
         self.source = source
         self.position = 0
         self.damage: Damage | None = None
+        self.damaged_from = offset
         self._pieces: deque[bytes] = deque()
         self._ahead = 0
         self._members: deque[tuple[int, int]] = deque()  # (position, offset) of each start
         self._ends: dict[int, int] = {}
+        self._faults: dict[int, Damage] = {}
         self._inflated = self._inflate_members(offset)
 
     def peek(self, length: int) -> bytes:
@@ -117,26 +126,46 @@ class MemberStream:
         """The file offset behind the member that holds the byte taken last.
 
         Inflates the rest of that member a second time if the stream has not come to
-        its end yet.
+        its end yet; once, however many records share it.
 
         Raises:
             Damage: where that rest cannot be read.
         """
         holder = self._members[0][1]
-        if holder not in self._ends:
-            for _ in inflate_member(self.source, holder, self._ends):
-                pass
+        if holder not in self._ends and holder not in self._faults:
+            try:
+                for _ in inflate_member(self.source, holder, self._ends):
+                    pass
+            except Damage as damage:
+                self._note(holder, damage)
+        if holder in self._faults:
+            raise self._faults[holder]
         return self._ends[holder]
 
     def at_member_start(self) -> bool:
         """Whether the next byte is the first of a member."""
         return any(start == self.position for start, _ in self._members)
 
+    @property
+    def resume_from(self) -> int:
+        """Where to look for the next record once `damage` has ended the stream."""
+        damage = self.damage
+        if damage is None:
+            return self.source.size
+        behind = max(damage.offset, self.damaged_from + 1)
+        return behind if damage.end is None else damage.end
+
+    def _note(self, member: int, damage: Damage) -> None:
+        if damage.end is None:
+            damage.end = find_swallowed(self.source, member + 1, damage.offset)
+        self._faults[member] = damage
+
     def _inflate_members(self, offset: int) -> Iterator[bytes]:
         produced = 0
         size = self.source.size
         while offset < size:
-            if not MEMBER_START.match(self.source.view(offset, 4)):
+            self.damaged_from = offset
+            if not MEMBER_START.match(self.source.view(offset, MEMBER_START_BYTES)):
                 self.damage = Damage("damaged", "bytes that are no compressed member", offset)
                 return
             self._members.append((produced, offset))
@@ -145,6 +174,7 @@ class MemberStream:
                     produced += len(piece)
                     yield piece
             except Damage as damage:
+                self._note(offset, damage)
                 self.damage = damage
                 return
             offset = self._ends[offset]

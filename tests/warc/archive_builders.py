@@ -1,0 +1,127 @@
+"""Archive files as bytes, right and wrong in exactly one way each."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterable
+
+from pinakes.warc.reader import Item, iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+
+
+def source_of(data: bytes, name: str = "test") -> Source:
+    return Source(io.BytesIO(data), name=name)
+
+
+def read(data: bytes) -> list[Item]:
+    return list(iter_records(source_of(data)))
+
+
+def records_of(data: bytes) -> list[Record]:
+    return [item for item in read(data) if isinstance(item, Record)]
+
+
+def header(
+    fields: Iterable[tuple[str, str]], *, version: str = "WARC/1.1", line_end: bytes = b"\r\n"
+) -> bytes:
+    lines = [version, *(f"{name}: {value}" for name, value in fields), "", ""]
+    return line_end.join(line.encode() for line in lines)
+
+
+def warc(
+    block: bytes = HTTP + b"hello",
+    *,
+    number: int = 0,
+    record_type: str = "response",
+    content_type: str = "application/http; msgtype=response",
+    version: str = "WARC/1.1",
+    line_end: bytes = b"\r\n",
+    length: int | str | None = None,
+    end: bytes | None = None,
+    extra: Iterable[tuple[str, str]] = (),
+) -> bytes:
+    """One record; `length` is what Content-Length says, where it shall lie."""
+    fields = [
+        ("WARC-Type", record_type),
+        ("WARC-Record-ID", f"<urn:uuid:00000000-0000-4000-8000-{number:012d}>"),
+        ("WARC-Target-URI", f"http://example.org/{number}"),
+        ("WARC-Date", "2020-01-02T03:04:05Z"),
+        ("Content-Type", content_type),
+        *extra,
+        ("Content-Length", str(len(block) if length is None else length)),
+    ]
+    closing = line_end * 2 if end is None else end
+    return header(fields, version=version, line_end=line_end) + block + closing
+
+
+def member(data: bytes, *, name: bytes = b"", level: int = 9) -> bytes:
+    """A gzip member (RFC 1952) with no time and, if given, a file name."""
+    raw = zlib.compressobj(level, zlib.DEFLATED, -15)
+    body = raw.compress(data) + raw.flush()
+    flags, field = (b"\x08", name + b"\0") if name else (b"\0", b"")
+    start = b"\x1f\x8b\x08" + flags + b"\0\0\0\0\0\xff" + field
+    return start + body + zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
+
+
+def three(*, line_end: bytes = b"\r\n") -> list[bytes]:
+    """A warcinfo, a response and a metadata record."""
+    return [
+        warc(
+            b"software: test\r\n",
+            record_type="warcinfo",
+            content_type="application/warc-fields",
+            line_end=line_end,
+        ),
+        warc(HTTP + b"<p>hello", number=1, line_end=line_end),
+        warc(
+            b"via: nothing\r\n",
+            number=2,
+            record_type="metadata",
+            content_type="application/warc-fields",
+            line_end=line_end,
+        ),
+    ]
+
+
+def plain_file() -> bytes:
+    return b"".join(three())
+
+
+def gzip_file() -> bytes:
+    return b"".join(member(record) for record in three())
+
+
+def arc(*, version: int = 1) -> list[bytes]:
+    """A filedesc and two captures, as Heritrix (version 1) and Alexa (version 2) wrote them."""
+    if version == 1:
+        about = b"1 0 Test\nURL IP-address Archive-date Content-type Archive-length\n"
+        described = b"filedesc://t.arc 0.0.0.0 20010203040506 text/plain %d\n" % len(about)
+        fields = b"20010203040507 text/html"
+    else:
+        about = (
+            b"2 0 Test\nURL IP-address Archive-date Content-type Result-code Checksum "
+            b"Location Offset Filename Archive-length\n"
+        )
+        described = (
+            b"filedesc://t.arc 0.0.0.0 20010203040506 text/plain 200 - - 0 t.arc %d\n" % len(about)
+        )
+        fields = b"20010203040507 text/html 200 0123abcd - 150 t.arc"
+    page = HTTP + b"<p>old"
+    return [
+        described + about + b"\n",
+        b"http://example.org/ 192.0.2.1 " + fields + b" %d\n" % len(page) + page + b"\n",
+        b"dns:example.org 192.0.2.1 " + fields + b" 12\n192.0.2.1   \n",
+    ]
+
+
+def arc_file(*, version: int = 1) -> bytes:
+    return b"".join(arc(version=version))
+
+
+def one_member(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)

@@ -1,0 +1,260 @@
+"""Damage of every kind at every place: nothing raised, nothing lost, all of it said."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import pytest
+from archive_builders import (
+    HTTP,
+    arc,
+    arc_file,
+    gzip_file,
+    member,
+    one_member,
+    plain_file,
+    read,
+    records_of,
+    source_of,
+    three,
+    warc,
+)
+from invariants import check_source, facts
+
+from pinakes.warc.reader import Item
+from pinakes.warc.record import DamagedStretch, Record
+
+SMALL_FILES = {
+    "gzip": gzip_file(),
+    "plain": plain_file(),
+    "lf-only": b"".join(three(line_end=b"\n")),
+    "arc-1": arc_file(),
+    "arc-2": arc_file(version=2),
+    "arc-gzip": b"".join(map(member, arc())),
+    "one-member": one_member(plain_file()),
+    "one-record-over-members": b"".join(member(warc()[at : at + 100]) for at in (0, 100, 200)),
+    "named-members": b"".join(member(record, name=b"a.warc") for record in three()),
+}
+
+
+@pytest.fixture(params=SMALL_FILES.values(), ids=SMALL_FILES.keys())
+def small_file(request: pytest.FixtureRequest) -> bytes:
+    data: bytes = request.param
+    return data
+
+
+def reported(items: list[Item]) -> bool:
+    """Whether a reader was told of any damage (several records a member are none)."""
+    return any(
+        isinstance(item, DamagedStretch) or {f.code for f in item.findings} - {"member", "line-end"}
+        for item in items
+    )
+
+
+def undisturbed(item: Item) -> tuple[object, ...]:
+    return facts(item)[1:]
+
+
+def test_every_small_file_is_sound(small_file: bytes) -> None:
+    items = check_source(source_of(small_file))
+    assert items
+    assert not reported(items)
+
+
+def test_cut_at_every_byte(small_file: bytes) -> None:
+    whole = records_of(small_file)
+    for cut in range(1, len(small_file)):
+        items = check_source(source_of(small_file[:cut]))
+        found = {undisturbed(item)[:-1] for item in items}
+        ends = {record.offset + record.length for record in whole}
+        for record in whole:
+            if record.offset + record.length <= cut:
+                assert undisturbed(record)[:-1] in found, cut
+        # A cut between two records, or in the line ends there, leaves a sound file.
+        if not any(end <= cut <= end + 4 for end in ends):
+            assert reported(items), cut
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+def test_one_byte_changed_in_a_gzip_file(mask: int) -> None:
+    members = [member(record) for record in three()]
+    whole = records_of(b"".join(members))
+    at = 0
+    for number, old in enumerate(members):
+        for place in range(len(old)):
+            new = bytearray(old)
+            new[place] ^= mask
+            data = b"".join([*members[:number], bytes(new), *members[number + 1 :]])
+            items = check_source(source_of(data))
+            found = {undisturbed(item) for item in items}
+            for record in whole:
+                assert record.offset == at or undisturbed(record) in found, (number, place)
+            assert reported(items) != _reads_the_same(bytes(new), old), (number, place)
+        at += len(old)
+
+
+def _reads_the_same(new: bytes, old: bytes) -> bool:
+    """By Python's own gzip: time, system and the name of a member are not checked."""
+    try:
+        return gzip.decompress(new) == gzip.decompress(old)
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+def test_one_byte_changed_anywhere(small_file: bytes, mask: int) -> None:
+    for place in range(len(small_file)):
+        data = bytearray(small_file)
+        data[place] ^= mask
+        check_source(source_of(bytes(data)))
+
+
+A, B, C = warc(number=1), warc(number=2), warc(number=3)
+
+
+@pytest.mark.parametrize(
+    ("data", "uris", "stretches", "codes"),
+    [
+        (b"", "", [], set()),
+        (b"\r\n\r\n", "", [], set()),
+        (b"x", "", [(0, 1)], set()),
+        (b"\0" * 3000, "", [(0, 3000)], set()),
+        (A + b"rubbish\n" + B, "12", [(len(A), len(A) + 8)], set()),
+        (b"rubbish\n" + A, "1", [(0, 8)], set()),
+        (A + b"\0" * 512, "1", [(len(A), len(A) + 512)], set()),
+        (A[:-4] + B, "12", [], {"record-end"}),
+        (A + b"\r\n\r\n\r\n" + B, "12", [], set()),
+        (warc(number=1, length=500) + B + C, "123", [], {"content-length"}),
+        (warc(number=1, length=1 << 40) + B + C, "123", [], {"content-length"}),
+        (warc(number=1, length=3) + B, "12", None, {"record-end"}),
+        (warc(number=1, length="many") + B, "12", [], {"content-length"}),
+        (warc(number=1, length="9" * 5000) + B, "12", [], {"content-length"}),
+        (warc(number=1, length=-1) + B, "12", [], {"content-length"}),
+        (A[: A.index(b"\r\n\r\n") + 20], "1", [], {"truncated"}),
+        (A[: A.index(b"\r\n\r\n") - 9], "1", [], {"truncated"}),
+    ],
+    ids=[
+        "empty",
+        "only-line-ends",
+        "one-byte",
+        "zeros",
+        "rubbish-between",
+        "rubbish-before",
+        "zero-padding",
+        "no-record-end",
+        "many-line-ends",
+        "length-swallows-two",
+        "length-of-a-terabyte",
+        "length-too-small",
+        "length-no-number",
+        "length-of-5000-digits",
+        "length-negative",
+        "cut-in-block",
+        "cut-in-header",
+    ],
+)
+def test_plain_file(
+    data: bytes, uris: str, stretches: list[tuple[int, int]] | None, codes: set[str]
+) -> None:
+    items = check_source(source_of(data))
+    records = [item for item in items if isinstance(item, Record)]
+    assert "".join((r.target_uri or "?")[-1] for r in records) == uris
+    found = [(item.offset, item.end) for item in items if isinstance(item, DamagedStretch)]
+    assert found == stretches if stretches is not None else found
+    assert {f.code for r in records for f in r.findings} >= codes
+
+
+@pytest.mark.parametrize(
+    ("data", "uris", "codes"),
+    [
+        (member(A) + member(b"") + member(B), "12", set()),
+        (member(b"") + member(b"\r\n") + member(A), "1", set()),
+        (member(A + B) + member(C), "123", {"member"}),
+        (member(A[:60]) + member(A[60:]) + member(B), "12", set()),
+        (member(A) + b"rubbish" + member(B), "12", set()),
+        (member(A) + b"\0" * 100, "1", set()),
+        (member(A) + B, "1", set()),
+        (member(warc(number=1, length=500)) + member(B), "12", {"content-length"}),
+        (member(warc(number=1, length=3)) + member(B), "12", {"content-length"}),
+        (member(warc(number=1, length="x")) + member(B), "12", {"content-length"}),
+        (member(A + b"rubbish") + member(B), "12", {"content-length"}),
+        (member(A[:-4]) + member(B), "12", {"record-end"}),
+        (member(b"rubbish") + member(B), "2", set()),
+        (member(A)[:-1] + b"\1" + member(B), "12", {"crc"}),
+        (member(A)[:-4] + member(B), "12", {"crc"}),
+        (member(A)[:-30] + member(B), "12", {"crc"}),
+    ],
+    ids=[
+        "empty-member-between",
+        "empty-members-before",
+        "two-records-a-member",
+        "one-record-over-two-members",
+        "rubbish-between",
+        "zero-padding",
+        "plain-record-after-members",
+        "length-too-large",
+        "length-too-small",
+        "length-no-number",
+        "rubbish-in-member",
+        "no-record-end",
+        "member-of-rubbish",
+        "wrong-checksum",
+        "half-a-trailer",
+        "member-cut-off",
+    ],
+)
+def test_gzip_file(data: bytes, uris: str, codes: set[str]) -> None:
+    items = check_source(source_of(data))
+    records = [item for item in items if isinstance(item, Record)]
+    assert "".join((r.target_uri or "?")[-1] for r in records) == uris
+    assert {f.code for r in records for f in r.findings} >= codes
+
+
+def test_a_record_that_ends_without_its_length_is_read_to_the_next() -> None:
+    first, second = records_of(warc(b"abc", number=1, length="x", record_type="resource") + B)
+    assert b"".join(map(bytes, first.chunks())) == b"abc"
+    assert second.findings == ()
+
+
+def test_members_inside_a_damaged_payload_are_no_records() -> None:
+    """A downloaded WARC file in a record that is cut off: its records are not ours."""
+    inner = b"".join(member(warc(number=n)) for n in range(1, 20))
+    outer = member(warc(HTTP + inner, number=0), level=0)
+    (found,) = read(outer[:-300])
+    assert isinstance(found, Record)
+    assert {f.code for f in found.findings} == {"truncated"}
+
+
+def test_members_inside_a_payload_with_a_wrong_checksum_are_no_records() -> None:
+    inner = b"".join(member(warc(number=n)) for n in range(1, 20))
+    outer = bytearray(member(warc(HTTP + inner, number=0), level=0))
+    outer[-6] ^= 1
+    found = records_of(bytes(outer) + member(B))
+    assert [len(r.findings) for r in found] == [1, 0]
+
+
+def test_another_container_is_named() -> None:
+    for magic, word in (
+        (b"\x28\xb5\x2f\xfd", "Zstandard"),
+        (b"\x04\x22\x4d\x18", "LZ4"),
+        (b"PK\x03\x04", "ZIP"),
+        (b"\xfd7zXZ", "XZ"),
+    ):
+        (item,) = read(magic + b"\0" * 60)
+        assert isinstance(item, DamagedStretch)
+        assert word in item.reason
+
+
+def test_a_gz_that_is_none_is_read_as_what_it_is() -> None:
+    assert [item.offset for item in read(A)] == [0]
+    assert len(read(A)) == 1
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_damage_after_damage(count: int) -> None:
+    cut = b"".join(member(warc(number=n))[:-20] for n in range(count))
+    items = check_source(source_of(cut + member(B)))
+    assert [undisturbed(item) for item in items if not reported([item])] == [
+        (len(cut), *undisturbed(records_of(member(B))[0])[1:])
+    ]
