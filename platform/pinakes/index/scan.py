@@ -1,115 +1,138 @@
 """Manifest lines out of an archive file's records.
 
 A line per capture: every `response`, `resource` and `revisit`, whatever its state.
-Who may not take part is marked `skip=REASON`, so that later steps need no archive
-file.  The rules are `dedupe.eligibility`'s table; what only a reader can see is here.
+Who may not take part is marked `skip=REASON` by `eligibility`'s rules, so that later
+steps need no archive file.
+
+This is the inner loop of `pinakes manifest`: its limit is inflating and hashing, plus
+a tenth (docs/performance.md), so the common case is decided without building anything.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import lru_cache
 
 from pinakes.warc.dates import parse_date
-from pinakes.warc.digest import parse_digest
-from pinakes.warc.header import strip_brackets
+from pinakes.warc.digest import format_digest, parse_digest
+from pinakes.warc.header import Header, strip_brackets
 from pinakes.warc.reader import Item
-from pinakes.warc.record import Record
+from pinakes.warc.record import DamagedStretch, Record
 
+from .eligibility import METHOD, RecordFacts, skip_reason
 from .manifest import ManifestLine
 
 CAPTURE_TYPES = frozenset({"response", "resource", "revisit"})
+HARMLESS_FINDINGS = frozenset({"member"})
 # A request stands beside its response: this many records are held back to look for it.
 _BESIDE_RECORDS = 4
 _FIRST_WEB_ARCHIVE_YEAR = 1991
-HARMLESS_FINDINGS = frozenset({"member"})
-_NO_BODY_STATUS = frozenset({204, 206, 304})
-
-
-class Held:
-    """A capture's line, kept back until its request can no longer follow."""
-
-    __slots__ = ("concurrent_to", "line", "record_id", "target_uri")
-
-    def __init__(self, record: Record, line: ManifestLine) -> None:
-        self.line = line
-        self.record_id = record.record_id
-        self.target_uri = line.target_uri
-        self.concurrent_to = record.header.field("warc-concurrent-to")
+_HEX = frozenset(b"0123456789abcdefABCDEF")
+Held = tuple[ManifestLine, Header]
 
 
 def iter_manifest(
-    items: Iterator[Item], *, file: str, algorithm: str = "sha1", now: datetime
+    items: Iterator[Item],
+    *,
+    file: str,
+    algorithm: str = "sha1",
+    now: datetime,
+    trust_declared: bool = False,
+    on_damage: Callable[[DamagedStretch], object] | None = None,
 ) -> Iterator[ManifestLine]:
     """Yield a line for each capture among the records of one file, in order.
 
-    `now` is when the file landed: a capture dated later lies.
+    `now` is when the file landed: a capture dated later lies.  With `trust_declared` a
+    declared payload digest is taken as it is, and computed only where there is none.
+    `on_damage` is told of what is no record.
     """
     held: deque[Held] = deque()
     other_methods: deque[Record] = deque(maxlen=_BESIDE_RECORDS)
     for record in items:
         if not isinstance(record, Record):
+            if on_damage is not None:
+                on_damage(record)
             continue
-        if record.type in CAPTURE_TYPES:
-            line = manifest_line(record, file=file, algorithm=algorithm, now=now)
-            entry = Held(record, line)
+        record_type = record.type
+        if record_type in CAPTURE_TYPES:
+            line = _capture_line(record, file, algorithm, now, trust_declared)
             for request in other_methods:
-                _mark_method(entry, request)
-            held.append(entry)
-        elif record.type == "request" and _is_not_get(record):
+                line = _mark_method(line, record.header, request)
+            held.append((line, record.header))
+            if len(held) > _BESIDE_RECORDS:
+                yield held.popleft()[0]
+        elif record_type == "request" and not record.starts_with(b"GET "):
             other_methods.append(record)
-            for entry in held:
-                _mark_method(entry, record)
-        if len(held) > _BESIDE_RECORDS:
-            yield held.popleft().line
-    for entry in held:
-        yield entry.line
+            for at, (line, header) in enumerate(held):
+                held[at] = (_mark_method(line, header, record), header)
+    for line, _ in held:
+        yield line
 
 
-def _is_not_get(request: Record) -> bool:
-    return bytes(next(request.chunks(), b"")[:4]).upper() != b"GET "
-
-
-def _mark_method(entry: Held, request: Record) -> None:
+def _mark_method(line: ManifestLine, header: Header, request: Record) -> ManifestLine:
     """Mark a capture whose request was no GET: another body is due to another question."""
-    if entry.line.skip is not None or entry.line.type is not None:
-        return
-    request_id, to = request.record_id, strip_brackets(request.header.field("warc-concurrent-to"))
-    named = strip_brackets(entry.concurrent_to)
+    if line.skip is not None or line.type is not None:
+        return line
+    to = strip_brackets(request.header.field("warc-concurrent-to"))
+    named = strip_brackets(header.field("warc-concurrent-to"))
     if to or named:
-        beside = (to and to == entry.record_id) or (named and named == request_id)
+        request_id = request.record_id
+        beside = (to and to == line.record_id) or (named and named == request_id)
     else:
-        beside = request.target_uri == entry.target_uri
-    if beside:
-        entry.line = entry.line._replace(skip="method")
+        beside = request.target_uri == line.target_uri
+    return line._replace(skip=METHOD) if beside else line
 
 
-def manifest_line(record: Record, *, file: str, algorithm: str, now: datetime) -> ManifestLine:
+def manifest_line(
+    record: Record,
+    *,
+    file: str,
+    algorithm: str = "sha1",
+    now: datetime,
+    trust_declared: bool = False,
+) -> ManifestLine:
     """The line of one capture, its request not considered."""
-    header = record.header
+    return _capture_line(record, file, algorithm, now, trust_declared)
+
+
+def _capture_line(
+    record: Record, file: str, algorithm: str, now: datetime, trust_declared: bool
+) -> ManifestLine:
     record_type = record.type
     http = record.http
-    status = http.status if http is not None else None
-    body_at = len(http.raw) if http is not None else 0
-    size = record.body.size - body_at
-    skip = why_not(record, status, size, now)
-    refers: tuple[str | None, str | None, str | None] = (None, None, None)
-    if record_type == "revisit":
-        digest = declared_digest(record) or "-"
-        refers = (
-            strip_brackets(header.field("warc-refers-to-target-uri")),
-            header.field("warc-refers-to-date"),
-            strip_brackets(header.field("warc-refers-to")),
+    uri, date, record_id = record.header.outline()
+    size = record.body.size
+    if http is not None:
+        size -= len(http.raw)
+    # Seen at a glance of most records: `why_not` would say None.
+    fit = (
+        http is not None
+        and size
+        and http.is_plainly(200, size)
+        and record_type == "response"
+        and not record.findings
+        and uri is not None
+        and uri[:7] in ("http://", "https:/")
+        and date is not None
+        and _is_fit_date(date, now)
+        and _is_whole(record)
+    )
+    status = 200 if fit else http.status if http is not None else None
+    digest = declared_digest(record) if trust_declared or record_type == "revisit" else None
+    if digest is None:
+        digest = (
+            "-"
+            if record_type == "revisit"
+            else format_digest(algorithm, record.payload_hash(algorithm))
         )
-    else:
-        digest = str(record.payload_digest(algorithm))
-    return ManifestLine(
+    line = ManifestLine(
         file,
         record.offset,
         record.length,
-        record.target_uri or "",
-        record.date or "",
+        uri or "",
+        date or "",
         digest,
         None,
         None,
@@ -117,12 +140,23 @@ def manifest_line(record: Record, *, file: str, algorithm: str, now: datetime) -
         None,
         size,
         status,
-        skip,
+        None if fit else why_not(record, now=now),
         None if record_type == "response" else record_type,
-        header.field("content-type") if record_type == "resource" else None,
+        None,
         record.inner_offset,
-        record.record_id,
-        *refers,
+        record_id,
+    )
+    return line if record_type == "response" else _with_particulars(line, record)
+
+
+def _with_particulars(line: ManifestLine, record: Record) -> ManifestLine:
+    field = record.header.field
+    if record.type == "resource":
+        return line._replace(ctype=field("content-type"))
+    return line._replace(
+        refers_uri=strip_brackets(field("warc-refers-to-target-uri")),
+        refers_date=field("warc-refers-to-date"),
+        refers_id=strip_brackets(field("warc-refers-to")),
     )
 
 
@@ -133,51 +167,44 @@ def declared_digest(record: Record) -> str | None:
     return str(digest) if digest is not None else text
 
 
-def why_not(record: Record, status: int | None, size: int, now: datetime) -> str | None:
-    """Why this capture can be neither duplicate nor original; None where it can."""
-    if record.type == "revisit":
-        return None
-    if record.findings and any(f.code not in HARMLESS_FINDINGS for f in record.findings):
-        return "damaged"
-    moment = parse_date(record.date or "")
-    if moment is None or moment.year < _FIRST_WEB_ARCHIVE_YEAR or moment > now:
-        return "date"
-    return _unfit_body(record, size) or (
-        _unfit_response(record, status, size) if record.type == "response" else None
+def _is_whole(record: Record) -> bool:
+    field = record.header.field
+    return (
+        field("warc-truncated") is None
+        and field("warc-segment-number") is None
+        and record.version[:4] == "WARC"
     )
 
 
-def _unfit_body(record: Record, size: int) -> str | None:
-    header = record.header
-    if not size:
-        return "empty"
-    if header.field("warc-truncated") is not None:
-        return "truncated"
-    if header.field("warc-segment-number") is not None:
-        return "segment"
-    return None if record.target_uri else "uri"
+@lru_cache(maxsize=1024)
+def _is_fit_date(text: str, now: datetime) -> bool:
+    moment = parse_date(text)
+    return moment is not None and moment.year >= _FIRST_WEB_ARCHIVE_YEAR and moment <= now
 
 
-def _unfit_response(record: Record, status: int | None, size: int) -> str | None:
-    if (record.target_uri or "")[:5].lower() not in ("http:", "https"):
-        return "scheme"
-    if status is None:
-        return "status"
-    if status in _NO_BODY_STATUS or 300 <= status < 400:
-        return f"status-{status}"
-    return _short_body(record, size)
+def why_not(record: Record, *, now: datetime) -> str | None:
+    """Why this capture can be neither duplicate nor original; None where it can.
 
-
-def _short_body(record: Record, size: int) -> str | None:
+    Its request is not considered: that is another record.
+    """
+    field = record.header.field
     http = record.http
-    if http is None:
-        return "status"
-    if http.says_chunked:
-        if _begins_chunked(record) and not record.chunks_finished:
-            return "chunks-unterminated"
-        return None
-    promised = http.content_length
-    return "short-body" if promised is not None and size < promised else None
+    chunked = http is not None and http.says_chunked and _begins_chunked(record)
+    facts = RecordFacts(
+        type=record.type,
+        target_uri=record.target_uri or "",
+        date=record.date or "",
+        size=record.payload_size,
+        status=http.status if http is not None else None,
+        promised_size=http.content_length if http is not None else None,
+        truncated=field("warc-truncated") is not None,
+        segment=field("warc-segment-number") is not None,
+        damaged=any(finding.code not in HARMLESS_FINDINGS for finding in record.findings),
+        chunked=http is not None and http.says_chunked,
+        chunks_unterminated=chunked and not record.chunks_finished,
+        version=record.version,
+    )
+    return skip_reason(facts, landed=now)
 
 
 def _begins_chunked(record: Record) -> bool:
@@ -185,6 +212,4 @@ def _begins_chunked(record: Record) -> bool:
     first = bytes(next(record.payload(), b"")[:1024])
     line, end, _ = first.partition(b"\n")
     digits = line.split(b";", 1)[0].strip()
-    return (
-        bool(end) and 0 < len(digits) < 16 and all(c in b"0123456789abcdefABCDEF" for c in digits)
-    )
+    return bool(end) and 0 < len(digits) < 16 and _HEX.issuperset(digits)

@@ -1,0 +1,108 @@
+"""The manifest of one archive file, as bytes, in pieces: what `pinakes manifest` repeats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
+from pinakes.errors import InputRefused, MalformedRecord, PinakesError
+from pinakes.index.manifest import ManifestLine, format_line
+from pinakes.index.record_lines import RecordLine, format_record_line, iter_record_lines
+from pinakes.index.scan import iter_manifest
+from pinakes.warc.reader import Item, iter_records
+from pinakes.warc.record import DamagedStretch
+from pinakes.warc.source import Source, open_source
+
+# Lines are formatted together: one at a time, between two bodies that are inflated and hashed,
+# the formatter's own code is out of the cache each time, and takes twice as long.
+_LINES_A_PIECE = 256
+Line = ManifestLine | RecordLine
+
+
+class Job(NamedTuple):
+    """What to write of each file; a tuple, since it is sent to other processes."""
+
+    algorithm: str
+    plain: bool
+    records: bool
+    as_json: bool
+    trust_declared: bool
+    keep_empty: bool
+    now: datetime
+
+
+def write_manifest(
+    name: str, job: Job, write: Callable[[bytes], object], advance: Callable[[int], None]
+) -> Iterator[PinakesError]:
+    """Write the lines of one file; yield what was wrong with it, when it is known.
+
+    `advance` is told of bytes read.  Lines that were written before a file turned out to
+    change under the reader stay written: the refusal says so.
+    """
+    stretches: list[DamagedStretch] = []
+    format_one = _formatter(job)
+    try:
+        with open_source(name) as source:
+            lines = _iter_lines(source, name, job, stretches.append)
+            told = 0
+            while piece := list(islice(lines, _LINES_A_PIECE)):
+                write("".join([f"{text}\n" for text in map(format_one, piece)]).encode("utf-8"))
+                yield from _taken(stretches, name)
+                advance(source.position - told)
+                told = source.position
+            advance(source.size - told)
+            source.check_unchanged()
+    except InputRefused as refusal:
+        yield refusal
+    yield from _taken(stretches, name)
+
+
+def _taken(stretches: list[DamagedStretch], name: str) -> Iterator[PinakesError]:
+    for offset, end, reason in stretches:
+        what = f"{reason}: {end - offset} bytes left out"
+        yield MalformedRecord(what, file=name, offset=offset)
+    stretches.clear()
+
+
+def _iter_lines(
+    source: Source, name: str, job: Job, on_damage: Callable[[DamagedStretch], None]
+) -> Iterator[Line]:
+    if job.records:
+        intact = _intact(iter_records(source, digests=()), on_damage)
+        return iter_record_lines(intact, file=name)
+    lines = iter_manifest(
+        iter_records(source, digests=(job.algorithm,)),
+        file=name,
+        algorithm=job.algorithm,
+        now=job.now,
+        trust_declared=job.trust_declared,
+        on_damage=on_damage,
+    )
+    if job.plain:
+        # Its readers know neither our fields nor revisits.
+        lines = (line for line in lines if line.skip is None and line.type is None)
+    return lines if job.keep_empty else (line for line in lines if line.size)
+
+
+def _intact(items: Iterable[Item], on_damage: Callable[[DamagedStretch], None]) -> Iterator[Item]:
+    for item in items:
+        if isinstance(item, DamagedStretch):
+            on_damage(item)
+        else:
+            yield item
+
+
+def _formatter(job: Job) -> Callable[..., str]:
+    if job.as_json:
+        return _as_json
+    if job.records:
+        return format_record_line
+    return partial(format_line, plain=True) if job.plain else format_line
+
+
+def _as_json(line: Line) -> str:
+    return json.dumps({key: value for key, value in line._asdict().items() if value is not None})
