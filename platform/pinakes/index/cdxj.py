@@ -35,6 +35,7 @@ _COLUMNS = {
     "g": "filename",
 }
 _JSON_KEYS = ("url", "mime", "status", "digest", "length", "offset", "filename", "redirect")
+_ALWAYS = frozenset({"urlkey", "timestamp"})
 _NUMBERS = frozenset({"length", "offset"})
 _TO_ENCODE = re.compile("[\x00-\x20\x7f\ud800-\udfff]")
 
@@ -131,7 +132,7 @@ def _parse_columns(parts: list[str], letters: list[str], text: str, number: int)
         fields = {
             _COLUMNS[letter]: _value(_COLUMNS[letter], part)
             for letter, part in zip(letters, parts, strict=True)
-            if letter in _COLUMNS and part != "-"
+            if letter in _COLUMNS and (part != "-" or _COLUMNS[letter] in _ALWAYS)
         }
         return CdxLine(**fields)  # type: ignore[arg-type]
     except (ValueError, TypeError) as error:

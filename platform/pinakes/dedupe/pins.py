@@ -1,0 +1,182 @@
+"""What the revisits of a collection refer to, and therefore must stay a full record.
+
+A revisit that was here before us is found its target in every way a replay tool may try:
+by record id; by URI and second; and by digest among the captures of that URI, the latest
+earlier one first.  What any of them finds is pinned: one full record too many costs
+space, one too few a page.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
+from pinakes.index.manifest import ManifestLine
+from pinakes.index.seconds import second_of
+from pinakes.index.urlkey import urlkey
+
+# What a line is to its address.
+FULL, SKIPPED, REVISIT = 0, 1, 2
+_LAST_SECOND = "9" * 14
+_AFTER_ALL = 1 << 62
+_Captures = list[tuple[str, int]]
+"""Second and number of the line, in order."""
+
+
+class Address(NamedTuple):
+    """A capture where replay looks for it: `urlkey SP second`, as in a CDX.
+
+    A tuple, sorted by its first two fields: there is one for each line.
+    """
+
+    key: str
+    number: int
+    kind: int
+    digest: str
+    extension: int | None
+    also: str | None
+
+
+class PinRequest(NamedTuple):
+    """What one revisit refers to.  A tuple, sorted by its first field."""
+
+    prefix: str
+    """urlkey of the target, and a space: the start of its addresses' keys."""
+    wanted_second: str | None
+    own_second: str
+    digest: str
+    record_id: str | None
+
+
+def request_of(line: ManifestLine, second: str | None) -> PinRequest:
+    """The request that a revisit's line makes; `second` is its own."""
+    return PinRequest(
+        urlkey(line.refers_uri or line.target_uri) + " ",
+        second_of(line.refers_date) if line.refers_date else None,
+        second or _LAST_SECOND,
+        line.digest,
+        line.refers_id,
+    )
+
+
+def watch_for_pins(
+    addresses: Iterable[Address],
+    requests: Iterable[PinRequest],
+    pinned: Spool[int],
+    space: SortSpace,
+) -> Iterator[Address]:
+    """Pass sorted addresses on, noting in `pinned` the numbers of those referred to.
+
+    Memory: the requests for one urlkey, and the captures that answer to their digests.
+    """
+    ordered = sort_outside_memory(
+        requests, key=attrgetter("prefix"), space=space, item_bytes=estimate_request_bytes
+    )
+    searches = (_Search(prefix, list(group)) for prefix, group in groupby(ordered, _prefix))
+    search = next(searches, None)
+    for address in addresses:
+        while search is not None and address.key > search.last_key:
+            _note(search, pinned)
+            search = next(searches, None)
+        if search is not None and address.kind != REVISIT and address.key >= search.prefix:
+            search.see(address)
+        yield address
+    if search is not None:
+        _note(search, pinned)
+
+
+def _note(search: _Search, pinned: Spool[int]) -> None:
+    for number in search.found():
+        pinned.append(number)
+
+
+_prefix = attrgetter("prefix")
+
+
+class _Search:
+    """The requests for one urlkey, and what the captures of that urlkey answer."""
+
+    def __init__(self, prefix: str, requests: list[PinRequest]) -> None:
+        self.prefix = prefix
+        self.last_key = prefix + _LAST_SECOND
+        self._requests = requests
+        self._seconds = {request.wanted_second for request in requests}
+        self._digests = {request.digest for request in requests}
+        self._at: dict[str, list[Address]] = {}
+        self._answering: dict[str, _Captures] = {}
+
+    def see(self, address: Address) -> None:
+        """Take the next capture of this urlkey, in order of time."""
+        second = address.key[-14:]
+        if second in self._seconds:
+            self._at.setdefault(second, []).append(address)
+        for digest in _answers(address) & self._digests:
+            self._answering.setdefault(digest, []).append((second, address.number))
+
+    def found(self) -> set[int]:
+        """The numbers of the lines that these requests mean."""
+        return {number for request in self._requests for number in self._answer(request)}
+
+    def _answer(self, request: PinRequest) -> Iterator[int]:
+        exact = self._at.get(request.wanted_second or "", [])
+        yield from (address.number for address in exact)
+        if any(request.digest in _answers(address) for address in exact):
+            return
+        # pywb asks for the nearest capture with that digest; older tools for the one before.
+        same = self._answering.get(request.digest)
+        if same:
+            before = bisect_right(same, (request.own_second, _AFTER_ALL))
+            yield from _in_second(same, same[max(before - 1, 0)][0])
+            if request.wanted_second is not None:
+                yield from _nearest(same, request.wanted_second)
+
+
+def _in_second(captures: _Captures, second: str) -> Iterator[int]:
+    """All captures of one second: which of them a tool would take, nobody knows."""
+    start = bisect_left(captures, (second, -1))
+    yield from (
+        number for _, number in captures[start : bisect_right(captures, (second, _AFTER_ALL))]
+    )
+
+
+def _nearest(captures: _Captures, second: str) -> Iterator[int]:
+    """The captures on both sides of a second: one of them is the nearest."""
+    at = bisect_left(captures, (second, -1))
+    for neighbour in captures[max(at - 1, 0) : at + 1]:
+        yield from _in_second(captures, neighbour[0])
+
+
+def _answers(address: Address) -> set[str]:
+    return {address.digest, *(address.also.split(",") if address.also else ())}
+
+
+def pins_by_id(
+    lines: Iterable[ManifestLine], requests: Iterable[PinRequest], space: SortSpace
+) -> Iterator[int]:
+    """The numbers of the full records whose record id a revisit names."""
+    ids = (request.record_id for request in requests if request.record_id is not None)
+    wanted = sort_outside_memory(ids, space=space)
+    records = sort_outside_memory(
+        (
+            (line.record_id, number)
+            for number, line in enumerate(lines)
+            if line.record_id is not None and line.type != "revisit"
+        ),
+        space=space,
+    )
+    record = next(records, None)
+    for record_id, _ in groupby(wanted):
+        while record is not None and record[0] < record_id:
+            record = next(records, None)
+        while record is not None and record[0] == record_id:
+            yield record[1]
+            record = next(records, None)
+
+
+def estimate_request_bytes(request: PinRequest) -> int:
+    """About what a request takes in memory."""
+    return 500 + len(request.prefix)

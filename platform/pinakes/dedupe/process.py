@@ -1,0 +1,149 @@
+"""`process`: copy numbers and originals for a resolved manifest.
+
+Two sorts outside memory, by urlkey and second (`marks`) and by content, and one back to
+file and offset, the order in which `refs` rewrites.  No archive file is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pinakes.errors import ConfigError
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
+from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
+from pinakes.index.seconds import second_of
+
+from .clusters import ContentCluster
+from .counting import ProcessCount
+from .marks import mark_lines
+
+RESOURCE = "resource"
+REPEATED = "repeated"
+# digest, extension, second, file, offset, inner offset, number, flags, line
+_Entry = tuple[str, int, str, str, int, int, int, int, ManifestLine]
+_Group = tuple[int | None, str | None, str | None]
+_make = ManifestLine._make
+_UNDECIDED = (None, None, None)
+_NO_ORIGINAL = (None, None, None, 0)
+
+
+def process_lines(
+    lines: Iterable[ManifestLine],
+    *,
+    count: ProcessCount,
+    resources: bool = False,
+    space: SortSpace = DEFAULT_SPACE,
+) -> Iterator[ManifestLine]:
+    """Yield every line with its decision, in order of file, offset, inner offset.
+
+    A line that may take part gets a copy number: 1 where the record stays full, more
+    where it is to become a revisit, with the original it refers to in the `original_`
+    fields.  Earlier decisions in the lines are dropped, so that processing twice is
+    processing once.  `resources` lets `resource` records take part, too.  Reads all lines
+    before the first is yielded; memory is a few times `space`.
+
+    Raises:
+        ConfigError: for a line that may take part and has not been resolved.
+    """
+    with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
+        entries = _entries(lines, rest, count, resources=resources, space=space)
+        by_content = sort_outside_memory(entries, space=space, item_bytes=_entry_bytes)
+        decided = _decide(by_content, rest, count)
+        yield from sort_outside_memory(
+            decided, key=place_of, space=space, item_bytes=estimate_line_bytes
+        )
+
+
+def _entries(
+    lines: Iterable[ManifestLine],
+    rest: Spool[ManifestLine],
+    count: ProcessCount,
+    *,
+    resources: bool,
+    space: SortSpace,
+) -> Iterator[_Entry]:
+    """What is to be decided on; the other lines go to `rest`."""
+    number = 0
+    for line, flags in mark_lines(lines, space=space):
+        file, offset, _, _, date, digest, extension = line[:7]
+        second = second_of(date)
+        if line.skip is None and second is not None and _takes_part(line, resources=resources):
+            if extension is None:
+                raise ConfigError(
+                    "this line has no hash extension: run `pinakes resolve` on the manifest first",
+                    file=file,
+                    offset=offset,
+                )
+            number += 1
+            yield (
+                digest, extension, second, file, offset, line.inner_offset, number, flags, line
+            )  # fmt: skip
+            continue
+        _count_skipped(line, count)
+        rest.append(_undecided(line))
+
+
+def _takes_part(line: ManifestLine, *, resources: bool) -> bool:
+    return line.type is None or (resources and line.type == RESOURCE)
+
+
+def _count_skipped(line: ManifestLine, count: ProcessCount) -> None:
+    if line.type == "revisit":
+        count.revisits += 1
+    else:
+        count.skipped[line.skip or line.type or "date-unreadable"] += 1
+
+
+def _decide(
+    entries: Iterable[_Entry], rest: Iterable[ManifestLine], count: ProcessCount
+) -> Iterator[ManifestLine]:
+    content: tuple[str, int] | None = None
+    clusters: dict[_Group, ContentCluster[ManifestLine]] = {}
+    place: tuple[str, int, int] | None = None
+    for digest, extension, second, file, offset, inner, _, flags, line in entries:
+        if content != (digest, extension):
+            content, clusters, place = (digest, extension), {}, None
+        if place == (file, offset, inner):
+            count.repeated += 1
+            continue
+        place = (file, offset, inner)
+        group = (line.status, line.type, line.ctype)
+        cluster = clusters.get(group)
+        if cluster is None:
+            cluster = clusters[group] = ContentCluster()
+        copy, original, full = cluster.decide(second, line.target_uri, flags, line)
+        if original is not None:
+            count.duplicates += 1
+            count.duplicate_bytes += line.length
+            yield _refer(line, copy, original)
+            continue
+        count.originals += 1
+        if full is not None:
+            count.full[full] += 1
+        yield _keep(line, full)
+    # Drawn only now: the lines that take no part are all there.
+    yield from rest
+
+
+def _refer(line: ManifestLine, copy: int, original: ManifestLine) -> ManifestLine:
+    return _make(
+        (
+            *line[:7], copy, original.target_uri, original.date, *line[10:20],
+            original.file, original.offset, original.length, original.inner_offset,
+            None, *line[25:],
+        )
+    )  # fmt: skip
+
+
+def _keep(line: ManifestLine, full: str | None) -> ManifestLine:
+    return _make((*line[:7], 1, None, None, *line[10:20], *_NO_ORIGINAL, full, *line[25:]))
+
+
+def _undecided(line: ManifestLine) -> ManifestLine:
+    if line.copy_number is None and line.full is None:
+        return line
+    return _make((*line[:7], *_UNDECIDED, *line[10:20], *_NO_ORIGINAL, None, *line[25:]))
+
+
+def _entry_bytes(entry: _Entry) -> int:
+    return 200 + estimate_line_bytes(entry[8])

@@ -1,0 +1,197 @@
+"""`resolve`: tell unequal bodies of one digest apart, by comparing them.
+
+Each digest's bodies are compared with one representative per content found so far, and
+numbered: the hash extension.  A digest with one capture costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from pinakes.errors import ConfigError
+from pinakes.index.eligibility import UNREADABLE
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
+from pinakes.index.manifest import ManifestLine, estimate_line_bytes
+
+from .bodies import BodyReader
+from .compare import Representative, UnreadableBody, represent
+from .counting import Capture, Collision, ResolveCount
+
+TRUSTED_ALGORITHMS = ("sha256:", "sha512:")
+_Clustered = tuple[str, str, int, int, int, ManifestLine]
+_Placed = tuple[str, int, int, str, int, int, int, ManifestLine]
+_make = ManifestLine._make
+
+
+def resolve_lines(
+    lines: Iterable[ManifestLine],
+    bodies: BodyReader | None,
+    *,
+    count: ResolveCount,
+    space: SortSpace = DEFAULT_SPACE,
+) -> Iterator[ManifestLine]:
+    """Yield every line, with a hash extension where it may take part; in no order.
+
+    With `bodies` every body of a digest that occurs twice is compared.  A body that
+    cannot be read leaves its line out (`skip=unreadable`), named in `count.problems`.
+    Without, digests are trusted and nothing is read or sorted.
+
+    Extensions count contents in order of the file and offset of their first capture, so
+    that they do not depend on the order of the lines.  Memory: a few times `space`, and
+    `KEPT_BODY_BYTES` for the representative.
+
+    Raises:
+        ConfigError: without `bodies`, for a digest that is neither sha256 nor sha512.
+    """
+    if bodies is None:
+        return _trust_digests(lines, count)
+    return _compare_bodies(lines, bodies, count, space)
+
+
+def takes_part(line: ManifestLine) -> bool:
+    """Whether this line's body is worth comparing."""
+    return line.skip is None and line.type != "revisit"
+
+
+def _trust_digests(lines: Iterable[ManifestLine], count: ResolveCount) -> Iterator[ManifestLine]:
+    for line in lines:
+        if not takes_part(line):
+            yield _pass(line, count)
+            continue
+        if not line.digest.startswith(TRUSTED_ALGORITHMS):
+            raise ConfigError(
+                "--compare none needs a manifest made with --digest sha256 or sha512; "
+                f"this line has {line.digest.partition(':')[0]}",
+                file=line.file,
+                offset=line.offset,
+            )
+        count.records += 1
+        yield _extend(line, 0)
+
+
+def _compare_bodies(
+    lines: Iterable[ManifestLine], bodies: BodyReader, count: ResolveCount, space: SortSpace
+) -> Iterator[ManifestLine]:
+    # Lines that take no part go straight through a spool: they are not sorted.
+    with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
+        clustered = sort_outside_memory(
+            _clustered(lines, rest, count), space=space, item_bytes=_clustered_bytes
+        )
+        alone: Spool[ManifestLine] = Spool(space=space, item_bytes=estimate_line_bytes)
+        with alone:
+            placed = sort_outside_memory(
+                _placed(clustered, alone, count), space=space, item_bytes=_placed_bytes
+            )
+            # A cluster is known by the place of its first capture.
+            for _, cluster in groupby(placed, key=lambda entry: entry[:3]):
+                yield from number_contents((e[-1] for e in cluster), bodies, count, space)
+            yield from alone
+        yield from rest
+
+
+def _clustered(
+    lines: Iterable[ManifestLine], rest: Spool[ManifestLine], count: ResolveCount
+) -> Iterator[_Clustered]:
+    for number, line in enumerate(lines):
+        if takes_part(line):
+            count.records += 1
+            yield (line.digest, line.file, line.offset, line.inner_offset, number, line)
+        else:
+            rest.append(_pass(line, count))
+
+
+def _placed(
+    entries: Iterable[_Clustered], alone: Spool[ManifestLine], count: ResolveCount
+) -> Iterator[_Placed]:
+    """Each capture of a digest that occurs twice, by the place of the digest's first."""
+    first: _Clustered | None = None
+    several = False
+    for entry in entries:
+        if first is None or entry[0] != first[0]:
+            if first is not None and not several:
+                alone.append(_extend(first[-1], 0))
+                count.contents += 1
+            first, several = entry, False
+            count.clusters += 1
+            continue
+        if not several:
+            several = True
+            yield (*first[1:4], *first[1:])
+        yield (*first[1:4], *entry[1:])
+    if first is not None and not several:
+        alone.append(_extend(first[-1], 0))
+        count.contents += 1
+
+
+def number_contents(
+    lines: Iterable[ManifestLine], bodies: BodyReader, count: ResolveCount, space: SortSpace
+) -> Iterator[ManifestLine]:
+    """Give the captures of one digest, ordered by place, their extensions.
+
+    One round a content: the first capture that is left stands for it, those equal to it
+    leave, the others go another round.
+    """
+    extension = 0
+    found: list[ManifestLine] = []
+    waiting: Iterable[ManifestLine] = lines
+    while True:
+        unequal: Spool[ManifestLine] = Spool(space=space, item_bytes=estimate_line_bytes)
+        one: Representative | None = None
+        lost = False
+        for line in waiting:
+            try:
+                if one is None:
+                    one = represent(line, bodies)
+                    found.append(line)
+                elif not one.equals(line, bodies):
+                    unequal.append(line)
+                    continue
+            except UnreadableBody as fault:
+                count.problems.append(fault.problem)
+                if fault.line is not line:
+                    # The representative, read once, is unreadable now: another must do.
+                    lost = True
+                    unequal.append(line)
+                else:
+                    yield _leave_out(line, count)
+                continue
+            yield _extend(line, extension)
+        if one is None:
+            break
+        count.compared_bytes += one.compared_bytes
+        extension += 1
+        waiting = unequal
+        if lost:
+            # Nobody knows whether the next content is this one: no collision.
+            found.pop()
+    count.contents += extension
+    if len(found) > 1:
+        count.collisions.append(Collision(found[0].digest, tuple(map(_capture, found))))
+
+
+def _extend(line: ManifestLine, extension: int) -> ManifestLine:
+    return _make((*line[:6], extension, *line[7:]))
+
+
+def _pass(line: ManifestLine, count: ResolveCount) -> ManifestLine:
+    count.skipped[line.skip or line.type or ""] += 1
+    return line if line.hash_extension is None else _make((*line[:6], None, *line[7:]))
+
+
+def _leave_out(line: ManifestLine, count: ResolveCount) -> ManifestLine:
+    count.skipped[UNREADABLE] += 1
+    count.records -= 1
+    return line._replace(hash_extension=None, skip=UNREADABLE)
+
+
+def _capture(line: ManifestLine) -> Capture:
+    return Capture(line.file, line.offset, line.inner_offset, line.target_uri, line.date)
+
+
+def _clustered_bytes(entry: _Clustered) -> int:
+    return 160 + estimate_line_bytes(entry[-1])
+
+
+def _placed_bytes(entry: _Placed) -> int:
+    return 220 + estimate_line_bytes(entry[-1])

@@ -1,0 +1,110 @@
+"""Properties of the decisions, on generated collections with revisits already in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from hypothesis import given
+from hypothesis import strategies as st
+from manifest_sets import (
+    TIGHT,
+    Bodies,
+    address_of,
+    as_revisit,
+    chain,
+    collections,
+    content_of,
+    decide_slowly,
+    decisions_in,
+    fit,
+    is_addressable,
+    order_of,
+    pinned_places,
+    processed,
+    resolved,
+)
+
+from pinakes.dedupe.split import split_lines
+from pinakes.index.manifest import ManifestLine, format_line, parse_line, place_of
+
+Collection = tuple[list[ManifestLine], Bodies]
+
+
+@given(collections())
+def test_decides_as_the_rules_written_out_do(collection: Collection) -> None:
+    lines = resolved(*collection)
+    assert decisions_in(processed(lines)) == decide_slowly(lines)
+
+
+@given(collections())
+def test_every_reference_is_sound(collection: Collection) -> None:
+    lines, bodies = collection
+    done = chain(lines, bodies)
+    by_place = {place_of(line): line for line in done}
+    for place, target in decisions_in(done).items():
+        if target is None:
+            continue
+        line, original = by_place[place], by_place[target]
+        assert fit(original)
+        assert original.copy_number == 1, "refers to a revisit"
+        assert order_of(original) < order_of(line), "refers to itself or to the future"
+        assert address_of(original) != address_of(line), "refers to its own address"
+        assert is_addressable(original, done)
+        assert bodies.by_place[place] == bodies.by_place[target], "another body"
+        assert original.status == line.status
+        assert (line.original_uri, line.original_date) == (original.target_uri, original.date)
+        assert line.original_length == original.length
+
+
+@given(collections())
+def test_one_full_copy_of_a_content_and_those_with_a_reason(collection: Collection) -> None:
+    done = chain(*collection)
+    copies = defaultdict(list)
+    for line in sorted(filter(fit, done), key=order_of):
+        copies[content_of(line)].append(line)
+    for lines in copies.values():
+        assert lines[0].copy_number == 1
+        assert [line for line in lines if line.copy_number == 1 and not line.full] == lines[:1]
+        duplicates = [line.copy_number for line in lines if line.copy_number != 1]
+        assert duplicates == list(range(2, 2 + len(duplicates)))
+
+
+@given(collections())
+def test_what_a_revisit_refers_to_stays_full(collection: Collection) -> None:
+    done = chain(*collection)
+    pinned = pinned_places(done)
+    assert [t for p, t in decisions_in(done).items() if p in pinned and t is not None] == []
+
+
+@given(collections(), st.randoms())
+def test_the_order_of_the_lines_does_not_matter(collection: Collection, random: object) -> None:
+    lines, bodies = collection
+    shuffled = list(lines)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert chain(shuffled, bodies) == chain(lines, bodies)
+
+
+@given(collections(), st.integers(1, 5))
+def test_parts_are_together_what_the_whole_is(collection: Collection, count: int) -> None:
+    lines, bodies = collection
+    parts: list[list[ManifestLine]] = [[] for _ in range(count)]
+    for number, line in split_lines(lines, count, space=TIGHT):
+        parts[number].append(parse_line(format_line(line)))
+    done = [line._replace(marks=None) for part in parts for line in chain(part, bodies)]
+    assert sorted(done, key=place_of) == chain(lines, bodies)
+
+
+@given(collections())
+def test_processing_a_processed_manifest_changes_nothing(collection: Collection) -> None:
+    done = chain(*collection)
+    assert processed(done) == done
+
+
+@given(collections(collisions=False))
+def test_after_rewriting_there_is_nothing_left_to_do(collection: Collection) -> None:
+    lines, bodies = collection
+    first = chain(lines, bodies)
+    rewritten = [as_revisit(line) for line in first]
+    again = decisions_in(chain(rewritten, bodies))
+    assert set(again.values()) <= {None}
+    assert set(again) == {p for p, target in decisions_in(first).items() if target is None}

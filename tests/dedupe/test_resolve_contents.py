@@ -1,0 +1,250 @@
+"""Unequal bodies of one digest told apart; equal ones found equal; nothing read in vain."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from manifest_sets import TIGHT, Bodies, collections, fit, processed, resolved
+
+from pinakes.dedupe import compare
+from pinakes.dedupe.compare import KEPT_BODY_BYTES
+from pinakes.dedupe.counting import ResolveCount
+from pinakes.dedupe.resolve import resolve_lines
+from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.index.manifest import ManifestLine, place_of
+
+Collection = tuple[list[ManifestLine], Bodies]
+LINE = ManifestLine("f", 0, 9, "http://example.org/", "2020-01-02T03:04:05Z", "sha1:X", size=8)
+
+
+def captures(*bodies: bytes, digest: str = "sha1:X") -> tuple[list[ManifestLine], Bodies]:
+    """A line for each body, all of one digest, at offsets 0, 100, 200, …"""
+    lines = [
+        LINE._replace(offset=number * 100, digest=digest, size=len(body))
+        for number, body in enumerate(bodies)
+    ]
+    return lines, Bodies({place_of(line): body for line, body in zip(lines, bodies, strict=True)})
+
+
+def extensions(lines: list[ManifestLine]) -> list[int | None]:
+    return [line.hash_extension for line in sorted(lines, key=place_of)]
+
+
+@given(collections())
+def test_an_extension_is_a_content(collection: Collection) -> None:
+    lines, bodies = collection
+    bodies_of: dict[tuple[str, int | None], set[bytes]] = defaultdict(set)
+    contents = set()
+    done = resolved(lines, bodies)
+    for line in filter(fit, done):
+        body = bodies.by_place[place_of(line)]
+        bodies_of[line.digest, line.hash_extension].add(body)
+        contents.add((line.digest, body))
+    assert {len(found) for found in bodies_of.values()} <= {1}
+    assert len(bodies_of) == len(contents)
+    assert [line for line in done if not fit(line) and line.hash_extension is not None] == []
+
+
+@given(collections(), st.randoms())
+def test_numbers_and_counts_do_not_depend_on_order(collection: Collection, random: object) -> None:
+    lines, bodies = collection
+    shuffled = list(lines)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    counts = ResolveCount(), ResolveCount()
+    one = sorted(resolve_lines(lines, bodies, count=counts[0]), key=place_of)
+    other = sorted(resolve_lines(shuffled, bodies, count=counts[1], space=TIGHT), key=place_of)
+    assert one == other
+    assert sorted(counts[0].collisions) == sorted(counts[1].collisions)
+    assert counts[0].as_json() | {"collisions": 0} == counts[1].as_json() | {"collisions": 0}
+
+
+@given(collections())
+def test_counts(collection: Collection) -> None:
+    lines, bodies = collection
+    count = ResolveCount()
+    done = list(resolve_lines(lines, bodies, count=count))
+    taking_part = [line for line in done if fit(line)]
+    contents = {(line.digest, line.hash_extension) for line in taking_part}
+    digests = {line.digest for line in taking_part}
+    assert len(done) == len(lines)
+    assert count.records == len(taking_part)
+    assert count.records + sum(count.skipped.values()) == len(lines)
+    assert (count.clusters, count.contents) == (len(digests), len(contents))
+    assert sum(len(collision.captures) - 1 for collision in count.collisions) == len(
+        contents
+    ) - len(digests)
+
+
+def test_a_digest_that_occurs_once_is_not_read() -> None:
+    lines, bodies = captures(b"one", b"two")
+    lines[1] = lines[1]._replace(digest="sha1:Y")
+    assert extensions(resolved(lines, bodies)) == [0, 0]
+    assert bodies.read == []
+
+
+def test_unequal_lengths_are_not_read() -> None:
+    lines, bodies = captures(b"one", b"seven", b"seven")
+    assert extensions(resolved(lines, bodies)) == [0, 1, 1]
+    assert bodies.read == [("f", 0, 0), ("f", 100, 0), ("f", 200, 0)]
+
+
+def test_extensions_go_by_place() -> None:
+    lines, bodies = captures(b"two", b"one", b"two", b"six", b"one")
+    assert extensions(resolved(lines[::-1], bodies)) == [0, 1, 0, 2, 1]
+
+
+def test_lines_without_length_are_compared_to_the_end() -> None:
+    lines, bodies = captures(b"body", b"body and more", b"body", b"")
+    bare = [line._replace(size=None) for line in lines]
+    assert extensions(resolved(bare, bodies)) == [0, 1, 0, 2]
+
+
+def test_bodies_are_read_in_order_of_file_and_offset() -> None:
+    # Two crawls of the same pages: the files are read side by side, front to back.
+    lines = [
+        LINE._replace(file=file, offset=number * 100, digest=f"sha1:{hash(number)}")
+        for file in ("crawl-1", "crawl-2")
+        for number in range(50)
+    ]
+    bodies = Bodies({place_of(line): b"%08d" % line.offset for line in lines}, piece=100)
+    resolved(lines, bodies)
+    assert len(bodies.read) == 100
+    for file in ("crawl-1", "crawl-2"):
+        read = [place for place in bodies.read if place[0] == file]
+        assert read == sorted(read)
+
+
+@pytest.mark.parametrize("kept", [0, 3, KEPT_BODY_BYTES], ids=["none", "3 bytes", "8 MiB"])
+@pytest.mark.parametrize("piece", [1, 2, 5, 100])
+def test_bodies_beyond_memory_are_compared_the_same(
+    monkeypatch: pytest.MonkeyPatch, kept: int, piece: int
+) -> None:
+    monkeypatch.setattr(compare, "KEPT_BODY_BYTES", kept)
+    lines, bodies = captures(b"abcdefgh", b"abcdefgX", b"abcdefgh", b"abcdefg", b"abcdefgX", b"abc")
+    bodies.piece = piece
+    assert extensions(resolved(lines, bodies)) == [0, 1, 0, 2, 1, 3]
+    bare = [line._replace(size=None) for line in lines]
+    assert extensions(resolved(bare, bodies)) == [0, 1, 0, 2, 1, 3]
+
+
+@pytest.mark.parametrize("broken", range(4))
+def test_an_unreadable_body_is_left_out_and_named(broken: int) -> None:
+    lines, bodies = captures(b"same", b"same", b"same", b"same")
+    bodies.unreadable = frozenset({("f", broken * 100, 0)})
+    count = ResolveCount()
+    done = sorted(resolve_lines(lines, bodies, count=count), key=place_of)
+    assert [line.skip for line in done] == [
+        "unreadable" if number == broken else None for number in range(4)
+    ]
+    assert [line.hash_extension for line in done if line.skip is None] == [0, 0, 0]
+    assert [(p.file, p.offset) for p in count.problems] == [("f", broken * 100)]
+    assert (count.records, count.contents, count.collisions) == (3, 1, [])
+    assert count.skipped == {"unreadable": 1}
+
+
+def test_all_unreadable() -> None:
+    lines, bodies = captures(b"same", b"same")
+    bodies.unreadable = frozenset(map(place_of, lines))
+    assert extensions(resolved(lines, bodies)) == [None, None]
+
+
+@dataclass
+class Fading:
+    """Bodies whose first capture can be read once, and then no more."""
+
+    read: int = 0
+
+    def open_body(self, line: ManifestLine) -> Iterator[bytes]:
+        if line.offset == 0:
+            self.read += 1
+            if self.read > 1:
+                raise MalformedRecord("gone", file=line.file, offset=line.offset)
+        yield b"same"
+
+
+def test_a_representative_that_fades_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "KEPT_BODY_BYTES", 0)
+    lines, _ = captures(b"same", b"same", b"same")
+    count = ResolveCount()
+    done = list(resolve_lines(lines, Fading(), count=count))
+    assert extensions(done) == [0, 1, 1]
+    assert count.collisions == []
+    assert {problem.offset for problem in count.problems} == {0}
+
+
+class Failing:
+    """A disk that fails."""
+
+    def open_body(self, line: ManifestLine) -> Iterator[bytes]:
+        raise OSError(5, "Input/output error")
+        yield b""
+
+
+def test_a_failing_disk_is_named_with_file_and_offset() -> None:
+    lines, _ = captures(b"same", b"same")
+    count = ResolveCount()
+    done = list(resolve_lines(lines, Failing(), count=count))
+    assert {line.skip for line in done} == {"unreadable"}
+    assert str(count.problems[0]) == "f:0: cannot be read: Input/output error"
+
+
+@pytest.mark.parametrize("algorithm", ["sha256", "sha512"])
+def test_strong_digests_may_be_trusted(algorithm: str) -> None:
+    lines, _ = captures(b"a", b"b", digest=f"{algorithm}:{'0' * 64}")
+    lines.append(LINE._replace(skip="truncated", digest="md5:0"))
+    count = ResolveCount()
+    done = list(resolve_lines(lines, None, count=count))
+    assert [line.hash_extension for line in done] == [0, 0, None]
+    assert (count.records, count.skipped) == (2, {"truncated": 1})
+
+
+@pytest.mark.parametrize("digest", ["sha1:" + "A" * 32, "md5:" + "0" * 32, "-", "sha256"])
+def test_weak_digests_are_not_trusted(digest: str) -> None:
+    with pytest.raises(ConfigError, match="sha256"):
+        list(resolve_lines([LINE._replace(digest=digest)], None, count=ResolveCount()))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "pairs"),
+    [
+        ("md5", [("md5-1.gif", "md5-2.gif"), ("md5-s1.png", "md5-s2.png")]),
+        ("md5", [("md5-1.pdf", "md5-2.pdf")]),
+        ("sha1", [("sha1-1.pdf", "sha1-2.pdf")]),
+    ],
+)  # fmt: skip
+def test_real_collisions_never_merge(
+    shared_data: Path, algorithm: str, pairs: list[tuple[str, str]]
+) -> None:
+    folder = shared_data / "collisions"
+    # Each file twice, the second copies behind all the first.
+    contents = [(folder / name).read_bytes() for pair in pairs for name in pair] * 2
+    lines = [
+        LINE._replace(
+            offset=number,
+            size=len(content),
+            target_uri=f"http://example.org/{number}",
+            digest=f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}",
+        )
+        for number, content in enumerate(contents)
+    ]
+    bodies = Bodies(
+        {place_of(line): content for line, content in zip(lines, contents, strict=True)},
+        piece=1000,
+    )
+    count = ResolveCount()
+    done = processed(resolve_lines(lines, bodies, count=count, space=TIGHT))
+    assert len({line.digest for line in lines}) == len(pairs)
+    assert [len(collision.captures) for collision in count.collisions] == [2] * len(pairs)
+    # The equal ones beside them merge.
+    originals = {line.offset: line.original_offset for line in done}
+    half = len(contents) // 2
+    assert originals == {
+        number: None if number < half else number - half for number in range(len(contents))
+    }
