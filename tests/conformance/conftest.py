@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,22 +11,9 @@ HERE = str(Path(__file__).parent)
 if HERE not in sys.path:
     sys.path.append(HERE)
 
-from pinakes.conformance.check import ConformanceCheck, ConformanceFinding  # noqa: E402
-from pinakes.warc.source import open_source  # noqa: E402
+from checking import Check, Named, check_paths  # noqa: E402
 
-Named = bytes | tuple[str, bytes]
-Check = Callable[..., list[ConformanceFinding]]
-
-
-def check_paths(*paths: Path) -> list[ConformanceFinding]:
-    """Every finding about a set of files."""
-    findings = []
-    with ConformanceCheck() as check:
-        for path in paths:
-            with open_source(path) as source:
-                findings += check.check_file(source)
-        findings += check.check_references()
-    return findings
+from pinakes.conformance.check import ConformanceFinding  # noqa: E402
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from pinakes.conformance.rules import Severity
 
 if TYPE_CHECKING:
-    from conftest import Check
+    from checking import Check
 
 
 class Example(NamedTuple):

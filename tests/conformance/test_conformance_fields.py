@@ -12,7 +12,7 @@ from pinakes.conformance.fields import FIELDS, Field
 from pinakes.conformance.rules import RECORD_TYPES, Severity
 
 if TYPE_CHECKING:
-    from conftest import Check
+    from checking import Check
 
 GOOD = {
     "WARC-Record-ID": identity(7),

@@ -31,7 +31,7 @@ from pinakes.conformance.rules import Severity
 from pinakes.conformance.table import RULES
 
 if TYPE_CHECKING:
-    from conftest import Check, Named
+    from checking import Check, Named
 
 PLAIN = warc(record())
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"

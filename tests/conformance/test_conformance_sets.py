@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
+from checking import check_paths
 from conformance_builders import (
     BODY,
     CHUNKED_BODY,
@@ -27,7 +28,6 @@ from conformance_builders import (
     sha1,
     warc,
 )
-from conftest import check_paths
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +41,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source, open_source
 
 if TYPE_CHECKING:
-    from conftest import Check
+    from checking import Check
 
 BY_DATE = {"WARC-Refers-To": None}
 """A revisit that names its original by URI and date alone."""

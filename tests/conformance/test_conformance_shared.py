@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import check_paths
+from checking import check_paths
 
 from pinakes.conformance.check import ConformanceFinding
 from pinakes.conformance.rules import Severity

@@ -23,7 +23,6 @@ VERBS = MappingProxyType(
         "init": Verb("pinakes.cli.init", "make the store, or bring it up to date"),
         "config": Verb("pinakes.cli.config", "the configuration in force, and whence each value"),
         "ingest": Verb("pinakes.cli.ingest", "land archive files into a crawl"),
-        "dedupe": Verb("pinakes.cli.dedupe", "find duplicates in the store, write revisits"),
         "lookup": Verb("pinakes.cli.lookup", "is a digest or URL known, where, since when"),
         "timeline": Verb("pinakes.cli.timeline", "the captures of a URL, with their state"),
         "show": Verb("pinakes.cli.show", "all about a capture, now or as of a time; its body"),
@@ -33,5 +32,7 @@ VERBS = MappingProxyType(
         "validate": Verb("pinakes.cli.validate", "compare archive files before and after"),
         "restore": Verb("pinakes.cli.restore", "turn our revisits back into full records"),
         "convert": Verb("pinakes.cli.convert", "ARC files to WARC, and back, byte for byte"),
+        "commit-copy": Verb("pinakes.cli.commit_copy", "the validated set over the second copy"),
+        "dedupe": Verb("pinakes.cli.dedupe", "find duplicates in the store, write revisits"),
     }
 )
