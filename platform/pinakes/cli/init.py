@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """A line for each thing done, or found."""
+    """A line for each thing found; with -v or --json, for each thing done."""
     configuration = configuration_of(arguments)
     admin, schema = schema_admin(configuration), schema_of(configuration)
     if arguments.check:
@@ -34,9 +34,13 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return Exit.FOUND if drift else Exit.DONE
     done = admin.apply(schema)
     (configuration.store / "archive").mkdir(exist_ok=True)
-    console.results({"done": line} if console.json else line for line in done)
+    for line in done:
+        if console.json:
+            console.result({"done": line})
+        else:
+            console.detail(line)
     console.say(
-        f"{configuration.store} is ready: next, `pinakes ingest DIR --crawl NAME`"
+        f"{configuration.store} is ready; next: pinakes ingest DIR --crawl NAME"
         if done
         else f"{configuration.store} is as declared; nothing to do"
     )
