@@ -12,7 +12,7 @@ JWARC = f"org.netpreserve:jwarc:{JWARC_VERSION}"
 # Looked for on 2026-11-21, and why each is left out.
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
-    ("warcdedupe (Rust)", "not on Rust reg."),
+    ("warcdedupe (Rust)", "not in the Rust registry"),
     ("warcsum (C), warcrefs (Java)", "in no package registry"),
 )
 
