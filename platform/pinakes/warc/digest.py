@@ -93,6 +93,8 @@ def parse_digest(text: str) -> Digest | None:
 
 
 def _decode(body: str, algorithm: str | None) -> bytes | None:
+    if not body.isascii():  # some letters become three in upper case
+        return None
     by_hex = _BY_HEX_LENGTH.get(len(body))
     if by_hex and algorithm in (None, by_hex) and _HEX.issuperset(body.lower()):
         return bytes.fromhex(body)

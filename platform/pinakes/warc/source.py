@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pinakes.errors import InputRefused
 
 WINDOW_BYTES = 1 << 20
 # What is read at a time: small enough to be in the second-level cache when it is inflated.
 READ_BYTES = 1 << 16
+
+T = TypeVar("T")
 
 
 class SeekableFile(Protocol):
@@ -70,12 +72,19 @@ class Source:
         """How far the file was read, going on from start to end: to tell progress by."""
         return self._limit
 
+    def _call(self, method: Callable[[int], T], argument: int) -> T:
+        try:
+            return method(argument)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputRefused(f"cannot be read on: {reason}", file=self.name) from error
+
     def _fill(self, offset: int, length: int) -> None:
-        self._file.seek(offset)
         wanted = min(length, self.size - offset)
         parts = []
+        self._call(self._file.seek, offset)
         while wanted > 0:
-            part = self._file.read(wanted)
+            part = self._call(self._file.read, wanted)
             if not part:
                 raise InputRefused(
                     "the file became shorter while it was read; try again when it stands still",

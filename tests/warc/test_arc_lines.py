@@ -1,0 +1,90 @@
+"""Header lines of ARC records, as the many writers of ARC wrote them."""
+
+from __future__ import annotations
+
+import pytest
+from archive_builders import arc_file, member, records_of
+
+from pinakes.warc.arc import match_arc_header
+
+
+@pytest.mark.parametrize(
+    ("line", "uri", "date", "media_type", "length"),
+    [
+        (b"http://a/ 1.2.3.4 20010203040506 text/html 50\n", "http://a/", 14, "text/html", "50"),
+        (b"http://a/ 1.2.3.4 20010203040506 text/html 50\r\n", "http://a/", 14, "text/html", "50"),
+        (b"http://a/b c d 1.2.3.4 20010203040506 text/html 5\n", "http://a/b c d", 14, "", "5"),
+        (b"http://a/ 1.2.3.4 20010203040506 text/html; charset=x 5\n", "http://a/", 14, "", "5"),
+        (b"http://a/ 1.2.3.4 200102030405 text/html 5\n", "http://a/", 12, "text/html", "5"),
+        (b"http://a/ 1.2.3.4 20010203040506789 text/html 5\n", "http://a/", 17, "text/html", "5"),
+        (b"dns:a 1.2.3.4 20010203040506 text/dns 5\n", "dns:a", 14, "text/dns", "5"),
+        (b"http://a/ 0.0.0.0 20010203040506 no-type 0\n", "http://a/", 14, "no-type", "0"),
+        (b"http://a/\xff 1.2.3.4 20010203040506 a/b 5\n", "http://a/\udcff", 14, "a/b", "5"),
+        (
+            b"http://a/ 1.2.3.4 20010203040506 text/html 200 abc - 9 a.arc 5\n",
+            "http://a/",
+            14,
+            "text/html",
+            "5",
+        ),
+    ],
+    ids=[
+        "version-1",
+        "crlf",
+        "spaces-in-uri",
+        "media-type-with-blanks",
+        "date-of-12",
+        "date-of-17",
+        "dns",
+        "no-type",
+        "not-utf-8",
+        "version-2",
+    ],
+)
+def test_line(line: bytes, uri: str, date: int, media_type: str, length: str) -> None:
+    header = match_arc_header(line + b"block")
+    assert header is not None
+    assert header.raw == line
+    assert header.get("warc-target-uri") == uri
+    assert len(header.get("WARC-Date") or "") == date
+    assert (header.get("Content-Type") or "").startswith(media_type)
+    assert header.field("content-length") == length
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"\n",
+        b"no scheme 1.2.3.4 20010203040506 text/html 50\n",
+        b"http://a/ 1.2.3.4 2001 text/html 50\n",
+        b"http://a/ 1.2.3.4 20010203040506 text/html many\n",
+        b"http://a/ 1.2.3.4 20010203040506 text/html 50",
+        b"http://a/ 1.2.3.4 20010203040506 text/html 9999999999999999999\n",
+        b"WARC/1.0\r\n",
+    ],
+    ids=ascii,
+)
+def test_no_line(line: bytes) -> None:
+    assert match_arc_header(line) is None
+
+
+@pytest.mark.parametrize("version", [1, 2], ids=["version-1", "version-2"])
+def test_file(version: int) -> None:
+    records = records_of(arc_file(version=version))
+    assert [record.type for record in records] == ["filedesc", "response", "resource"]
+    assert [record.findings for record in records] == [(), (), ()]
+    assert records[1].http is not None
+    assert records[1].http.status == 200
+    assert bytes(b"".join(records[1].payload())) == b"<p>old"
+    assert records[0].version == f"ARC/{version}.0"
+
+
+def test_version_2_keeps_its_checksum() -> None:
+    assert records_of(arc_file(version=2))[1].header.get("ARC-Checksum") == "0123abcd"
+
+
+def test_compressed_as_a_whole_or_by_record() -> None:
+    whole = records_of(member(arc_file()))
+    by_record = records_of(b"".join(member(r) for r in [arc_file()[:120], arc_file()[120:]]))
+    assert [r.header.raw for r in whole] == [r.header.raw for r in by_record]
