@@ -23,7 +23,7 @@ from pinakes.warc.record import Record
 
 _SCHEMA = """
 CREATE TABLE full (uri BLOB, second TEXT, id BLOB, declared TEXT, written TEXT, body TEXT,
-                   stays INTEGER);
+                   stays INTEGER, file INTEGER);
 CREATE TABLE reference (file INTEGER, ordinal INTEGER, kind TEXT, uri BLOB, second TEXT,
                         id BLOB, declared TEXT, written TEXT, body TEXT,
                         own_uri BLOB, own_second TEXT);
@@ -34,9 +34,10 @@ _FULL = "SELECT id, second, declared, written, body, stays FROM full"
 _BATCH_ROWS = 2000
 _CACHE_KIB = 65536
 
-KEPT, REWRITTEN, RESTORED = "kept", "rewritten", "restored"
-"""A revisit that others wrote; one of ours that took a full record's place; one that
-was turned back, and whose reference must have led to the body that is there now."""
+KEPT, REWRITTEN, RESTORED, CHECKED = "kept", "rewritten", "restored", "checked"
+"""A revisit that stays as it was; one of ours that took a full record's place; one that
+was turned back, and whose reference must have led to the body that is there now; one of
+which nothing is known but itself, and that must resolve all the same."""
 
 
 class Reference(NamedTuple):
@@ -143,8 +144,12 @@ class Resolution:
         record_id: str | None = None,
         body: str | None = None,
         stays: bool = True,
+        file: int | None = None,
     ) -> None:
-        """A full record as an index knows it: `digest` as it is looked up by."""
+        """A full record as an index knows it: `digest` as it is looked up by.
+
+        `file` is for `edges`.
+        """
         self._full.append(
             (
                 _blob(target_uri),
@@ -154,6 +159,7 @@ class Resolution:
                 digest,
                 body,
                 stays,
+                file,
             )
         )
         if len(self._full) >= _BATCH_ROWS:
@@ -183,7 +189,7 @@ class Resolution:
             self._flush()
 
     def _flush(self) -> None:
-        self._database.executemany("INSERT INTO full VALUES (?,?,?,?,?,?,?)", self._full)
+        self._database.executemany("INSERT INTO full VALUES (?,?,?,?,?,?,?,?)", self._full)
         self._database.executemany(
             "INSERT INTO reference VALUES (?,?,?,?,?,?,?,?,?,?,?)", self._references
         )
@@ -200,9 +206,7 @@ class Resolution:
         )
         for row in self._database.execute(query):
             revisit = _Revisit(*row)
-            outcome = (
-                self._judge_others(revisit) if revisit.kind == KEPT else self._judge_ours(revisit)
-            )
+            outcome = self._judge(revisit)
             yield Reference(
                 _text(revisit.name),
                 revisit.ordinal,
@@ -210,6 +214,37 @@ class Resolution:
                 revisit.second or "",
                 outcome,
             )
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Which file refers to which: names as given to `add_file`, each pair once."""
+        self._flush()
+        self._database.execute(_INDEX)
+        query = (
+            "SELECT DISTINCT a.name, b.name FROM reference r"
+            " JOIN full f ON f.uri = r.uri AND f.second = r.second"
+            " JOIN file a ON a.number = r.file JOIN file b ON b.number = f.file"
+            " WHERE r.file <> f.file ORDER BY a.name, b.name"
+        )
+        for name, other in self._database.execute(query):
+            yield _text(name), _text(other)
+
+    def _judge(self, revisit: _Revisit) -> str:
+        if revisit.kind == CHECKED and revisit.uri is not None:
+            return self._judge_alone(revisit)
+        if revisit.kind in (KEPT, CHECKED):
+            return self._judge_others(revisit)
+        return self._judge_ours(revisit)
+
+    def _judge_alone(self, revisit: _Revisit) -> str:
+        if (revisit.uri, revisit.second) == (revisit.own_uri, revisit.own_second):
+            return "itself"
+        found = self._at(revisit.uri, revisit.second)
+        if not found:
+            return "dangling"
+        if (revisit.second or "~") > (revisit.own_second or ""):
+            return "later"
+        declared = {full.declared for full in found}
+        return "resolves" if revisit.declared in declared else "other-digest"
 
     def _judge_ours(self, revisit: _Revisit) -> str:
         if (revisit.uri, revisit.second) == (revisit.own_uri, revisit.own_second):

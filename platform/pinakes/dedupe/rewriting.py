@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.rewrite.aside import written_aside
+from pinakes.rewrite.aside import hidden_name, written_aside
 from pinakes.rewrite.replace import Replacement, copy_with_replacements
 from pinakes.warc.source import Source, open_source
 
@@ -46,6 +46,7 @@ def rewrite_to(path: Path, target: Path, replacements: Replacements) -> None:
         _write(path, again, replacements)
         if not filecmp.cmp(again, target, shallow=False):
             raise InputRefused("exists already and is not replaced", file=str(target))
+        hidden_name(target).unlink(missing_ok=True)
     finally:
         again.unlink(missing_ok=True)
 

@@ -36,7 +36,7 @@ def written_aside(target: Path) -> Iterator[int]:
     if target.exists():
         raise InputRefused("exists already and is not replaced", file=str(target))
     hidden = hidden_name(target)
-    descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    descriptor = _open_hidden(hidden)
     try:
         _lock(descriptor, target)
         os.ftruncate(descriptor, 0)
@@ -57,6 +57,18 @@ def written_aside(target: Path) -> Iterator[int]:
     finally:
         os.close(descriptor)
     sync_folder(target.parent)
+
+
+def _open_hidden(hidden: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    descriptor = os.open(hidden, flags, 0o666)
+    if os.fstat(descriptor).st_nlink > 1:
+        # Published by a process that died before it took the hidden name away: this is
+        # somebody's file, wherever it is now.
+        os.close(descriptor)
+        hidden.unlink()
+        descriptor = os.open(hidden, flags, 0o666)
+    return descriptor
 
 
 def _lock(descriptor: int, target: Path) -> None:

@@ -1,0 +1,118 @@
+"""Do the references of a set of archive files resolve within it; and in which order to copy.
+
+Reads headers alone.  What a revisit's original holds is not compared here: `validate`
+does that, which knows what the revisit replaced.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pinakes.errors import UnresolvedReference
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import is_ours
+from pinakes.warc.source import open_source
+
+from .folders import archive_folder
+from .resolution import CHECKED, KEPT, OUTCOMES, Reference, Resolution
+
+_RESOLVES = frozenset({"resolves"})
+
+
+def add_set_file(resolution: Resolution, path: Path, name: str, *, all_must_resolve: bool) -> None:
+    """Collect full records and references of a file; of others' revisits, where asked for."""
+    number = resolution.add_file(name)
+    with open_source(path) as source:
+        for record in iter_records(source, digests=("sha1",)):
+            if not isinstance(record, Record):
+                continue
+            if record.type == "revisit":
+                checked = all_must_resolve or is_ours(record.header)
+                resolution.add_reference(number, record, CHECKED if checked else KEPT)
+            else:
+                _add_full(resolution, record, number)
+
+
+def _add_full(resolution: Resolution, record: Record, number: int) -> None:
+    if record.type not in ("response", "resource"):
+        return
+    declared = record.header.field("warc-payload-digest")
+    resolution.add_indexed(
+        record.target_uri,
+        record.date,
+        declared or str(record.payload_digest("sha1")),
+        record_id=record.record_id,
+        file=number,
+    )
+
+
+def unresolved(resolution: Resolution) -> Iterator[Reference]:
+    """The references that do not resolve."""
+    for reference in resolution.outcomes():
+        if reference.outcome not in _RESOLVES:
+            yield reference
+
+
+def examine_copy(
+    source: Path, names: list[str], target: Path, replaced: Iterable[str]
+) -> list[str]:
+    """The files of `source` in an order in which originals come before what refers to them.
+
+    Files may refer to one another in a circle; then whichever refers to the fewest goes
+    first.  What is not in `source` is looked for in the files of `target` that are not
+    `replaced`.
+
+    Raises:
+        UnresolvedReference: where a reference of ours leads nowhere.
+    """
+    with Resolution() as resolution:
+        for name in names:
+            add_set_file(resolution, source / name, name, all_must_resolve=False)
+        if any(r.outcome == "dangling" for r in unresolved(resolution)):
+            gone = set(replaced)
+            for path in archive_folder(target).archives.values():
+                name = str(path.relative_to(target))
+                if name not in gone and name not in names:
+                    _add_standing(resolution, path, name)
+        for reference in unresolved(resolution):
+            if reference.outcome != "missing":
+                raise UnresolvedReference(
+                    f"record {reference.ordinal}: {OUTCOMES[reference.outcome]} "
+                    f"({reference.target_uri}); nothing was changed",
+                    file=reference.file,
+                )
+        return _originals_first(names, resolution.edges())
+
+
+def _add_standing(resolution: Resolution, path: Path, name: str) -> None:
+    number = resolution.add_file(name)
+    with open_source(path) as source:
+        for record in iter_records(source, digests=("sha1",)):
+            if isinstance(record, Record):
+                _add_full(resolution, record, number)
+
+
+def _originals_first(names: list[str], edges: Iterable[tuple[str, str]]) -> list[str]:
+    waits_for: dict[str, set[str]] = {name: set() for name in names}
+    awaited_by: dict[str, set[str]] = defaultdict(set)
+    for name, other in edges:
+        if name in waits_for and other in waits_for:
+            waits_for[name].add(other)
+            awaited_by[other].add(name)
+    heap = [(len(others), name) for name, others in waits_for.items()]
+    heapq.heapify(heap)
+    order = []
+    while heap:
+        count, name = heapq.heappop(heap)
+        if name not in waits_for or count != len(waits_for[name]):
+            continue
+        del waits_for[name]
+        order.append(name)
+        for waiting in awaited_by[name] & waits_for.keys():
+            waits_for[waiting].discard(name)
+            heapq.heappush(heap, (len(waits_for[waiting]), waiting))
+    return order

@@ -1,0 +1,222 @@
+"""commit-copy: what a receipt permits, in an order that holds, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from killing import tree
+from warc_sets import ArchiveFile, Rec, plan, refs, write_set
+
+from pinakes.cli import main
+from pinakes.dedupe.commit_copy import commit_copy, plan_copy
+from pinakes.dedupe.receipt import read_receipt
+from pinakes.dedupe.reference_check import examine_copy
+from pinakes.errors import ConfigError
+
+LATER = "2020-02-02T00:00:00Z"
+BODY = bytes(range(256)) * 8
+
+
+@dataclass
+class Copy:
+    """A validated set, its second copy, and the receipt."""
+
+    source: Path
+    target: Path
+    receipt: Path
+
+    def call(self, *more: str) -> int:
+        arguments = [self.source, self.target, "--receipt", self.receipt, *more]
+        return main(["commit-copy", *map(str, arguments)])
+
+    def superseded(self) -> dict[str, bytes]:
+        (folder,) = self.target.glob("superseded-????-??-??")
+        return tree(folder)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    """Three files: b and c refer to a; one lies in a folder; one stays as it is."""
+    files = [
+        ArchiveFile("a", [Rec(uri="http://a/", body=BODY)]),
+        ArchiveFile("b", [Rec(uri="http://b/", body=BODY, date=LATER)]),
+        ArchiveFile("sub/c", [Rec(uri="http://c/", body=BODY, date=LATER)], "plain"),
+    ]
+    before, after = tmp_path / "before", tmp_path / "after"
+    (before / "sub").mkdir(parents=True)
+    paths = write_set(before, files)
+    assert refs(paths, plan(paths), after).records == 2
+    (after / "sub").mkdir()
+    (after / "c.warc").rename(after / "sub" / "c.warc")
+    shutil.copytree(before, tmp_path / "copy")
+    receipt = tmp_path / "receipt.json"
+    assert main(["validate", str(before), str(after), "--receipt", str(receipt)]) == 0
+    return Copy(after, tmp_path / "copy", receipt)
+
+
+def test_the_new_in_place_the_old_kept(copy: Copy) -> None:
+    old, new = tree(copy.target), tree(copy.source)
+    assert copy.call() == 0
+    now = {n: data for n, data in tree(copy.target).items() if not n.startswith("superseded")}
+    assert now == new
+    changed = {name for name in old if old[name] != new[name]}
+    assert changed == {"b.warc.gz", "sub/c.warc"}
+    assert copy.superseded() == {name: old[name] for name in changed}
+    assert copy.call() == 0
+
+
+def test_dry_run_writes_nothing(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
+    old = tree(copy.target)
+    assert copy.call("--dry-run", "--json") == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["file"], line["state"]) for line in lines] == [
+        ("a.warc.gz", "done"),
+        ("b.warc.gz", "to do"),
+        ("sub/c.warc", "to do"),
+    ]
+    assert tree(copy.target) == old
+
+
+def change(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def edit_receipt(copy: Copy, act: Callable[[dict], None]) -> None:
+    value = json.loads(copy.receipt.read_text())
+    act(value)
+    copy.receipt.write_text(json.dumps(value))
+
+
+def dangling(copy: Copy) -> None:
+    """Accept everything, and let the original be another capture: still no reference may dangle."""
+    for folder in (copy.source, copy.target):
+        (folder / "a.warc.gz").unlink()
+    edit_receipt(copy, lambda value: value["files"].pop(0))
+
+
+REFUSED: dict[str, tuple[Callable[[Copy], None], int]] = {
+    "the verdict is fail": (lambda c: edit_receipt(c, lambda v: v.update(verdict="fail")), 3),
+    "SRC changed": (lambda c: change(c.source / "b.warc.gz"), 3),
+    "SRC lacks a file": (lambda c: (c.source / "b.warc.gz").unlink(), 3),
+    "DST differs": (lambda c: change(c.target / "b.warc.gz"), 3),
+    "DST differs in a file that stays": (lambda c: change(c.target / "a.warc.gz"), 3),
+    "DST lacks a file": (lambda c: (c.target / "sub" / "c.warc").unlink(), 3),
+    "a reference would dangle": (dangling, 3),
+    "the receipt names no file": (lambda c: edit_receipt(c, lambda v: v.update(files=[])), 3),
+    "the receipt is of tomorrow": (lambda c: edit_receipt(c, lambda v: v.update(receipt=2)), 2),
+    "the receipt names a file outside": (
+        lambda c: edit_receipt(c, lambda v: v["files"][0].update(name="../x")),
+        2,
+    ),
+    "the receipt names a file twice": (
+        lambda c: edit_receipt(c, lambda v: v["files"].append(v["files"][0])),
+        2,
+    ),
+    "the receipt is none": (lambda c: c.receipt.write_text("[]") and None, 2),
+    "there is no receipt": (lambda c: c.receipt.unlink(), 2),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_and_nothing_written(name: str, copy: Copy) -> None:
+    act, code = REFUSED[name]
+    act(copy)
+    old = tree(copy.target)
+    assert copy.call() == code
+    assert tree(copy.target) == old
+
+
+def test_src_is_dst(copy: Copy) -> None:
+    assert (
+        main(["commit-copy", str(copy.source), str(copy.source), "--receipt", str(copy.receipt)])
+        == 3
+    )
+    inner = copy.source / "sub"
+    assert main(["commit-copy", str(copy.source), str(inner), "--receipt", str(copy.receipt)]) == 3
+
+
+def test_some_files_done_before(copy: Copy) -> None:
+    """As after a kill on another day."""
+    new = tree(copy.source)
+    (copy.target / "superseded-2020-01-01").mkdir()
+    (copy.target / "b.warc.gz").rename(copy.target / "superseded-2020-01-01" / "b.warc.gz")
+    shutil.copy(copy.source / "b.warc.gz", copy.target)
+    assert copy.call() == 0
+    now = {n: data for n, data in tree(copy.target).items() if not n.startswith("superseded")}
+    assert now == new
+
+
+def test_another_file_where_the_old_one_would_go(copy: Copy) -> None:
+    plan = plan_copy(copy.source, copy.target, read_receipt(copy.receipt), today="2026-11-21")
+    del plan
+    (copy.target / "superseded-2026-11-21").mkdir()
+    (copy.target / "superseded-2026-11-21" / "b.warc.gz").write_bytes(b"other")
+    with pytest.raises(Exception, match="another file stands here"):
+        plan_copy(copy.source, copy.target, read_receipt(copy.receipt), today="2026-11-21")
+
+
+def test_originals_that_dst_holds_beside_the_set(copy: Copy) -> None:
+    """The set may be a part of what DST holds."""
+    (copy.source / "a.warc.gz").unlink()
+    edit_receipt(copy, lambda value: value["files"].pop(0))
+    assert copy.call() == 0
+
+
+def test_originals_go_first(copy: Copy) -> None:
+    names = ["sub/c.warc", "b.warc.gz", "a.warc.gz"]
+    assert examine_copy(copy.source, names, copy.target, names)[0] == "a.warc.gz"
+
+
+def test_files_that_refer_to_one_another_get_an_order(tmp_path: Path) -> None:
+    files = [
+        ArchiveFile("a", [Rec(uri="http://a/"), Rec(uri="http://a/2", body=BODY, date=LATER)]),
+        ArchiveFile("b", [Rec(uri="http://b/", body=BODY), Rec(uri="http://b/2", date=LATER)]),
+    ]
+    paths = write_set(tmp_path / "before", files)
+    assert refs(paths, plan(paths), tmp_path / "after").records == 2
+    names = ["b.warc.gz", "a.warc.gz"]
+    assert sorted(examine_copy(tmp_path / "after", names, tmp_path, names)) == sorted(names)
+
+
+def test_what_is_written_wrong_is_not_put_in_place(copy: Copy) -> None:
+    plan = plan_copy(copy.source, copy.target, read_receipt(copy.receipt), today="2026-11-21")
+    change(copy.source / "b.warc.gz")
+    old = tree(copy.target)
+    with pytest.raises(Exception, match="reads back as other bytes"):
+        commit_copy(plan)
+    assert tree(copy.target) == old
+
+
+def test_a_compressed_file_may_take_a_plain_ones_place(tmp_path: Path) -> None:
+    """The pair is one by stem: the old name goes away with the old file."""
+    from warc_sets import member
+
+    for folder, name, data in (
+        ("before", "a.warc", Rec().raw(1)),
+        ("after", "a.warc.gz", member(Rec().raw(1))),
+        ("copy", "a.warc", Rec().raw(1)),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(data)
+    receipt = str(tmp_path / "receipt.json")
+    before, after, copy = (str(tmp_path / name) for name in ("before", "after", "copy"))
+    assert main(["validate", before, after, "--receipt", receipt]) == 0
+    assert main(["commit-copy", after, copy, "--receipt", receipt]) == 0
+    names = sorted(Path(name).name for name in tree(Path(copy)))
+    assert names == ["a.warc", "a.warc.gz"]
+    assert (tmp_path / "copy" / "a.warc.gz").is_file()
+    assert not (tmp_path / "copy" / "a.warc").exists()
+    assert main(["commit-copy", after, copy, "--receipt", receipt]) == 0
+
+
+def test_a_receipt_that_is_no_json(tmp_path: Path) -> None:
+    (tmp_path / "r").write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="no receipt"):
+        read_receipt(tmp_path / "r")
