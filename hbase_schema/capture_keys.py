@@ -17,7 +17,6 @@ CDXJ order; among cut urlkeys that share 4096 bytes it is the order of their has
 from __future__ import annotations
 
 import re
-from base64 import b32encode
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -29,6 +28,8 @@ from .text import name_bytes, printable_urlkey
 URLKEY_LIMIT_BYTES = 4096
 UNREADABLE_TIME = "0" * 17
 
+_BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_BASE32_PAIRS = tuple((a + b).encode("ascii") for a in _BASE32 for b in _BASE32)  # by ten bits
 _TIME = re.compile(r"[0-9]{17}\Z")
 _KEY = re.compile(rb"([\x21-\x7e]*) ([0-9]{17}) ([A-Z2-7]{8})\Z")
 
@@ -57,7 +58,11 @@ def encode_urlkey(urlkey: str) -> bytes:
 def encode_mark(archive_file: str, ordinal: int) -> bytes:
     """The last part of the key, from the file's identity and the ordinal as landed."""
     place = b"%b\0%d" % (name_bytes(archive_file), ordinal)
-    return b32encode(sha256(place).digest()[:5])
+    bits = int.from_bytes(sha256(place).digest()[:5], "big")
+    pairs = _BASE32_PAIRS
+    return (
+        pairs[bits >> 30] + pairs[bits >> 20 & 1023] + pairs[bits >> 10 & 1023] + pairs[bits & 1023]
+    )
 
 
 def encode_capture_key(urlkey: str, time: str, archive_file: str, ordinal: int) -> bytes:

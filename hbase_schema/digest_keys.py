@@ -18,6 +18,7 @@ content: unequal lengths never merge.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
@@ -26,7 +27,7 @@ from .ranges import KeyRange, prefix_range
 from .text import check_name, escape_name, unescape_name
 
 _SECOND = re.compile(r"[0-9]{14}\Z")
-_HEX = re.compile(r"(?:[0-9a-f]{2})+\Z")
+_HEX = re.compile(r"[0-9a-f]+\Z")
 _KEY = re.compile(
     rb"([A-Za-z0-9._-]+):([a-z0-9]+):([0-9a-f]+):([0-9]+):([0-9]{14})"
     rb":([\x21-\x7e]+):([0-9]{10})\Z"
@@ -89,10 +90,13 @@ def digests_in(scope: str) -> KeyRange:
 
 
 def _content(scope: str, algorithm: str, hex_digest: str) -> bytes:
-    if not _HEX.match(hex_digest) or not (algorithm.isalnum() and algorithm.islower()):
+    if len(hex_digest) % 2 or not _HEX.match(hex_digest):
         raise ValueError(f"no digest in lower-case hex: {algorithm}:{hex_digest}")
-    return b"%b:%b:%b:" % (
-        check_name(scope, "a scope"),
-        check_name(algorithm, "an algorithm"),
-        hex_digest.encode("ascii"),
-    )
+    return b"%b%b:" % (_scope_prefix(scope, algorithm), hex_digest.encode("ascii"))
+
+
+@lru_cache(maxsize=64)
+def _scope_prefix(scope: str, algorithm: str) -> bytes:
+    if not (algorithm.isalnum() and algorithm.islower()):
+        raise ValueError(f"no algorithm: {algorithm!r}")
+    return b"%b:%b:" % (check_name(scope, "a scope"), check_name(algorithm, "an algorithm"))

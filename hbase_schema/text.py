@@ -7,6 +7,7 @@ lone surrogates U+DC80–U+DCFF in a `str` here (PEP 383), as `os.fsdecode` make
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pinakes.errors import ConfigError, InputRefused
 
@@ -33,6 +34,7 @@ def name_bytes(name: str) -> bytes:
         raise InputRefused("the name is no text of any encoding", file=name) from error
 
 
+@lru_cache(maxsize=256)  # a file's name stands in two keys a capture
 def escape_name(name: str) -> bytes:
     """A name in printable ASCII without spaces, reversibly: `%` itself becomes `%25`.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 
-from pinakes.warc.digest import Digest, hasher, parse_digest
+from pinakes.warc.digest import Digest, format_digest, hasher, parse_digest
 from pinakes.warc.http import Dechunker
 from pinakes.warc.record import Record
 
@@ -18,21 +18,26 @@ _STEP_BYTES = 1 << 20
 Decode = Callable[[Iterable[bytes | memoryview]], Iterator[bytes]]
 
 
-def verified_over(record: Record, stored: Digest | None = None) -> str | None:
+def verified_over(record: Record, stored_sha1: bytes | None = None) -> str | None:
     """What the declared payload digest was taken over; None where there is none.
 
     `stored`, `dechunked` or `decoded` (tried only when the others fail), else
-    `none`; `unreadable` where it is no digest.  `stored` may be given if it is known.
+    `none`; `unreadable` where it is no digest.  The stored body's SHA-1
+    may be given if it is known.
     """
     text = record.header.field("warc-payload-digest")
     if text is None:
         return None
+    if stored_sha1 is not None and text == format_digest("sha1", stored_sha1):
+        return "stored"  # seen at a glance of most records
     declared = parse_digest(text)
     if declared is None:
         return "unreadable"
-    if stored is None or stored.algorithm != declared.algorithm:
-        stored = record.payload_digest(declared.algorithm)
-    if stored.value == declared.value:
+    if stored_sha1 is None or declared.algorithm != "sha1":
+        stored = record.payload_hash(declared.algorithm)
+    else:
+        stored = stored_sha1
+    if stored == declared.value:
         return "stored"
     if record.type == "revisit":
         return "none"

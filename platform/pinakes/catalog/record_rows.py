@@ -2,23 +2,29 @@
 
 Pure: a record goes in, rows and cells come out.  Two digests of our own per payload,
 over the stored body and, where the body really is chunked, over the de-chunked one.
+
+This is the inner loop of landing, whose limit is three times inflating and hashing
+(docs/ingest.md): rows are built once, by position, and cells without their dataclasses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
+from typing import NamedTuple
 
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry, Location
 from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, encode_capture_key
-from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.cells import encode_fields
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.digest_keys import DigestKey, encode_digest_key
 from pinakes.index.scan import CAPTURE_TYPES, why_not
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.dates import format_14, format_17, parse_date
-from pinakes.warc.digest import Digest
+from pinakes.warc.digest import format_digest
 from pinakes.warc.header import strip_brackets
+from pinakes.warc.http import HttpHead
 from pinakes.warc.record import Record
 
 from .declared import verified_over
@@ -26,6 +32,24 @@ from .sidecar import SidecarRow
 
 FIRST_GENERATION = 1
 Cells = dict[bytes, bytes]
+_FIRST_LOCATION = numbered_column(Location, FIRST_GENERATION)
+_FIRST_WEB_ARCHIVE_YEAR = 1991
+
+
+class _Moment(NamedTuple):
+    """A capture date as written, and what is asked of it; zeros where it is unreadable."""
+
+    parsed: datetime | None
+    time_17: str
+    second_14: str
+
+
+@lru_cache(maxsize=4096)
+def _moment(date: str) -> _Moment:
+    parsed = parse_date(date)
+    if parsed is None:
+        return _Moment(None, UNREADABLE_TIME, UNREADABLE_TIME[:14])
+    return _Moment(parsed, format_17(parsed), format_14(parsed))
 
 
 def sidecar_row(record: Record, *, archive_file: str, landed: datetime) -> SidecarRow:
@@ -33,40 +57,135 @@ def sidecar_row(record: Record, *, archive_file: str, landed: datetime) -> Sidec
     if record.type in CAPTURE_TYPES:
         return _capture_row(record, archive_file, landed)
     http = record.http if record.type == "request" else None
-    return _row(record, method=http.method if http is not None else None)
+    uri, date, record_id = record.header.outline()
+    return SidecarRow(
+        record.ordinal,
+        None,  # row_key
+        record.type,
+        record_id,
+        uri,
+        date,
+        None,  # status
+        http.method if http is not None else None,
+        None,  # media_type
+        record.offset,
+        record.length,
+        record.inner_offset,
+        record.content_length,
+        None,  # payload_size
+        None,  # sha1
+        None,  # sha256
+        None,  # dechunked_sha1
+        None,  # dechunked_sha256
+        None,  # declared
+        None,  # verified_over
+        None,  # skip
+        _findings(record),
+        None,  # refers_uri
+        None,  # refers_date
+        None,  # refers_id
+        strip_brackets(record.header.field("warc-concurrent-to")),
+    )
 
 
 def _capture_row(record: Record, archive_file: str, landed: datetime) -> SidecarRow:
-    header = record.header
+    field = record.header.field
     http = record.http
-    status = http.status if http is not None else None
+    uri, date, record_id = record.header.outline()
     size = record.payload_size
-    uri = record.target_uri
-    row = _row(
-        record,
-        status=status,
-        media_type=http.media_type if http is not None else header.field("content-type"),
-        payload_size=size,
-        declared=header.field("warc-payload-digest"),
-        skip=why_not(record, now=landed),
-        row_key=_row_key(record, archive_file) if uri else None,
+    revisit = record.type == "revisit"
+    sha1 = sha256 = dechunked_sha1 = dechunked_sha256 = over = None
+    if not revisit:
+        sha1, sha256 = record.payload_hash("sha1"), record.payload_hash("sha256")
+        if http is not None and http.says_chunked:
+            dechunked_sha1, dechunked_sha256 = _dechunked(record)
+        over = verified_over(record, sha1)
+    fit = is_plainly_fit(record, http, uri, date, size, landed)
+    return SidecarRow(
+        record.ordinal,
+        _row_key(uri, date, archive_file, record.ordinal) if uri else None,
+        record.type,
+        record_id,
+        uri,
+        date,
+        http.status if http is not None else None,
+        None,  # method: see `requests`
+        media_type_of(http) if http is not None else field("content-type"),
+        record.offset,
+        record.length,
+        record.inner_offset,
+        record.content_length,
+        size,
+        sha1,
+        sha256,
+        dechunked_sha1,
+        dechunked_sha256,
+        field("warc-payload-digest"),
+        over,
+        None if fit else why_not(record, now=landed),
+        _findings(record),
+        strip_brackets(field("warc-refers-to-target-uri")) if revisit else None,
+        field("warc-refers-to-date") if revisit else None,
+        strip_brackets(field("warc-refers-to")) if revisit else None,
+        strip_brackets(field("warc-concurrent-to")),
     )
-    if record.type == "revisit":
-        return row._replace(
-            refers_uri=strip_brackets(header.field("warc-refers-to-target-uri")),
-            refers_date=header.field("warc-refers-to-date"),
-            refers_id=strip_brackets(header.field("warc-refers-to")),
-            verified_over=None,
-        )
-    sha1, sha256 = record.payload_digest("sha1"), record.payload_digest("sha256")
-    dechunked = _dechunked(record) if http is not None and http.says_chunked else (None, None)
-    return row._replace(
-        sha1=sha1.value,
-        sha256=sha256.value,
-        dechunked_sha1=dechunked[0],
-        dechunked_sha256=dechunked[1],
-        verified_over=verified_over(record, sha1),
+
+
+def is_plainly_fit(
+    record: Record,
+    http: HttpHead | None,
+    uri: str | None,
+    date: str | None,
+    size: int,
+    landed: datetime,
+) -> bool:
+    """Whether `why_not` would say None.  True is certain; False is not, but quickly said."""
+    if http is None or not size or record.type != "response" or record.findings:
+        return False
+    if uri is None or uri[:7] not in ("http://", "https:/") or date is None:
+        return False
+    moment = _moment(date).parsed
+    if moment is None or moment.year < _FIRST_WEB_ARCHIVE_YEAR or moment > landed:
+        return False
+    field = record.header.field
+    return (
+        http.is_plainly(200, size)
+        and field("warc-truncated") is None
+        and field("warc-segment-number") is None
+        and record.version[:4] == "WARC"
     )
+
+
+_NAME = b"content-type"
+
+
+def media_type_of(http: HttpHead) -> str | None:
+    """`http.media_type`, without reading all of the head where the name stands in it once."""
+    raw = http.raw
+    low = raw.lower()
+    at = low.find(_NAME)
+    if at < 0:
+        return None
+    end = raw.find(b"\n", at)
+    after = at + len(_NAME)
+    if (
+        end < 0
+        or raw[at - 1 : after + 1 : after - at + 1] != b"\n:"
+        or raw[end + 1 : end + 2] in (b" ", b"\t")
+        or low.find(_NAME, after) >= 0
+    ):
+        return http.media_type
+    return _media_type(raw[after + 1 : end])
+
+
+@lru_cache(maxsize=1024)
+def _media_type(value: bytes) -> str | None:
+    text = value.decode("utf-8", "surrogateescape").strip(" \t\r")
+    return text.split(";", 1)[0].strip().lower() if text else None
+
+
+def _findings(record: Record) -> str | None:
+    return " ".join(finding.code for finding in record.findings) or None
 
 
 def _dechunked(record: Record) -> tuple[bytes | None, bytes | None]:
@@ -75,82 +194,40 @@ def _dechunked(record: Record) -> tuple[bytes | None, bytes | None]:
     return (sha1.value if sha1 else None, sha256.value if sha256 else None)
 
 
-def _row_key(record: Record, archive_file: str) -> bytes:
-    moment = parse_date(record.date or "")
-    time = format_17(moment) if moment is not None else UNREADABLE_TIME
-    return encode_capture_key(urlkey(record.target_uri or ""), time, archive_file, record.ordinal)
-
-
-def _row(
-    record: Record,
-    *,
-    row_key: bytes | None = None,
-    status: int | None = None,
-    method: str | None = None,
-    media_type: str | None = None,
-    payload_size: int | None = None,
-    declared: str | None = None,
-    skip: str | None = None,
-) -> SidecarRow:
-    header = record.header
-    return SidecarRow(
-        ordinal=record.ordinal,
-        row_key=row_key,
-        type=record.type,
-        record_id=record.record_id,
-        target_uri=record.target_uri,
-        date=record.date,
-        status=status,
-        method=method,
-        media_type=media_type,
-        offset=record.offset,
-        length=record.length,
-        inner_offset=record.inner_offset,
-        content_length=record.content_length,
-        payload_size=payload_size,
-        sha1=None,
-        sha256=None,
-        dechunked_sha1=None,
-        dechunked_sha256=None,
-        declared=declared,
-        verified_over=None,
-        skip=skip,
-        findings=" ".join(f.code for f in record.findings) or None,
-        refers_uri=None,
-        refers_date=None,
-        refers_id=None,
-        concurrent_to=strip_brackets(header.field("warc-concurrent-to")),
-    )
+def _row_key(uri: str, date: str | None, archive_file: str, ordinal: int) -> bytes:
+    return encode_capture_key(urlkey(uri), _moment(date or "").time_17, archive_file, ordinal)
 
 
 def capture_cells(row: SidecarRow, archive_file: str) -> Cells:
     """The cells of a capture's row in `captures`, by column."""
-    facts = CaptureFacts(
-        type=row.type,
-        target_uri=row.target_uri or "",
-        date=row.date or "",
-        archive_file=archive_file,
-        ordinal=row.ordinal,
-        record_id=row.record_id,
-        media_type=row.media_type,
-        status=row.status,
-        method=row.method,
-        payload_sha1=_labelled("sha1", row.sha1),
-        payload_sha256=_labelled("sha256", row.sha256),
-        payload_size=row.payload_size,
-        dechunked_sha1=_labelled("sha1", row.dechunked_sha1),
-        dechunked_sha256=_labelled("sha256", row.dechunked_sha256),
-        declared_digest=row.declared,
-        declared_over=row.verified_over,
-        skip=row.skip,
-        refers_to_target_uri=row.refers_uri,
-        refers_to_date=row.refers_date,
-        refers_to_id=row.refers_id,
-        findings=tuple((row.findings or "").split()),
+    facts = (
+        row.type,
+        row.target_uri or "",
+        row.date or "",
+        archive_file,
+        row.ordinal,
+        row.record_id,
+        row.media_type,
+        row.status,
+        row.method,
+        _labelled("sha1", row.sha1),
+        _labelled("sha256", row.sha256),
+        row.payload_size,
+        _labelled("sha1", row.dechunked_sha1),
+        _labelled("sha256", row.dechunked_sha256),
+        row.declared,
+        row.verified_over,
+        row.skip,
+        None,  # profile
+        row.refers_uri,
+        row.refers_date,
+        row.refers_id,
+        tuple(row.findings.split()) if row.findings else (),
     )
+    location = (row.offset, row.length, row.inner_offset)
     return {
-        CaptureFacts.COLUMN: encode_cell(facts),
-        numbered_column(Location, FIRST_GENERATION): encode_cell(location_of(row)),
+        CaptureFacts.COLUMN: encode_fields(CaptureFacts, facts),
+        _FIRST_LOCATION: encode_fields(Location, location),
     }
 
 
@@ -160,15 +237,14 @@ def location_of(row: SidecarRow) -> Location:
 
 
 def _labelled(algorithm: str, value: bytes | None) -> str | None:
-    return str(Digest(algorithm, value)) if value is not None else None
+    return format_digest(algorithm, value) if value is not None else None
 
 
 def digest_rows(row: SidecarRow, archive_file: str, scope: str) -> Iterator[tuple[bytes, Cells]]:
     """The rows in `digests` by which a capture is found: both digests, both framings."""
     if not row.payload_size or row.row_key is None:
         return
-    moment = parse_date(row.date or "")
-    second = format_14(moment) if moment is not None else UNREADABLE_TIME[:14]
+    second = _moment(row.date or "").second_14
     key = row.row_key.decode("ascii")
     for body, algorithm, value in (
         ("stored", "sha1", row.sha1),
@@ -180,5 +256,5 @@ def digest_rows(row: SidecarRow, archive_file: str, scope: str) -> Iterator[tupl
             digest_key = DigestKey(
                 scope, algorithm, value.hex(), row.payload_size, second, archive_file, row.ordinal
             )
-            entry = DigestEntry(capture_key=key, body=body)
-            yield encode_digest_key(digest_key), {DigestEntry.COLUMN: encode_cell(entry)}
+            entry = encode_fields(DigestEntry, (key, body))
+            yield encode_digest_key(digest_key), {DigestEntry.COLUMN: entry}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from .sidecar import SidecarRow
 
 BESIDE_RECORDS = 4
+ANSWERS = frozenset({"response", "revisit"})
 
 
 def assign_methods(rows: Iterable[SidecarRow]) -> Iterator[SidecarRow]:
@@ -30,8 +31,9 @@ def assign_methods(rows: Iterable[SidecarRow]) -> Iterator[SidecarRow]:
             passed.append(row)
             held.append(row)
         else:
-            for request in passed:
-                row = _answer(row, request)  # noqa: PLW2901
+            if row.type in ANSWERS:
+                for request in passed:
+                    row = _answer(row, request)  # noqa: PLW2901
             held.append(row)
         if len(held) > BESIDE_RECORDS:
             yield held.popleft()
@@ -39,7 +41,7 @@ def assign_methods(rows: Iterable[SidecarRow]) -> Iterator[SidecarRow]:
 
 
 def _answer(capture: SidecarRow, request: SidecarRow) -> SidecarRow:
-    if capture.type not in ("response", "revisit") or capture.method is not None:
+    if capture.method is not None or capture.type not in ANSWERS:
         return capture
     if request.concurrent_to or capture.concurrent_to:
         beside = (

@@ -87,13 +87,27 @@ def write_sidecar(file: BinaryIO, rows: Iterable[SidecarRow]) -> int:
         for batch in _batches(rows):
             columns: list[Any] = list(zip(*batch, strict=True))
             arrays = [
-                pa.array([_clean(v) for v in column] if field.type == pa.string() else column,
-                         type=field.type)
+                _texts(column) if field.type == pa.string() else pa.array(column, type=field.type)
                 for column, field in zip(columns, schema, strict=True)
-            ]  # fmt: skip
+            ]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             count += len(batch)
     return count
+
+
+def _texts(column: tuple[str | None, ...]) -> pa.Array:
+    """A column of strings, those that Parquet cannot hold in another form: see `_clean`."""
+    import pyarrow as pa
+
+    try:
+        texts = pa.array(column, type=pa.string())
+    except UnicodeEncodeError:
+        pass
+    else:
+        characters = texts.buffers()[2]
+        if characters is None or characters.to_pybytes().find(_ESCAPE.encode()) < 0:
+            return texts
+    return pa.array([_clean(text) for text in column], type=pa.string())
 
 
 def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:
