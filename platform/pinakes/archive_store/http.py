@@ -117,9 +117,9 @@ class HttpFile(io.RawIOBase):
         data = bytearray(max(self._size - self._at, 0))
         with memoryview(data) as view:
             got = 0
-            while got < len(data):
-                got += self.readinto(view[got:])
-        return bytes(data)
+            while count := self.readinto(view[got:]):
+                got += count
+        return bytes(data[:got])
 
     def close(self) -> None:
         if not self.closed:
