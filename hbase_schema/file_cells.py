@@ -84,7 +84,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileState:
-    """`l:state`: `landing`, `stored`, `leaving`, `removed` or `purged`."""
+    """`l:state`: `landing`, `stored`, `refused`, `leaving`, `left`, `removed` or `purged`.
+
+    `left` is `leaving` with its rows gone, the bytes not yet.
+    """
 
     COLUMN: ClassVar[bytes] = b"l:state"
     VERSION: ClassVar[int] = 1

@@ -36,7 +36,10 @@ class ActCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlState:
-    """`l:state`: `open`, `committed`, `cancelled`, `removed` or `purged`."""
+    """`l:state`: `open`, `committed`, `cancelled`, `removed` or `purged`.
+
+    `cancelling` and `removing` while it is taken out: the same command ends it.
+    """
 
     COLUMN: ClassVar[bytes] = b"l:state"
     VERSION: ClassVar[int] = 1

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from landed_stores import LandedStore, page, revisit, sha1_of
 
 from pinakes.catalog.captures import scan_captures_of
@@ -167,3 +166,26 @@ def test_what_is_not_there_is_an_error(call: Call, capture: str, code: int) -> N
     said = call("show", capture)
     assert (said.code, said.out) == (code, "")
     assert said.err.startswith("pinakes: error: ")
+
+
+def test_a_crawl_is_listed_shown_counted_committed_and_removed(
+    store: LandedStore, call: Call
+) -> None:
+    assert call("crawl", "list").out.startswith("one  open  default  1 files, 4 captures, ")
+    crawl, file = call("crawl", "show", "one", "--json").objects()
+    assert (crawl["state"], file["state"], file["hidden"]) == ("open", "stored", False)
+    [stats] = call("crawl", "stats", "one", "--json").objects()
+    assert stats["types"] == {"response": 1, "revisit": 3}
+    assert call("crawl", "commit", "one", "--dry-run").out == "one: would be committed\n"
+    assert call("crawl", "commit", "one").out == "one: committed\n"
+    store.land("two", "t.warc.gz", revisit("http://x.example/", "2024-01-01T00:00:00Z", URI, DATE))
+    refused = call("crawl", "remove", "one")
+    assert refused.code == 3
+    assert "two/t.warc.gz: [" in refused.err
+    assert call("crawl", "cancel", "two").code == 0
+    assert call("crawl", "remove", "one", "--dry-run").out.startswith("one: would be removed; 1 f")
+    assert call("crawl", "remove", "one").code == 0
+    assert call("crawl", "remove", "one").code == 0
+    assert call("timeline", URI).out == ""
+    assert "one  removed  default  0 files, 0 captures, 0 bytes" in call("crawl", "list").out
+    assert call("crawl", "show", "none").code == 2

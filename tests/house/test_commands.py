@@ -13,7 +13,9 @@ from pinakes.cli.frame import VerbParser, build_parser
 from pinakes.cli.verbs import VERBS
 
 # Options of the interface that a verb which is built does not have yet, and with what they come.
-NOT_YET: dict[str, set[str]] = {}
+NOT_YET: dict[str, set[str]] = {
+    "crawl": {"purge", "requires"},
+}
 
 
 def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
@@ -77,7 +79,7 @@ def test_every_verb_is_one_of_the_interface(repository: Path, verb: tuple[str, V
     line = interface(repository)[name]
     meant = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", line))
     built = {option for action in actions(parser) for option in action.option_strings}
-    assert meant - built == NOT_YET.get(name, set())
+    assert meant - built == {option for option in NOT_YET.get(name, set()) if option[0] == "-"}
     nested = re.match(rf"pinakes {name} ([a-z-]+(?:\|[a-z-]+)+)", line)
     if nested:
         assert set(subparsers(parser)) >= set(nested[1].split("|")) - NOT_YET.get(name, set())

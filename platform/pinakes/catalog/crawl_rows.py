@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import named_column
 from pinakes.hbase_schema.name_keys import ALL_CRAWLS, encode_crawl_key
@@ -15,6 +15,11 @@ from pinakes.row_store.port import Put, Row, RowStore, get_row
 
 TABLE = "crawls"
 OPEN = "open"
+COMMITTED = "committed"
+CANCELLING, CANCELLED = "cancelling", "cancelled"
+REMOVING, REMOVED = "removing", "removed"
+LEAVING = (CANCELLING, REMOVING)
+GONE = (CANCELLED, REMOVED, "purged")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +65,10 @@ def _entry(row: Row) -> CrawlEntry | None:
 def ensure_crawl(
     store: RowStore, crawl: str, facts: CrawlFacts, *, act: str, act_time_ms: int
 ) -> None:
-    """Make the crawl known, if it is not.
+    """Make the crawl known, if it is not; open it again, if it was taken out.
 
     Raises:
+        Conflict: where it is being taken out.
         ConfigError: where it belongs to another collection: a crawl's captures share a
             dedupe scope.
     """
@@ -73,10 +79,57 @@ def ensure_crawl(
                 f"the crawl {crawl} belongs to the collection {entry.facts.collection}, "
                 f"not {facts.collection}"
             )
+        if entry.state in LEAVING:
+            raise _refusal(crawl, entry.state)
+        if entry.state in GONE:
+            change_crawl_state(store, crawl, (entry.state,), OPEN, act=act)
         return
     key = encode_crawl_key(crawl)
     store.mutate(TABLE, [Put(key, {CrawlFacts.COLUMN: encode_cell(facts)}, act_time_ms)])
     set_crawl_state(store, crawl, OPEN, act=act)
+
+
+def require_open(store: RowStore, crawl: str) -> None:
+    """Raise Conflict unless files may land in the crawl.  One round trip.
+
+    Landing asks behind its claim, and taking out looks for claims behind its change of
+    state: so one of the two sees the other.
+    """
+    row = get_row(store, TABLE, encode_crawl_key(crawl), columns=[CrawlState.COLUMN])
+    value = row.value(CrawlState.COLUMN) if row is not None else None
+    state = decode_cell(CrawlState, value).state if value is not None else OPEN
+    if state != OPEN:
+        raise _refusal(crawl, state)
+
+
+def _refusal(crawl: str, state: str) -> Conflict:
+    if state in LEAVING:
+        verb = "cancel" if state == CANCELLING else "remove"
+        return Conflict(
+            f"the crawl {crawl} is being taken out: finish that with `pinakes crawl {verb} {crawl}`"
+        )
+    return Conflict(f"the crawl {crawl} is {state}: land what is new in another crawl")
+
+
+def change_crawl_state(
+    store: RowStore, crawl: str, expected: Collection[str], state: str, *, act: str
+) -> None:
+    """Move the crawl from one of the expected states to another.
+
+    Raises:
+        Conflict: where it is in none of them, or somebody else moves it.
+    """
+    key = encode_crawl_key(crawl)
+    row = get_row(store, TABLE, key, columns=[CrawlState.COLUMN])
+    value = row.value(CrawlState.COLUMN) if row is not None else None
+    now = decode_cell(CrawlState, value).state if value is not None else OPEN
+    if now == state:
+        return
+    cell = encode_cell(CrawlState(state=state, act=act))
+    if now not in expected or not store.check_and_put(
+        TABLE, key, CrawlState.COLUMN, expected=value, value=cell
+    ):
+        raise Conflict(f"the crawl {crawl} is {now}, and cannot become {state}")
 
 
 def set_crawl_state(store: RowStore, crawl: str, state: str, *, act: str) -> None:

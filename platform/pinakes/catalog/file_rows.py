@@ -92,11 +92,13 @@ def take_claim(
     act: str,
     now_ms: int,
     is_gone: Callable[[str], bool],
+    after_ms: int = 0,
 ) -> Held:
-    """Claim a file for an act.
+    """Claim a file for an act, whose time is later than `after_ms`.
 
-    A claim whose owner is gone, or that has expired, is taken over with its act and act
-    time, so that what is written again is written to the same cells.
+    A claim whose owner is gone, or that has expired, is taken over; by an act of the same
+    verb with its act and act time, so that what is written again is written to the same
+    cells.  An act of another verb does not go on with it, and is later than it.
 
     Raises:
         Conflict: where somebody else has it.
@@ -106,10 +108,11 @@ def take_claim(
         row = get_row(store, TABLE, key, columns=[Claim.COLUMN])
         value = row.value(Claim.COLUMN) if row is not None else None
         last = decode_cell(Claim, value) if value is not None else None
-        resumed = last is not None and last.expires_ms != 0
+        unfinished = last is not None and last.expires_ms != 0
+        resumed = last is not None and unfinished and _verb(last.act) == _verb(act)
         if (
             last is not None
-            and resumed
+            and unfinished
             and last.owner != owner
             and last.expires_ms > now_ms
             and not is_gone(last.owner)
@@ -118,12 +121,12 @@ def take_claim(
         if last is not None and resumed:
             claim = replace(last, owner=owner, token=token, expires_ms=now_ms + LEASE_MS)
         else:
-            earlier = () if last is None else (last.act_time_ms,)
+            earlier = after_ms if last is None else max(after_ms, last.act_time_ms)
             claim = Claim(
                 owner=owner,
                 token=token,
                 act=act,
-                act_time_ms=next_act_time(now_ms, *earlier),
+                act_time_ms=next_act_time(now_ms, earlier),
                 expires_ms=now_ms + LEASE_MS,
             )
         if store.check_and_put(
@@ -131,6 +134,10 @@ def take_claim(
         ) or _holds(store, archive_file, token):
             return Held(archive_file=archive_file, claim=claim, resumed=resumed)
     raise Conflict("somebody else claims it at this moment; try again", file=archive_file)
+
+
+def _verb(act: str) -> str:
+    return act.partition("-")[0]
 
 
 def _holds(store: RowStore, archive_file: str, token: str) -> bool:

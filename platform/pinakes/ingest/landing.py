@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pinakes.archive_store.port import ArchiveStore, AsideFile
-from pinakes.catalog.crawl_rows import put_counts
+from pinakes.catalog.crawl_rows import put_counts, require_open
 from pinakes.catalog.file_rows import (
     FileEntry,
     Held,
@@ -37,7 +37,7 @@ from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import FileErrors, FileFacts, GenerationFacts
-from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.hbase_schema.name_keys import crawl_of, encode_file_key
 from pinakes.hbase_schema.run_cells import ActCounts
 from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.members import GZIP_MAGIC
@@ -101,7 +101,7 @@ class Lander:
         Raises:
             InputRefused: other bytes are known by this name; or the file is no file, is
                 empty, or changes.
-            Conflict: somebody else is landing it.
+            Conflict: somebody else is landing it; or the crawl is not open.
             StoreUnavailable: a store is not reachable or full.
             DigestMismatch: what was stored is not what was read.
         """
@@ -126,6 +126,11 @@ class Lander:
         if entry.state == STORED:
             self._show(held)
             return self._compare_known(path, entry)
+        try:
+            require_open(self._rows, crawl_of(archive_file))
+        except Conflict:
+            release_claim(self._rows, held)
+            raise
         try:
             return self._land_claimed(path, held, collection)
         except (InputRefused, DigestMismatch):

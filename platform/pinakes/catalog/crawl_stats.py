@@ -1,0 +1,92 @@
+"""What a crawl holds, counted out of its sidecars; and what each kind of act did to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.name_keys import encode_crawl_key
+from pinakes.hbase_schema.run_cells import ActCounts
+from pinakes.row_store.port import RowStore, get_row
+
+from .crawl_rows import TABLE
+from .file_records import iter_known_rows, read_generations, stored_names
+from .file_rows import scan_entries
+from .sidecar import SidecarRow
+
+_STORED = "stored"
+
+
+@dataclass(slots=True)
+class CrawlStats:
+    """Counts of the records that are stored now.
+
+    `stored_bytes` are those of the current generations, `landed_bytes` of the files as
+    they came.  `duplicates` are full records whose stored body another full record of the
+    crawl has; `duplicate_bytes` what they take, compressed.
+    """
+
+    files: int = 0
+    landed_bytes: int = 0
+    stored_bytes: int = 0
+    captures: int = 0
+    duplicates: int = 0
+    duplicate_bytes: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    bytes_by_type: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    media_types: Counter[str] = field(default_factory=Counter)
+    skips: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: SidecarRow, seen: set[bytes]) -> None:
+        """Count one record; `seen` holds the contents met before."""
+        replaced = (row.copy_number or 0) > 1
+        kind = "revisit" if replaced else row.type or "unknown"
+        self.types[kind] += 1
+        self.bytes_by_type[kind] += row.length
+        if row.row_key is None:
+            return
+        self.captures += 1
+        self.statuses["none" if row.status is None else str(row.status)] += 1
+        self.media_types[(row.media_type or "none").lower()] += 1
+        if row.skip:
+            self.skips[row.skip] += 1
+        if kind == "revisit" or not row.payload_size or row.sha256 is None:
+            return
+        if row.sha256 in seen:
+            self.duplicates += 1
+            self.duplicate_bytes += row.length
+        seen.add(row.sha256)
+
+
+def count_crawl(store: RowStore, archive: ArchiveReader, crawl: str) -> CrawlStats:
+    """Count what a crawl holds.  Memory: some 100 bytes for each content of its own."""
+    stats = CrawlStats()
+    seen: set[bytes] = set()
+    for entry in scan_entries(store, crawl):
+        if entry.state != _STORED or entry.facts is None:
+            continue
+        generations = read_generations(store, entry.archive_file)
+        stats.files += 1
+        stats.landed_bytes += entry.facts.size
+        current = generations.get(entry.generation)
+        stats.stored_bytes += current.size if current is not None else entry.facts.size
+        for row in iter_known_rows(archive, stored_names(entry, generations)) or ():
+            stats.add(row, seen)
+    return stats
+
+
+def counts_by_verb(store: RowStore, crawl: str) -> Mapping[str, Counter[str]]:
+    """What acts did to a crawl, summed by verb; `acts` counts them.  One round trip."""
+    row = get_row(store, TABLE, encode_crawl_key(crawl), columns=[b"f"])
+    result: dict[str, Counter[str]] = {}
+    for column, cell in row.cells.items() if row is not None else ():
+        if column.startswith(ActCounts.COLUMN):
+            counts = decode_cell(ActCounts, cell.value)
+            total = result.setdefault(counts.verb, Counter())
+            total["acts"] += 1
+            total.update(counts.counts)
+    return result

@@ -1,0 +1,78 @@
+"""The records of a stored file: out of its sidecar, or anew out of its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.columns import column_suffix
+from pinakes.hbase_schema.file_cells import GenerationFacts
+from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.row_store.port import RowStore, get_row
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+from .file_rows import TABLE, FileEntry
+from .record_rows import sidecar_row
+from .requests import assign_methods
+from .sidecar import SidecarRow, read_sidecar, sidecar_name
+
+
+def read_generations(store: RowStore, archive_file: str) -> dict[int, GenerationFacts]:
+    """Every generation that was ever written, by number.  One round trip."""
+    row = get_row(store, TABLE, encode_file_key(archive_file), columns=[b"f"])
+    return {
+        int(column_suffix(column)): decode_cell(GenerationFacts, cell.value)
+        for column, cell in (row.cells.items() if row is not None else ())
+        if column.startswith(GenerationFacts.COLUMN)
+    }
+
+
+def stored_names(entry: FileEntry, generations: dict[int, GenerationFacts]) -> list[str]:
+    """The names under which its generations may lie, the current one first.
+
+    One past the last is named too: a run that died may have published it.
+    """
+    last = max((entry.generation, *generations))
+    numbers = sorted(range(1, last + 2), key=lambda number: number != entry.generation)
+    return [generation_file(entry.archive_file, number) for number in numbers]
+
+
+def iter_known_rows(archive: ArchiveReader, names: list[str]) -> Iterator[SidecarRow] | None:
+    """The rows of the first of these files that has a sidecar; None where none has.
+
+    Row keys and digests are those of the records as landed, in every generation.
+    """
+    for name in names:
+        if archive.size(sidecar_name(name)) is not None:
+            return iter_sidecar(archive, name)
+    return None
+
+
+def iter_sidecar(archive: ArchiveReader, name: str) -> Iterator[SidecarRow]:
+    """The rows of a stored file's sidecar, in order."""
+    with archive.open(sidecar_name(name)) as file:
+        yield from read_sidecar(file)
+
+
+def read_rows_anew(
+    archive: ArchiveReader,
+    archive_file: str,
+    *,
+    act_time_ms: int,
+    each: Callable[[int], None] = lambda size: None,
+) -> Iterator[SidecarRow]:
+    """The rows of a file's first generation, as its landing at that time wrote them."""
+    landed = datetime.fromtimestamp(act_time_ms / 1000, timezone.utc)
+
+    def rows(source: Source) -> Iterator[SidecarRow]:
+        for item in iter_records(source, digests=("sha1", "sha256")):
+            if isinstance(item, Record):
+                each(item.length)
+                yield sidecar_row(item, archive_file=archive_file, landed=landed)
+
+    with archive.open(archive_file) as file:
+        yield from assign_methods(rows(Source(file, name=archive_file)))

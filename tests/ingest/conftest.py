@@ -1,0 +1,9 @@
+"""Builders of stores and of archive files are plain modules beside other tests."""
+
+import sys
+from pathlib import Path
+
+for name in ("catalog", "warc"):
+    folder = str(Path(__file__).parent.parent / name)
+    if folder not in sys.path:
+        sys.path.append(folder)

@@ -1,0 +1,344 @@
+"""A crawl is taken out whole or not at all, whatever happens on the way."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from landed_stores import KILLED, LandedStore, in_child, kill_at, page, revisit
+
+from pinakes.catalog.captures import scan_captures_of
+from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.crawl_stats import count_crawl, counts_by_verb
+from pinakes.catalog.file_rows import read_entry
+from pinakes.catalog.leases import read_lease, take_lease
+from pinakes.catalog.lookup import Answer, answer_all
+from pinakes.errors import ConfigError, Conflict
+from pinakes.hbase_schema.capture_cells import DedupeMark, ExtractedView, Pin
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.index.urlkey import urlkey
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.commit import commit_crawl
+from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover
+from pinakes.row_store.port import Put
+
+URI = "http://example.org/"
+DATE = "2020-01-02T03:04:05Z"
+# leased, closed; hidden and leaving of two files; then of each hidden, leaving, rows, left,
+# bytes and sidecar of two generations' names, gone, out of flight; lease released, removed.
+STEPS = 28
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LandedStore]:
+    made = filled(tmp_path / "store")
+    yield made
+    made.close()
+
+
+def filled(folder: Path) -> LandedStore:
+    made = LandedStore(folder)
+    made.land("other", "o.warc.gz", page("http://other.example/"))
+    made.land("one", "a.warc.gz", page(URI), page("http://example.org/b", b"b"))
+    made.land("one", "deep/a.warc.gz", page("http://example.org/c", b"c"))
+    commit_crawl(made.rows, "one", made.actor)
+    return made
+
+
+def remove(store: LandedStore, crawl: str = "one") -> Removal:
+    return Remover(store.rows, store.archive, Actor()).take_out(crawl, REMOVE)
+
+
+def state_of(store: LandedStore) -> dict[str, object]:
+    """What is there, without what may differ from one run to the other."""
+    entry = read_crawl(store.rows, "one")
+    assert entry is not None
+    lease = read_lease(store.rows, "default")
+    files = {}
+    for name in ("one/a.warc.gz", "one/deep/a.warc.gz"):
+        found = read_entry(store.rows, name)
+        claim = found.claim
+        files[name] = (found.state, claim is not None and claim.expires_ms != 0)
+    return {
+        "rows": store.dump(),
+        "names": store.names(),
+        "crawl": (entry.state, dict(entry.counts)),
+        "files": files,
+        "lease": lease is not None and lease.expires_ms != 0,
+    }
+
+
+def test_a_removed_crawl_leaves_nothing_of_itself(store: LandedStore, tmp_path: Path) -> None:
+    alone = LandedStore(tmp_path / "alone")
+    alone.land("other", "o.warc.gz", page("http://other.example/"))
+    assert len(store.dump()["captures"]) == 4
+    result = remove(store)
+    assert result.is_complete
+    assert (result.files, result.captures) == (2, 3)
+    assert store.dump() == alone.dump()
+    assert store.names() == alone.names()
+    assert state_of(store)["lease"] is False
+    entry = read_crawl(store.rows, "one")
+    assert entry is not None
+    assert entry.state == "removed"
+    assert entry.counts["files"] - entry.counts["removed_files"] == 0
+    assert remove(store).files == 0
+    alone.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", range(STEPS))
+def test_killed_at_a_step_and_run_again(tmp_path: Path, step: int) -> None:
+    whole = filled(tmp_path / "whole")
+    remove(whole)
+    filled(tmp_path / "store").close()
+
+    def killed() -> None:
+        store = LandedStore(tmp_path / "store")
+        Remover(store.rows, store.archive, Actor(), at=kill_at(step)).take_out("one", REMOVE)
+
+    assert in_child(killed) == KILLED
+    store = LandedStore(tmp_path / "store")
+    assert remove(store).is_complete
+    assert state_of(store) == state_of(whole)
+    whole.close()
+    store.close()
+
+
+def test_every_step_was_killed_at(tmp_path: Path) -> None:
+    filled(tmp_path / "store").close()
+    steps: list[str] = []
+    store = LandedStore(tmp_path / "store")
+    Remover(store.rows, store.archive, Actor(), at=steps.append).take_out("one", REMOVE)
+    assert len(steps) == STEPS
+    store.close()
+
+
+def test_nothing_of_a_file_is_seen_once_it_leaves(store: LandedStore) -> None:
+    seen: list[int] = []
+
+    def look(step: str) -> None:
+        if step in ("rows", "left", "bytes", "sidecar", "gone"):
+            seen.append(len(list(scan_captures_of(store.rows, urlkey(URI)))))
+
+    Remover(store.rows, store.archive, Actor(), at=look).take_out("one", REMOVE)
+    assert seen
+    assert set(seen) == {0}
+
+
+def test_what_later_acts_wrote_goes_too_and_landing_again_is_visible(store: LandedStore) -> None:
+    [capture] = scan_captures_of(store.rows, urlkey(URI))
+    view = {ExtractedView.COLUMN: encode_cell(ExtractedView(title="t"))}
+    store.rows.mutate("captures", [Put(capture.key, view, capture.landed_ms + 1)])
+    assert remove(store).is_complete
+    assert list(scan_captures_of(store.rows, urlkey(URI))) == []
+    landed = store.land("one", "a.warc.gz", page(URI), page("http://example.org/b", b"b"))
+    assert not landed.was_there
+    [again] = scan_captures_of(store.rows, urlkey(URI))
+    assert again.key == capture.key
+    assert again.landed_ms > capture.landed_ms
+    [answer] = answer_all(store.rows, [str(again.facts.payload_sha1)])
+    assert isinstance(answer, Answer)
+    assert "one/a.warc.gz" in [match.placed.file for match in answer.matches]
+    row = store.rows.get_rows("captures", [again.key])[again.key]
+    assert row.value(ExtractedView.COLUMN) is None
+    entry = read_crawl(store.rows, "one")
+    assert entry is not None
+    assert entry.state == "open"
+    commit_crawl(store.rows, "one", store.actor)
+    assert remove(store).is_complete
+    assert list(scan_captures_of(store.rows, urlkey(URI))) == []
+
+
+# --- what stands in the way
+
+
+def mark(store: LandedStore, run: str = "r") -> tuple[str, str]:
+    """A capture of `two` made a duplicate of one of `one`, as dedupe writes it."""
+    store.land("two", "t.warc.gz", page(URI, date="2021-01-01T00:00:00Z"))
+    original, copy = scan_captures_of(store.rows, urlkey(URI))
+    cells = DedupeMark(
+        run=run, hash_extension=0, copy_number=2, refers_to_key=original.key.decode()
+    )
+    later = copy.landed_ms + 1
+    store.rows.mutate(
+        "captures",
+        [
+            Put(original.key, {Pin.COLUMN: encode_cell(Pin(run=run))}, later),
+            Put(copy.key, {DedupeMark.COLUMN: encode_cell(cells)}, later),
+        ],
+    )
+    return original.key.decode(), copy.key.decode()
+
+
+def test_duplicates_of_other_crawls_stand_in_the_way(store: LandedStore) -> None:
+    original, copy = mark(store)
+    before = state_of(store)
+    result = remove(store)
+    assert [(r.capture, r.archive_file, r.original) for r in result.references] == [
+        (copy, "two/t.warc.gz", original)
+    ]
+    after = state_of(store)
+    assert after == before
+    commit_crawl(store.rows, "two", store.actor)
+    assert remove(store, "two").is_complete
+    assert remove(store).is_complete
+
+
+def test_revisits_that_a_crawler_wrote_stand_in_the_way(store: LandedStore) -> None:
+    store.land(
+        "two", "r.warc.gz", revisit("http://else.example/", "2021-01-01T00:00:00Z", URI, DATE)
+    )
+    result = remove(store)
+    assert [reference.archive_file for reference in result.references] == ["two/r.warc.gz"]
+    # Another record answers to the same URI and second: nothing would dangle.
+    store.land("three", "t.warc.gz", page(URI))
+    assert remove(store).is_complete
+
+
+@pytest.mark.parametrize(
+    ("collection", "target_date"),
+    [("elsewhere", DATE), ("default", "2020-01-02T03:04:06Z")],
+    ids=["another collection", "another second"],
+)
+def test_what_refers_to_nothing_here_does_not(
+    store: LandedStore, collection: str, target_date: str
+) -> None:
+    record = revisit("http://else.example/", "2021-01-01T00:00:00Z", URI, target_date)
+    store.land("two", "r.warc.gz", record, collection=collection)
+    assert remove(store).is_complete
+
+
+def test_references_within_the_crawl_do_not(tmp_path: Path) -> None:
+    store = LandedStore(tmp_path / "store")
+    store.land("one", "a.warc.gz", page(URI), revisit(URI, "2021-01-01T00:00:00Z", URI, DATE))
+    result = Remover(store.rows, store.archive, Actor()).take_out("one", CANCEL)
+    assert result.is_complete
+    assert store.names() == []
+    store.close()
+
+
+def test_a_dry_run_changes_nothing(store: LandedStore) -> None:
+    before = state_of(store)
+    result = Remover(store.rows, store.archive, Actor()).take_out("one", REMOVE, dry_run=True)
+    assert (result.files, result.captures) == (2, 3)
+    assert state_of(store) == before
+
+
+# --- states, and others at work
+
+
+@pytest.mark.parametrize(
+    ("crawl", "way", "message"),
+    [
+        ("none", REMOVE, "there is no crawl"),
+        ("other", REMOVE, "is open: `pinakes crawl cancel`"),
+        ("one", CANCEL, "is committed: `pinakes crawl remove`"),
+    ],
+    ids=["unknown", "open", "committed"],
+)
+def test_a_crawl_in_another_state_is_refused(
+    store: LandedStore, crawl: str, way: object, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Remover(store.rows, store.archive, Actor()).take_out(crawl, way)  # type: ignore[arg-type]
+
+
+def test_a_committed_crawl_takes_nothing_new(store: LandedStore) -> None:
+    assert store.land("one", "a.warc.gz", page(URI), page("http://example.org/b", b"b")).was_there
+    with pytest.raises(Conflict, match="is committed"):
+        store.land("one", "new.warc.gz", page(URI))
+    assert not commit_crawl(store.rows, "one", store.actor)
+
+
+def test_a_crawl_with_a_landing_that_died_is_not_committed(store: LandedStore) -> None:
+    def killed() -> None:
+        child = LandedStore(store.folder)
+        child.land("other", "dead.warc.gz", page(URI), at=kill_at(2))
+
+    assert in_child(killed) == KILLED
+    with pytest.raises(Conflict, match=r"other/dead\.warc\.gz"):
+        commit_crawl(store.rows, "other", store.actor)
+
+
+@pytest.mark.parametrize("step", range(8))
+def test_cancel_takes_out_what_a_landing_left(store: LandedStore, step: int) -> None:
+    before = {name: list(rows) for name, rows in store.dump().items()}
+    names = store.names()
+
+    def killed() -> None:
+        child = LandedStore(store.folder)
+        child.land("open", "dead.warc.gz", page(URI), page("http://x.example/"), at=kill_at(step))
+
+    assert in_child(killed) == KILLED
+    result = Remover(store.rows, store.archive, Actor()).take_out("open", CANCEL)
+    assert result.is_complete
+    assert {name: list(rows) for name, rows in store.dump().items()} == before
+    assert [name for name in store.names() if not name.startswith(".landing/")] == names
+
+
+def test_an_unfinished_run_of_dedupe_comes_first(store: LandedStore) -> None:
+    actor = Actor()
+    take_lease(
+        store.rows,
+        "default",
+        owner=actor.owner,
+        token="t",
+        act="dedupe-20260101T000000-1",
+        now_ms=actor.now_ms(),
+        is_gone=actor.is_gone,
+    )
+    with pytest.raises(Conflict, match="dedupe-20260101T000000-1"):
+        remove(store)
+
+
+def test_a_landing_at_work_is_waited_for(store: LandedStore) -> None:
+    """A file that somebody lands just now is named; the rest leaves; a rerun completes."""
+    reached, go_on = threading.Event(), threading.Event()
+
+    def pause(step: str) -> None:
+        if step == "rows":
+            reached.set()
+            assert go_on.wait(60)
+
+    def land() -> None:
+        other = LandedStore(store.folder)
+        other.land("late", "b.warc.gz", page(URI), at=pause)
+        other.close()
+
+    store.land("late", "a.warc.gz", page("http://late.example/"))
+    thread = threading.Thread(target=land)
+    thread.start()
+    assert reached.wait(60)
+    try:
+        result = Remover(store.rows, store.archive, store.actor).take_out("late", CANCEL)
+        assert [problem.file for problem in result.problems] == ["late/b.warc.gz"]
+        with pytest.raises(Conflict, match="is being taken out"):
+            store.land("late", "c.warc.gz", page(URI))
+    finally:
+        go_on.set()
+        thread.join()
+    result = Remover(store.rows, store.archive, store.actor).take_out("late", CANCEL)
+    assert result.is_complete
+    assert [name for name in store.names() if name.startswith("late/")] == []
+    assert not [key for key in store.dump()["digests"] if b"late/" in key]
+
+
+# --- counting
+
+
+def test_stats_count_what_is_stored(store: LandedStore) -> None:
+    copy = page(URI, date="2021-01-01T00:00:00Z")
+    reference = revisit(URI, "2022-01-01T00:00:00Z", URI, DATE)
+    store.land("one2", "s.warc.gz", page(URI), copy, page("http://x.example/", b"x"), reference)
+    stats = count_crawl(store.rows, store.archive, "one2")
+    assert (stats.files, stats.captures, stats.duplicates) == (1, 4, 1)
+    assert stats.types == {"response": 3, "revisit": 1}
+    assert stats.statuses == {"200": 4}
+    assert stats.media_types == {"text/html": 4}
+    assert stats.landed_bytes == stats.stored_bytes == sum(stats.bytes_by_type.values())
+    remove(store)
+    acts = counts_by_verb(store.rows, "one")
+    assert (acts["ingest"]["acts"], acts["remove"]["removed_captures"]) == (2, 3)
