@@ -135,7 +135,7 @@ def _drop_old(
         grace_ms=arguments.grace * 1000,
     )
     for name, size in dropped:
-        console.result({"dropped": name, "bytes": size}, text=f"dropped {name}, {size} bytes")
+        console.result({"dropped": name, "bytes": size}, text=f"dropped {name}, {size:,} bytes")
 
 
 def _request(
@@ -221,8 +221,8 @@ def _tell(report: DedupeReport, console: Console) -> None:
 
 
 def _sentences(report: DedupeReport) -> str:
-    first = f"run {report.run}: {report.refs.records} revisits in {report.files} files"
-    lines = [f"{first}, {report.refs.saved_bytes} bytes saved once the old ones are dropped"]
+    first = f"run {report.run}: {report.refs.records:,} revisits in {report.files:,} files"
+    lines = [f"{first}, {report.refs.saved_bytes:,} bytes saved once the old ones are dropped"]
     for title, counts in (
         ("records left full", report.refs.left_full),
         ("files left as they are", report.files_left),

@@ -84,7 +84,7 @@ def _report(landed: Landed, path: str, console: Console) -> bool:
             "captures": landed.captures,
             "errors": dict(landed.errors),
         },
-        text=f"{landed.archive_file}: {what}, {landed.size} bytes"
+        text=f"{landed.archive_file}: {what}, {landed.size:,} bytes"
         + ("" if landed.was_there else f", {landed.captures} captures"),
     )
     for line in landed.lines:

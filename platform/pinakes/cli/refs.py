@@ -176,6 +176,6 @@ def _report(name: str, count: RefsCount) -> dict[str, object]:
 
 def _sentence(name: str, count: RefsCount) -> str:
     left = ", ".join(f"{number} {reason}" for reason, number in sorted(count.left_full.items()))
-    return f"{name}: {count.records} revisits, {count.saved_bytes} bytes saved" + (
+    return f"{name}: {count.records:,} revisits, {count.saved_bytes:,} bytes saved" + (
         f"; left full: {left}" if left else ""
     )
