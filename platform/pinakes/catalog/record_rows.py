@@ -147,9 +147,12 @@ def is_plainly_fit(
     moment = _moment(date).parsed
     if moment is None or moment.year < _FIRST_WEB_ARCHIVE_YEAR or moment > landed:
         return False
+    promised = http.content_length
     field = record.header.field
     return (
-        http.is_plainly(200, size)
+        http.status == 200
+        and not http.says_chunked
+        and (promised is None or size >= promised)
         and field("warc-truncated") is None
         and field("warc-segment-number") is None
         and record.version[:4] == "WARC"
