@@ -46,6 +46,7 @@ DECLARED = {
     "hex": lambda data: "sha1:" + hashlib.sha1(data).hexdigest(),
     "sha256": lambda data: "sha256:" + hashlib.sha256(data).hexdigest(),
     "SHA-256": lambda data: "SHA-256:" + hashlib.sha256(data).hexdigest().upper(),
+    "framed": sha1_base32,
     "wrong": lambda data: sha1_base32(b"another " + data),
 }
 
@@ -109,8 +110,10 @@ class Rec:
             *self.fields,
         ]
         if self.declared and self.type in ("response", "resource", "revisit"):
-            # As jwarc and warcprox have it, where the body is chunked: over what is in it.
-            lines.append(b"WARC-Payload-Digest: " + DECLARED[self.declared](self.body).encode())
+            # Over the body in the chunks, as jwarc and warcprox; "framed", as wget: over those.
+            framed = self.declared == "framed"
+            digest = DECLARED[self.declared](self.stored() if framed else self.body)
+            lines.append(b"WARC-Payload-Digest: " + digest.encode())
         if self.block_digest:
             lines.append(b"WARC-Block-Digest: " + sha1_base32(block).encode())
         lines.append(b"Content-Length: %d" % (len(block) + self.lie))
