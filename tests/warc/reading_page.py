@@ -1,0 +1,227 @@
+"""The tables of docs/reading.md: what readers make of the shared data, and what we do.
+
+`python tests/warc/reading_page.py` writes them; a test holds them against the data.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from debatable import CASES, by_fastwarc, by_warcio, ours
+from evidence import EXEMPTIONS, READERS, Line, differences, exempted, is_agreed, manifest_lines
+
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import FINDINGS, DamagedStretch, Record
+from pinakes.warc.source import open_source
+
+
+class Odd(NamedTuple):
+    """What we make of a file that the readers do not agree on."""
+
+    line: Line
+    records: int
+    stretches: tuple[DamagedStretch, ...]
+    codes: frozenset[str]
+
+
+def read_odd(shared: Path, line: Line) -> Odd:
+    with open_source(shared / "archives" / line["file"]) as source:
+        items = list(iter_records(source))
+    records = [item for item in items if isinstance(item, Record)]
+    return Odd(
+        line,
+        len(records),
+        tuple(item for item in items if isinstance(item, DamagedStretch)),
+        frozenset(finding.code for record in records for finding in record.findings),
+    )
+
+
+class Answer(NamedTuple):
+    """A kind of odd file; the first of `ANSWERS` that fits a file is its own."""
+
+    title: str
+    fits: Callable[[Odd], bool]
+    text: str
+
+
+ANSWERS = (
+    Answer(
+        "Other compression",
+        lambda odd: odd.line["container"] == "lz4",
+        "LZ4 is FastWARC's own. One stretch, which names the container; `.warc.zst` comes with its "
+        "own issue.",
+    ),
+    Answer(
+        "Nothing that is a record",
+        lambda odd: not odd.records,
+        "An empty file has no records and no damage. Fields without a version line are no record "
+        "(ISO 28500 §4): one stretch over the whole file.",
+    ),
+    Answer(
+        "Several records in one gzip member",
+        lambda odd: "member" in odd.codes,
+        "All are read, with one `offset` and `length` (the member's) and an `inner_offset` each, "
+        "and the finding `member`. warcio stops after the first; a reader that seeks to the offset "
+        "gets the first. Rewriting takes such members apart.",
+    ),
+    Answer(
+        "Header lines end with LF",
+        lambda odd: "line-end" in odd.codes,
+        "Read, with the finding `line-end`. The blank line that closes the header decides; nothing "
+        "is re-written with other line ends.",
+    ),
+    Answer(
+        "Rubbish between or behind records",
+        lambda odd: bool(odd.stretches),
+        "The records before and behind it are read; the bytes between are a damaged stretch.",
+    ),
+    Answer(
+        "Content-Length missing, or not what lies there",
+        lambda odd: "content-length" in odd.codes,
+        "The block ends where the next record begins, or the file, with the finding "
+        "`content-length`. Such a record takes part in nothing.",
+    ),
+    Answer(
+        "Cut off",
+        lambda odd: "truncated" in odd.codes,
+        "What is there is read, with the finding `truncated`; warcio and FastWARC hand such a "
+        "record out as a whole one.",
+    ),
+    Answer(
+        "Not closed by two line ends",
+        lambda odd: "record-end" in odd.codes,
+        "Read, with the finding `record-end`. warcio stops where line ends are missing.",
+    ),
+    Answer(
+        "ARC",
+        lambda odd: odd.line["kind"] == "arc",
+        "FastWARC reads none; jwarc stops at URIs with spaces, fields of its own taste, and some "
+        "first lines. Lines are matched from their right end, so spaces in URIs do no harm.",
+    ),
+    Answer(
+        "Fields that some readers cannot bear",
+        lambda odd: True,
+        "Folded lines, names in any case, repeated fields, UTF-8 in values, unreadable dates: "
+        "read, and kept as written; `pinakes check` says what is against the standard.",
+    ),
+)
+
+
+def answer_to(odd: Odd) -> Answer:
+    return next(answer for answer in ANSWERS if answer.fits(odd))
+
+
+def _count(line: Line, reader: str) -> str:
+    result = (line["readers"] or {}).get(reader)
+    if result is None:
+        return "–"
+    count = result.get("records", result.get("validate_records"))
+    error = result.get("error") or ""
+    if error.startswith("FastWARC does not"):
+        return "–"
+    # `jwarc validate` fails on what is against the standard, and goes on.
+    stopped = bool(error) and not error.startswith("Failed to validate")
+    return f"{count}{' †' if stopped else ''}"
+
+
+def odd_table(shared: Path) -> str:
+    found = [
+        read_odd(shared, line)
+        for line in manifest_lines(shared)
+        if line["readers_agree"] is not True
+    ]
+    blocks = []
+    for answer in ANSWERS:
+        rows = [odd for odd in found if answer_to(odd) is answer]
+        if rows:
+            blocks += [f"**{answer.title}.** {answer.text}", "", *_rows(rows), ""]
+    return "\n".join(blocks).rstrip()
+
+
+def _rows(rows: list[Odd]) -> list[str]:
+    head = [
+        "| file | warcio | FastWARC | jwarc | Pinakes | findings |",
+        "|---|---|---|---|---|---|",
+    ]
+    return head + [_row(odd) for odd in rows]
+
+
+def _row(odd: Odd) -> str:
+    stretches = len(odd.stretches)
+    ours = f"{odd.records}" + (f" + {stretches} stretch{'es' * (stretches > 1)}" * bool(stretches))
+    name = "/".join((odd.line["repo"], odd.line["file"].rsplit("/", 1)[-1]))
+    if odd.line["in_head"] is False:
+        name += f" at {odd.line['commit'][:8]}"
+    counts = " | ".join(_count(odd.line, reader) for reader in READERS)
+    return f"| {name} | {counts} | {ours} | {' '.join(sorted(odd.codes)) or 'none'} |"
+
+
+def exemption_table(shared: Path) -> str:
+    counts: Counter[str] = Counter()
+    for line in filter(is_agreed, manifest_lines(shared)):
+        for name in {exempted(difference) for difference in differences(shared, line)}:
+            counts[name] += 1
+    rows = ["| | files | why |", "|---|---|---|"]
+    rows += [f"| {e.name} | {counts[e.name]} | {e.reason} |" for e in EXEMPTIONS]
+    return "\n".join(rows)
+
+
+def findings_table() -> str:
+    rows = ["| code | what it says |", "|---|---|"]
+    return "\n".join(rows + [f"| `{code}` | {text} |" for code, text in FINDINGS.items()])
+
+
+def debatable_table() -> str:
+    rows = ["| record | warcio | FastWARC | jwarc | Pinakes | why |", "|---|---|---|---|---|---|"]
+    for case in CASES:
+        stored, bare = ours(case)
+        mine = _show(stored) + (f"; without chunks {_show(bare)}" if bare is not None else "")
+        others = " | ".join(map(_show, (by_warcio(case), by_fastwarc(case), case.jwarc)))
+        rows.append(f"| {case.name} | {others} | {mine} | {case.why} |")
+    return "\n".join(rows)
+
+
+def _show(payload: bytes) -> str:
+    if not payload:
+        return "nothing"
+    text = payload.decode("ascii").encode("unicode_escape").decode("ascii")
+    return f"`{text if len(text) < 40 else text[:30] + '…'}`"
+
+
+def tables(shared: Path) -> dict[str, str]:
+    """The generated parts of docs/reading.md, by the name in their markers."""
+    return {
+        "findings": findings_table(),
+        "debatable": debatable_table(),
+        "exemptions": exemption_table(shared),
+        "odd": odd_table(shared),
+    }
+
+
+def marked(name: str) -> tuple[str, str]:
+    return f"<!-- begin {name}: tests/warc/reading_page.py writes this -->", f"<!-- end {name} -->"
+
+
+def part_of(page: str, name: str) -> str:
+    begin, end = marked(name)
+    return page.split(begin)[1].split(end, 1)[0].strip()
+
+
+def main() -> None:
+    repository = Path(__file__).resolve().parents[2]
+    page = repository / "docs" / "reading.md"
+    text = page.read_text(encoding="utf-8")
+    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else repository.parent / "shared" / "data"
+    for name, table in tables(shared).items():
+        begin, end = marked(name)
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
