@@ -1,0 +1,118 @@
+"""Dedupe beside landing and removal, in processes of their own: no reference dangles."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+from scenes import COLLECTION, Scene, write_crawl
+
+from pinakes.catalog.file_rows import scan_entries
+from pinakes.errors import Conflict
+from pinakes.index.seconds import second_of
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import CANCEL, Remover
+from pinakes.rewrite.generations import current_name
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import open_source
+
+pytestmark = pytest.mark.slow
+_ATTEMPTS = 200
+
+
+def patiently(work: Callable[[], object]) -> None:
+    """Again while somebody else is at work; with other errors, give up."""
+    for _ in range(_ATTEMPTS):
+        try:
+            work()
+        except Conflict:
+            time.sleep(random.uniform(0.01, 0.05))
+        else:
+            return
+    raise AssertionError("never had its turn")
+
+
+def together(*works: Callable[[], object]) -> list[int]:
+    """Run each in a forked process of its own; their exit codes."""
+    children = []
+    for work in works:
+        child = os.fork()
+        if child == 0:
+            code = 70
+            try:
+                random.seed(os.getpid())
+                patiently(work)
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def references(scene: Scene) -> tuple[set[tuple[str | None, str | None]], list[Record]]:
+    """The addresses of all full records, and all revisits, of the current generations."""
+    full, revisits = set(), []
+    for entry in scan_entries(scene.rows):
+        if entry.state != "stored":
+            continue
+        with open_source(scene.archive.path_of(current_name(entry))) as source:
+            for record in iter_records(source):
+                assert isinstance(record, Record)
+                if record.type == "response":
+                    full.add((record.target_uri, second_of(record.date or "")))
+                elif record.type == "revisit":
+                    revisits.append(record)
+    return full, revisits
+
+
+def check_references(scene: Scene) -> int:
+    full, revisits = references(scene)
+    for record in revisits:
+        uri = record.header.get("WARC-Refers-To-Target-URI")
+        second = second_of(record.header.get("WARC-Refers-To-Date") or "")
+        assert (uri, second) in full, "a reference that does not lead to a full record"
+        assert second <= (second_of(record.date or "") or "")  # type: ignore[operator]
+    return len(revisits)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dedupe_beside_landing_and_removal(scene: Scene, seed: int) -> None:
+    for crawl in (3, 4):
+        write_crawl(scene.crawls / f"c{crawl}", crawl)
+    for crawl in (1, 2, 3):
+        scene.land(crawl)
+
+    def remove() -> None:
+        actor = Actor()
+        Remover(scene.rows, scene.archive, actor).take_out("c2", CANCEL)
+
+    works = [
+        lambda: scene.dedupe(act=f"dedupe-{seed}-a"),
+        lambda: scene.dedupe(act=f"dedupe-{seed}-b"),
+        lambda: scene.land(4),
+        remove,
+    ]
+    random.Random(seed).shuffle(works)
+    assert together(*works) == [0, 0, 0, 0]
+    check_references(scene)
+    # What landed meanwhile takes part in the next run.
+    scene.dedupe(act=f"dedupe-{seed}-c")
+    assert check_references(scene) > 0
+    assert not [
+        entry.archive_file
+        for entry in scan_entries(scene.rows)
+        if entry.claim is not None and entry.claim.expires_ms
+    ]
+
+
+def test_two_dedupes_at_once_are_one(scene: Scene) -> None:
+    scene.land(1)
+    scene.land(2)
+    runs = [lambda name=name: scene.dedupe(act=f"dedupe-{name}") for name in "ab"]
+    assert together(*runs) == [0, 0]
+    assert check_references(scene) == 8
+    assert COLLECTION
