@@ -18,6 +18,7 @@ content: unequal lengths never merge.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -48,17 +49,32 @@ class DigestKey(NamedTuple):
 
 def encode_digest_key(key: DigestKey) -> bytes:
     """The row key; Raises ValueError or ConfigError for a part that is not as it should be."""
-    if not _SECOND.match(key.second):
-        raise ValueError(f"a second has 14 digits: {key.second!r}")
-    if not 0 <= key.ordinal < 10**10 or key.length < 0 or not key.archive_file:
-        raise ValueError(f"not the place of a record: {key!r}")
-    return b"%b%d:%b:%b:%010d" % (
-        _content(key.scope, key.algorithm, key.hex),
-        key.length,
-        key.second.encode("ascii"),
-        escape_name(key.archive_file),
-        key.ordinal,
+    content = (key.algorithm, key.hex)
+    [row_key] = encode_digest_keys(
+        key.scope, [content], key.length, key.second, key.archive_file, key.ordinal
     )
+    return row_key
+
+
+def encode_digest_keys(
+    scope: str,
+    digests: Iterable[tuple[str, str]],
+    length: int,
+    second: str,
+    archive_file: str,
+    ordinal: int,
+) -> list[bytes]:
+    """The row keys of one capture, one for each (algorithm, hex); Raises as above.
+
+    Landing writes two of them a capture, which differ in their digests alone.
+    """
+    if not _SECOND.match(second):
+        raise ValueError(f"a second has 14 digits: {second!r}")
+    if not 0 <= ordinal < 10**10 or length < 0 or not archive_file:
+        raise ValueError(f"not the place of a record: {archive_file!r}, {ordinal}, {length}")
+    name = escape_name(archive_file)
+    place = b"%d:%b:%b:%010d" % (length, second.encode("ascii"), name, ordinal)
+    return [_content(scope, algorithm, digest) + place for algorithm, digest in digests]
 
 
 def decode_digest_key(key: bytes) -> DigestKey:

@@ -18,7 +18,7 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry, Locati
 from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, encode_capture_key
 from pinakes.hbase_schema.cells import encode_fields
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.digest_keys import DigestKey, encode_digest_key
+from pinakes.hbase_schema.digest_keys import encode_digest_keys
 from pinakes.index.scan import CAPTURE_TYPES, why_not
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.dates import format_14, format_17, parse_date
@@ -248,16 +248,16 @@ def digest_rows(row: SidecarRow, archive_file: str, scope: str) -> Iterator[tupl
     if not row.payload_size or row.row_key is None:
         return
     second = _moment(row.date or "").second_14
-    key = row.row_key.decode("ascii")
-    for body, algorithm, value in (
-        ("stored", "sha1", row.sha1),
-        ("stored", "sha256", row.sha256),
-        ("dechunked", "sha1", row.dechunked_sha1),
-        ("dechunked", "sha256", row.dechunked_sha256),
+    for body, sha1, sha256 in (
+        ("stored", row.sha1, row.sha256),
+        ("dechunked", row.dechunked_sha1, row.dechunked_sha256),
     ):
-        if value is not None:
-            digest_key = DigestKey(
-                scope, algorithm, value.hex(), row.payload_size, second, archive_file, row.ordinal
-            )
-            entry = encode_fields(DigestEntry, (key, body))
-            yield encode_digest_key(digest_key), {DigestEntry.COLUMN: entry}
+        if sha1 is None or sha256 is None:
+            continue
+        digests = (("sha1", sha1.hex()), ("sha256", sha256.hex()))
+        keys = encode_digest_keys(
+            scope, digests, row.payload_size, second, archive_file, row.ordinal
+        )
+        entry = encode_fields(DigestEntry, (row.row_key.decode("ascii"), body))
+        for key in keys:
+            yield key, {DigestEntry.COLUMN: entry}

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _BATCH_ROWS = 8192
+# Values that come again: in other columns a dictionary would be built and thrown away.
+_REPEATED = ["type", "status", "method", "media_type", "verified_over", "skip", "findings"]
 _VERSION_KEY = b"pinakes.sidecar"
 
 
@@ -83,7 +85,7 @@ def write_sidecar(file: BinaryIO, rows: Iterable[SidecarRow]) -> int:
 
     schema = _schema()
     count = 0
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=_REPEATED) as writer:
         for batch in _batches(rows):
             columns: list[Any] = list(zip(*batch, strict=True))
             arrays = [
