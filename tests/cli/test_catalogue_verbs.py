@@ -189,3 +189,14 @@ def test_a_crawl_is_listed_shown_counted_committed_and_removed(
     assert call("timeline", URI).out == ""
     assert "one  removed  default  0 files, 0 captures, 0 bytes" in call("crawl", "list").out
     assert call("crawl", "show", "none").code == 2
+
+
+def test_fsck_finds_then_mends_then_finds_nothing(store: LandedStore, call: Call) -> None:
+    assert (call("fsck").code, call("fsck", "--full").out) == (0, "")
+    (store.folder / "archive/one/a.warc.gz.sidecar.parquet").unlink()
+    found = call("fsck", "--quick")
+    assert found.code == 1
+    assert found.out.startswith("one/a.warc.gz: sidecar-missing: has no sidecar; --repair: make ")
+    [mended] = call("fsck", "--repair", "--json").objects()
+    assert (mended["code"], mended["mended"]) == ("sidecar-missing", True)
+    assert call("fsck", "--full").code == 0

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import named_column
-from pinakes.hbase_schema.name_keys import ALL_CRAWLS, encode_crawl_key
+from pinakes.hbase_schema.file_cells import FileFacts
+from pinakes.hbase_schema.name_keys import ALL_CRAWLS, crawl_of, encode_crawl_key
 from pinakes.hbase_schema.run_cells import ActCounts, CrawlFacts, CrawlState
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
@@ -144,3 +145,10 @@ def put_counts(
     """Write what an act did; again with the same act, it is the same cell."""
     column = named_column(ActCounts, act)
     store.mutate(TABLE, [Put(encode_crawl_key(crawl), {column: encode_cell(counts)}, act_time_ms)])
+
+
+def has_landed(store: RowStore, archive_file: str, facts: FileFacts) -> bool:
+    """Whether the landing that wrote these facts came to its end: the crawl counts it."""
+    column = named_column(ActCounts, facts.act)
+    key = encode_crawl_key(crawl_of(archive_file))
+    return get_row(store, TABLE, key, columns=[column]) is not None

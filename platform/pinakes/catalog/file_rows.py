@@ -163,14 +163,14 @@ def release_claim(store: RowStore, held: Held) -> None:
 
 
 def _replace_claim(store: RowStore, held: Held, claim: Claim) -> Held:
-    done = store.check_and_put(
-        TABLE,
-        encode_file_key(held.archive_file),
-        Claim.COLUMN,
-        expected=encode_cell(held.claim),
-        value=encode_cell(claim),
-    )
-    if not done:
+    """Replace our claim, as it stands now: it may have been renewed since `held` was given."""
+    key = encode_file_key(held.archive_file)
+    row = get_row(store, TABLE, key, columns=[Claim.COLUMN])
+    value = row.value(Claim.COLUMN) if row is not None else None
+    ours = value is not None and decode_cell(Claim, value).token == held.claim.token
+    if not ours or not store.check_and_put(
+        TABLE, key, Claim.COLUMN, expected=value, value=encode_cell(claim)
+    ):
         raise Conflict("another process has taken over this file", file=held.archive_file)
     return replace(held, claim=claim)
 

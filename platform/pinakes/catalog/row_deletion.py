@@ -38,16 +38,21 @@ def rows_of_records(
 def scan_rows_of(store: RowStore, files: Collection[str]) -> Iterator[RowName]:
     """The rows of these files, found by reading both tables to the end: a last resort,
     for files that have neither sidecar nor bytes."""
+    return (row for row in _scan_all(store) if row.archive_file in files)
+
+
+def scan_rows_outside(store: RowStore, files: Collection[str]) -> Iterator[RowName]:
+    """The rows of all other files; reads both tables to the end."""
+    return (row for row in _scan_all(store) if row.archive_file not in files)
+
+
+def _scan_all(store: RowStore) -> Iterator[RowName]:
     for row in store.scan("captures", columns=[CaptureFacts.COLUMN]):
         value = row.value(CaptureFacts.COLUMN)
         if value is not None:
-            name = decode_cell(CaptureFacts, value).archive_file
-            if name in files:
-                yield RowName("captures", row.key, name)
+            yield RowName("captures", row.key, decode_cell(CaptureFacts, value).archive_file)
     for row in store.scan("digests"):
-        name = decode_digest_key(row.key).archive_file
-        if name in files:
-            yield RowName("digests", row.key, name)
+        yield RowName("digests", row.key, decode_digest_key(row.key).archive_file)
 
 
 def delete_rows(store: RowStore, names: Iterable[RowName], act_times_ms: Mapping[str, int]) -> None:

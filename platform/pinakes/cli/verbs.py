@@ -38,5 +38,6 @@ VERBS = MappingProxyType(
         "convert": Verb("pinakes.cli.convert", "ARC files to WARC, and back, byte for byte"),
         "commit-copy": Verb("pinakes.cli.commit_copy", "the validated set over the second copy"),
         "dedupe": Verb("pinakes.cli.dedupe", "find duplicates in the store, write revisits"),
+        "fsck": Verb("pinakes.cli.fsck", "do rows and files agree; mend what died half-way"),
     }
 )

@@ -23,6 +23,7 @@ from pinakes.catalog.crawl_rows import (
     REMOVING,
     CrawlEntry,
     change_crawl_state,
+    has_landed,
     put_counts,
     read_crawl,
 )
@@ -271,12 +272,23 @@ class Remover:
             set_state(self._rows, held, LEFT)
             self._at("left")
         require_claim(self._rows, held)
+        landed = entry.facts is not None and has_landed(self._rows, archive_file, entry.facts)
         for name in names:
-            self._archive.delete(name)
+            if landed or self._is_ours(name, entry):
+                self._archive.delete(name)
             self._at("bytes")
             self._archive.delete(sidecar_name(name))
             self._at("sidecar")
-        self._finish(held, entry, result)
+        self._finish(held, entry, result, landed=landed)
+
+    def _is_ours(self, name: str, entry: FileEntry) -> bool:
+        """Whether bytes of a landing that did not end are those that it brought.
+
+        It may have been refused for a file of that name, which nobody's removal may touch.
+        """
+        if entry.facts is None or self._archive.size(name) != entry.facts.size:
+            return False
+        return self._archive.checksum(name) == entry.facts.sha256
 
     def _row_names(self, entry: FileEntry, names: list[str], held: Held) -> Iterable[RowName]:
         known = iter_known_rows(self._archive, names)
@@ -295,10 +307,10 @@ class Remover:
             raise ConfigError(f"{entry.archive_file} is of no crawl that is known: run fsck")
         return crawl.facts.collection
 
-    def _finish(self, held: Held, entry: FileEntry, result: Removal) -> None:
+    def _finish(self, held: Held, entry: FileEntry, result: Removal, *, landed: bool) -> None:
         facts = entry.facts
         size, captures = (facts.size, facts.captures) if facts is not None else (0, 0)
-        if facts is not None:
+        if landed:
             counts = {"removed_files": 1, "removed_bytes": size, "removed_captures": captures}
             put_counts(
                 self._rows,

@@ -1,0 +1,40 @@
+"""What fsck finds: a line each, with what `--repair` does about it, if anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+
+# code: what it is; docs/fsck.md has the same table.
+CODES = MappingProxyType(
+    {
+        "dead-claim": "a claim whose owner is gone",
+        "dead-landing": "a landing that nobody ended",
+        "dead-removal": "a removal that nobody ended",
+        "unfinished-act": "a lease or a crawl that an act left behind",
+        "hidden": "in flight, and nobody is at work on it",
+        "aside": "written aside by somebody who is gone",
+        "file-missing": "the catalogue has it, the archive has not",
+        "checksum": "its bytes are not those that were stored",
+        "unknown-file": "the archive has it, the catalogue has not",
+        "sidecar-missing": "a file without its sidecar",
+        "sidecar-alone": "a sidecar without its file",
+        "sidecar-unreadable": "a sidecar that cannot be read",
+        "rows-missing": "captures or digests without their rows",
+        "rows-alone": "rows of a file that has not landed",
+        "location": "a row does not point at its record",
+        "reference": "a revisit of ours whose original is not there, or is a revisit",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FsckFinding:
+    """One thing found; `repair` says what would be done, and `mend` does it."""
+
+    code: str
+    file: str
+    message: str
+    repair: str | None = None
+    mend: Callable[[], None] | None = None

@@ -1,0 +1,250 @@
+"""fsck finds what is wrong both ways, mends it, and finds nothing then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from landed_stores import KILLED, LandedStore, in_child, kill_at, page
+
+from pinakes.catalog.captures import scan_captures_of
+from pinakes.catalog.file_rows import read_entry
+from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
+from pinakes.hbase_schema.capture_cells import Location
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.index.urlkey import urlkey
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.commit import commit_crawl
+from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.fsck_findings import CODES, FsckFinding
+from pinakes.ingest.removal import REMOVE, Remover
+from pinakes.row_store.port import Delete, Put
+
+URI = "http://example.org/"
+FILE = "one/a.warc.gz"
+LATER = 1 << 42
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LandedStore]:
+    made = LandedStore(tmp_path / "store")
+    made.land("one", "a.warc.gz", page(URI), page("http://example.org/b", b"b"))
+    yield made
+    made.close()
+
+
+def look(store: LandedStore, *, repair: bool = False, **depth: bool) -> list[FsckFinding]:
+    found = []
+    for finding in Fsck(store.rows, store.archive, Actor(), **depth).findings():
+        found.append(finding)
+        if repair and finding.mend is not None:
+            finding.mend()
+    return found
+
+
+def codes(findings: list[FsckFinding]) -> list[str]:
+    return [finding.code for finding in findings]
+
+
+def contents(store: LandedStore) -> object:
+    return [
+        [(row.key, row.cells) for row in store.rows.scan(table)]
+        for table in ("captures", "digests", "inflight")
+    ]
+
+
+def test_a_sound_store_has_no_findings(store: LandedStore) -> None:
+    assert look(store, full=True) == []
+
+
+def path_of(store: LandedStore, name: str) -> Path:
+    return store.folder / "archive" / name
+
+
+def drop_sidecar(store: LandedStore) -> None:
+    path_of(store, sidecar_name(FILE)).unlink()
+
+
+def spoil_sidecar(store: LandedStore) -> None:
+    path_of(store, sidecar_name(FILE)).write_bytes(b"PAR1 no more")
+
+
+def shift_sidecar(store: LandedStore) -> None:
+    path = path_of(store, sidecar_name(FILE))
+    rows = [row._replace(offset=row.offset + 1) for row in read_sidecar(str(path))]
+    with path.open("wb") as file:
+        write_sidecar(file, rows)
+
+
+def drop_capture_rows(store: LandedStore) -> None:
+    # As if they had never been written: no tombstone, which nothing undoes.
+    import sqlite3
+
+    with sqlite3.connect(store.folder / "rows.sqlite") as connection:
+        connection.execute("DELETE FROM captures")
+        connection.execute("DELETE FROM digests")
+    connection.close()
+
+
+def shift_location(store: LandedStore) -> None:
+    [capture] = scan_captures_of(store.rows, urlkey(URI))
+    cell = {numbered_column(Location, 1): encode_cell(Location(offset=7, length=7))}
+    store.rows.mutate("captures", [Put(capture.key, cell, capture.landed_ms)])
+
+
+def leave_in_flight(store: LandedStore) -> None:
+    store.rows.mutate(
+        "inflight", [Put(b"one/a.warc.gz", {b"l:present": b'{"v":1,"act":"x"}'}, None)]
+    )
+
+
+def leave_aside(store: LandedStore) -> None:
+    path_of(store, ".landing").mkdir(exist_ok=True)
+    path_of(store, ".landing/0123.copy").write_bytes(b"half")
+
+
+@pytest.mark.parametrize(
+    ("harm", "found"),
+    [
+        (drop_sidecar, ["sidecar-missing"]),
+        (spoil_sidecar, ["sidecar-unreadable"]),
+        (shift_sidecar, ["location", "location"]),
+        (drop_capture_rows, ["rows-missing"]),
+        (shift_location, ["location"]),
+        (leave_in_flight, ["hidden"]),
+        (leave_aside, ["aside"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_can_be_mended_is_as_it_was(
+    store: LandedStore, harm: Callable[[LandedStore], None], found: list[str]
+) -> None:
+    before, names = contents(store), store.names()
+    harm(store)
+    assert codes(look(store, full=True)) == found
+    again = look(store, full=True, repair=True)
+    assert codes(again) == found
+    assert all(finding.repair for finding in again)
+    assert look(store, full=True) == []
+    assert contents(store) == before
+    assert store.names() == names
+
+
+def drop_file(store: LandedStore) -> None:
+    path_of(store, FILE).unlink()
+
+
+def flip_byte(store: LandedStore) -> None:
+    path = path_of(store, FILE)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def add_file(store: LandedStore) -> None:
+    path_of(store, "one/unknown.warc.gz").write_bytes(page(URI))
+
+
+@pytest.mark.parametrize(
+    ("harm", "found"),
+    [
+        (drop_file, ["file-missing", "sidecar-alone"]),
+        (flip_byte, ["checksum"]),
+        (add_file, ["unknown-file"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_cannot_be_mended_is_named_and_left(
+    store: LandedStore, harm: Callable[[LandedStore], None], found: list[str]
+) -> None:
+    harm(store)
+    before, names = contents(store), store.names()
+    for _ in range(2):
+        findings = look(store, repair=True)
+        assert codes(findings) == found
+        assert [finding.mend for finding in findings] == [None] * len(found)
+    assert contents(store) == before
+    assert store.names() == names
+
+
+def test_quick_reads_no_bytes(store: LandedStore) -> None:
+    flip_byte(store)
+    assert look(store, quick=True) == []
+
+
+def test_rows_of_no_file_are_found_by_a_full_look(store: LandedStore) -> None:
+    store.land("two", "b.warc.gz", page("http://b.example/"))
+    store.rows.mutate("files", [Delete(b"two/b.warc.gz", LATER), Delete(b"two/b.warc.gz", None)])
+    assert "rows-alone" in codes(look(store, full=True, repair=True))
+    assert not [
+        key for key in store.dump()["captures"] if b"b,example" in key or b"example,b" in key
+    ]
+    assert "rows-alone" not in codes(look(store, full=True))
+
+
+# --- acts that died
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", range(9))
+def test_a_landing_that_died_is_ended_or_withdrawn(store: LandedStore, step: int) -> None:
+    def killed() -> None:
+        child = LandedStore(store.folder)
+        child.land("dead", "d.warc.gz", page("http://d.example/"), at=kill_at(step))
+
+    assert in_child(killed) == KILLED
+    found = look(store, repair=True)
+    assert found
+    assert look(store, full=True) == []
+    state = read_entry(store.rows, "dead/d.warc.gz").state
+    seen = list(scan_captures_of(store.rows, urlkey("http://d.example/")))
+    assert len(seen) == (state == "stored")
+    assert (state == "stored") == (step >= 6)
+    store.land("dead", "d.warc.gz", page("http://d.example/"))
+    assert len(list(scan_captures_of(store.rows, urlkey("http://d.example/")))) == 1
+    assert look(store, full=True) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [2, 3, 6, 7, 8, 9, 12])
+def test_a_removal_that_died_is_ended(store: LandedStore, step: int) -> None:
+    commit_crawl(store.rows, "one", store.actor)
+
+    def killed() -> None:
+        child = LandedStore(store.folder)
+        Remover(child.rows, child.archive, Actor(), at=kill_at(step)).take_out("one", REMOVE)
+
+    assert in_child(killed) == KILLED
+    look(store, repair=True)
+    # Files are gone; that the crawl is, its own command says.
+    assert set(codes(look(store, full=True))) == {"unfinished-act"}
+    assert store.dump() == {"captures": {}, "digests": {}, "inflight": {}}
+    assert Remover(store.rows, store.archive, Actor()).take_out("one", REMOVE).is_complete
+    assert look(store, full=True) == []
+
+
+def test_a_landing_refused_for_a_file_it_found_leaves_that_file(store: LandedStore) -> None:
+    from pinakes.errors import InputRefused
+
+    path_of(store, "two").mkdir()
+    path_of(store, "two/x.warc.gz").write_bytes(b"somebody's")
+    with pytest.raises(InputRefused, match="does not know"):
+        store.land("two", "x.warc.gz", page("http://x.example/"))
+    assert codes(look(store, repair=True)) == ["dead-landing", "unknown-file"]
+    assert codes(look(store, repair=True, full=True)) == ["unknown-file"]
+    assert path_of(store, "two/x.warc.gz").read_bytes() == b"somebody's"
+    assert list(scan_captures_of(store.rows, urlkey("http://x.example/"))) == []
+
+
+def test_what_somebody_works_on_is_left_alone(store: LandedStore) -> None:
+    seen: list[list[FsckFinding]] = []
+    store.land("two", "b.warc.gz", page("http://b.example/"), at=lambda _: seen.append(look(store)))
+    assert len(seen) == 9
+    assert [findings for findings in seen if findings] == []
+
+
+def test_every_code_is_documented(repository: Path) -> None:
+    page_text = (repository / "docs/fsck.md").read_text("utf-8")
+    assert [code for code in CODES if f"| `{code}` |" not in page_text] == []
