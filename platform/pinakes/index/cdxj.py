@@ -117,7 +117,7 @@ def parse_cdx(texts: Iterable[str]) -> Iterator[CdxLine]:
     letters: list[str] | None = None
     for number, text in enumerate(texts, 1):
         parts = text.split()
-        if parts[:1] == ["CDX"]:
+        if parts[:1] == ["CDX"] and all(len(letter) == 1 for letter in parts[1:]):
             letters = parts[1:]
         elif parts:
             yield _parse_columns(parts, letters or _letters_of(len(parts)), text, number)

@@ -15,10 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
+from sys import intern
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from pinakes.errors import MalformedRecord
+
+from .seconds import second_of
 
 _TO_ENCODE = re.compile("[\x00-\x20%\x7f-\xa0\u2028\u2029\ud800-\udfff]")
 _NAMELESS = frozenset({"", "-"})
@@ -189,7 +192,8 @@ def _build(parts: list[str]) -> ManifestLine:
     if "%" in file or "%" in uri or "-" in (file, uri, date):
         file, uri = decode_name(file), decode_name(uri)
     values[:6] = (
-        file,
+        # One name for all lines of a file: less memory, quicker sorting.
+        intern(file),
         _count(offset),
         _count(length),
         uri,
@@ -247,10 +251,16 @@ def parse_lines(texts: Iterable[str]) -> Iterator[ManifestLine]:
 
 def estimate_line_bytes(line: ManifestLine) -> int:
     """About what a line takes in memory, for sorts that spill."""
-    rest = 0 if line.refers_uri is None else 2 * len(line.refers_uri)
-    return 1100 + len(line.file) + 3 * len(line.target_uri) + rest
+    rest = 0 if line.refers_uri is None else len(line.refers_uri)
+    return 750 + len(line.target_uri) + rest
 
 
 def place_of(line: ManifestLine) -> tuple[str, int, int]:
     """Where the record is: file, offset, offset in the member.  Names one record."""
     return line.file, line.offset, line.inner_offset
+
+
+def content_order(line: ManifestLine) -> tuple[str, int, str, str, int, int]:
+    """Digest, extension, second, file, offset, offset in the member: for processing."""
+    second = second_of(line.date) or ""
+    return (line.digest, line.hash_extension or 0, second, *place_of(line))

@@ -1,0 +1,88 @@
+"""Bodies out of archive files of every layout: the stored body, or a named refusal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from warc_sets import ArchiveFile, Rec, manifest_of, write_set
+
+from pinakes.dedupe import bodies as module
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.bodies import ArchiveBodies
+from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.index.manifest import ManifestLine
+
+RECORDS = (
+    Rec(type="request"),
+    Rec(body=b"one"),
+    Rec(uri="http://example.org/\u00e9", body=b"two", brackets=True),
+    Rec(uri="http://example.org/f", body=b"three\r\n\r\n", framing=True),
+    Rec(uri="http://example.org/v", body=b"four\r\n\r\nfour", version="WARC/1.0"),
+    Rec(uri="http://example.org/lf", body=b"five", http_end=b"\n"),
+    Rec(uri="http://example.org/cr", body=b"\r\n\r\nsix", http_end=b"\n"),
+    Rec(uri="urn:resource", type="resource", body=b"seven\n\nseven"),
+    Rec(uri="http://example.org/large", body=b"0123456789" * 1000),
+)
+LAYOUTS = ["plain", "gzip", "shared", "pairs", "split", "empties"]
+
+
+def read(line: ManifestLine) -> bytes:
+    with ArchiveFiles() as files:
+        return b"".join(ArchiveBodies(files).open_body(line))
+
+
+@pytest.mark.parametrize("quick_bytes", [0, 1 << 12, 1 << 22])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_stored_body_in_every_layout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, quick_bytes: int
+) -> None:
+    monkeypatch.setattr(module, "_QUICK_BYTES", quick_bytes)
+    lines = manifest_of(write_set(tmp_path, [ArchiveFile("a", RECORDS, layout)]))
+    stored = [record.stored() for record in RECORDS if record.type != "request"]
+    assert [read(line) for line in lines] == stored
+    # A manifest of another tool knows no length.
+    assert [read(line._replace(size=None)) for line in lines] == stored
+
+
+@pytest.mark.parametrize("layout", ["plain", "gzip"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"target_uri": "http://example.org/another"},
+        {"target_uri": "http://example.org"},
+        {"size": 4},
+        {"offset": 1},
+        {"offset": 1 << 40},
+        {"inner_offset": 7},
+    ],
+    ids=str,
+)
+def test_another_record_than_the_lines_is_refused(
+    tmp_path: Path, layout: str, change: dict[str, object]
+) -> None:
+    line = manifest_of(write_set(tmp_path, [ArchiveFile("a", RECORDS[1:2], layout)]))[0]
+    with pytest.raises(MalformedRecord, match="make the manifest again"):
+        read(line._replace(**change))
+
+
+def test_a_wrong_length_in_the_line_does_not_matter(tmp_path: Path) -> None:
+    line = manifest_of(write_set(tmp_path, [ArchiveFile("a", RECORDS[1:3])]))[0]
+    assert read(line._replace(length=line.length - 1)) == b"one"
+    assert read(line._replace(length=line.length + 50)) == b"one"
+
+
+def test_a_damaged_member_is_not_taken(tmp_path: Path) -> None:
+    (path,) = write_set(tmp_path, [ArchiveFile("a", RECORDS[1:2])])
+    line = manifest_of([path])[0]
+    data = bytearray(path.read_bytes())
+    data[-6] ^= 1  # in the checksum
+    path.write_bytes(data)
+    with pytest.raises(MalformedRecord):
+        read(line)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    line = ManifestLine(str(tmp_path / "no.warc"), 0, 9, "u", "d", "sha1:X", size=1)
+    with pytest.raises(InputRefused, match="not found"):
+        read(line)
