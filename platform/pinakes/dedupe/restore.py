@@ -7,7 +7,7 @@ CRC-32 that the revisit carries before the file is published.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from isal import isal_zlib
@@ -57,16 +57,23 @@ def want_originals(source: Source, originals: Originals) -> None:
 
 
 def restorations(
-    source: Source, originals: Originals, files: ArchiveFiles, count: RestoreCount
+    source: Source,
+    originals: Originals,
+    files: ArchiveFiles,
+    count: RestoreCount,
+    only: Container[tuple[int, int]] | None = None,
 ) -> Iterator[Replacement]:
     """Yield each revisit of ours as the full record it was, in order of offset.
 
-    A revisit written by others is left: what it replaced was never recorded.
+    A revisit written by others is left: what it replaced was never recorded.  `only`
+    names those to restore, by offset and inner offset.
     """
     members = MEMBER_START.match(source.view(0, 4)) is not None
     shared = -1
     for record in iter_records(source, digests=()):
         if not isinstance(record, Record) or record.type != "revisit":
+            continue
+        if only is not None and (record.offset, record.inner_offset) not in only:
             continue
         if not is_ours(record.header):
             count.left["written by others"] += 1
@@ -161,12 +168,12 @@ def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) ->
     expected = replaced_crc32(revisit.header)
     promised = Header(restore_header(revisit.header)).field("content-length")
     for place in originals.places(revisit.header):
-        if promised != str(revisit.body.size + place.payload_size):
-            continue
         record = read_record(
             files.source(place.file), place.offset, inner_offset=place.inner_offset, digests=()
         )
-        if not isinstance(record, Record) or record.record_id != place.record_id:
+        if not isinstance(record, Record) or place.record_id not in (None, record.record_id):
+            continue
+        if promised != str(revisit.body.size + record.payload_size):
             continue
         crc = 0
         for piece in full_record_pieces(revisit, record):

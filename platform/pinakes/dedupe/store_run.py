@@ -44,6 +44,7 @@ from pinakes.warc.source import Source
 
 from .archive_files import ArchiveFiles
 from .collection import Collection, Decisions
+from .late_revisits import LateRevisits
 from .refs import RefsCount, RevisitWriter
 from .resolution import Resolution
 from .run_files import COUNTS, GENERATIONS, REPORT, RunFiles
@@ -73,6 +74,7 @@ class DedupeReport:
 
     run: str
     files: int = 0
+    targets_restored: int = 0
     files_left: Counter[str] = field(default_factory=Counter)
     extra_bytes: int = 0
     refs: RefsCount = field(default_factory=RefsCount)
@@ -83,6 +85,7 @@ class DedupeReport:
         return {
             "run": self.run,
             "files_rewritten": self.files,
+            "targets_restored": self.targets_restored,
             "files_left": dict(self.files_left),
             "revisits": self.refs.records,
             "saved_bytes": self.refs.saved_bytes,
@@ -125,6 +128,17 @@ class StoreRun:
         report = DedupeReport(self._run)
         collection = Collection(self._rows, self._archive, self._request.collection)
         if not self._files.is_decided:
+            late = LateRevisits(
+                self._rows,
+                self._archive,
+                run=self._run,
+                claim=self._claim,
+                check=_check,
+                at=self._at,
+            )
+            report.targets_restored = late.restore_targets(collection)
+            if report.targets_restored:
+                collection = Collection(self._rows, self._archive, self._request.collection)
             self._files.write_json(GENERATIONS, collection.generations())
         # Decisions speak of places; those of files moved meanwhile are in the old generation.
         generations = self._files.read_json(GENERATIONS)

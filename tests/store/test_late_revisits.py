@@ -1,0 +1,89 @@
+"""A revisit of somebody else's lands after its target was deduplicated."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from scenes import Scene, page, record
+from test_at_once import check_references, references
+
+from pinakes.warc.record import Record
+
+pytestmark = pytest.mark.slow
+
+
+def late_crawl(scene: Scene, fields: dict[str, str]) -> None:
+    """Crawl 5: a crawler's own revisit of /1 as crawl 2 had it."""
+    folder = scene.crawls / "c5"
+    folder.mkdir()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    revisit = record(
+        "revisit",
+        {
+            "WARC-Target-URI": "http://example.org/1",
+            "WARC-Date": "2025-01-01T00:00:00Z",
+            "WARC-Record-ID": "<urn:uuid:00000000-0000-4000-8000-000000005000>",
+            "WARC-Profile": "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+            "Content-Type": "application/http;msgtype=response",
+            **fields,
+        },
+        head,
+    )
+    (folder / "late.warc.gz").write_bytes(gzip.compress(revisit, mtime=0))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param(
+            {
+                "WARC-Refers-To-Target-URI": "http://example.org/1",
+                "WARC-Refers-To-Date": "2022-01-01T00:00:01Z",
+            },
+            id="by-uri-and-date",
+        ),
+        pytest.param(
+            {"WARC-Refers-To": "<urn:uuid:00000000-0000-4000-8000-000000002001>"}, id="by-id"
+        ),
+    ],
+)
+def test_its_target_becomes_full_again(scene: Scene, fields: dict[str, str]) -> None:
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    assert check_references(scene) == 8
+    late_crawl(scene, fields)
+    scene.land(5)
+    report = scene.dedupe(act="dedupe-b")
+    assert (report.targets_restored, report.refs.records) == (1, 0)
+    full, revisits = references(scene)
+    assert ("http://example.org/1", "20220101000001") in full
+    # Seven of ours are left, and the crawler's own.
+    assert len(revisits) == 8
+    for found in revisits:
+        assert isinstance(found, Record)
+    again = scene.dedupe(act="dedupe-c")
+    assert (again.targets_restored, again.refs.records) == (0, 0)
+
+
+def test_the_restored_record_is_the_one_that_landed(scene: Scene) -> None:
+    from pinakes.warc.reader import read_record
+    from pinakes.warc.source import open_source
+
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    late_crawl(scene, {"WARC-Refers-To": "<urn:uuid:00000000-0000-4000-8000-000000002001>"})
+    scene.land(5)
+    scene.dedupe(act="dedupe-b")
+    with open_source(scene.archive.path_of("c2/g3/part-1.warc.gz")) as source:
+        found = [item for item in _records(source) if item.target_uri == "http://example.org/1"]
+        assert [b"".join(item.payload()) for item in found] == [page(1)]
+        assert read_record(source, found[0].offset) is not None
+
+
+def _records(source: object) -> list[Record]:
+    from pinakes.warc.reader import iter_records
+
+    return [item for item in iter_records(source) if isinstance(item, Record)]  # type: ignore[arg-type]
