@@ -110,7 +110,7 @@ def _capture_line(
     fit = (
         http is not None
         and size
-        and http.is_plainly(200, size)
+        and http.is_plainly_whole(size)
         and record_type == "response"
         and not record.findings
         and uri is not None

@@ -15,6 +15,7 @@ HEAD_LIMIT_BYTES = 1 << 20
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?:[ \t\r\n]|\Z)", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\Z")
 _FOLD = (b" ", b"\t")
+_STATUS_200 = frozenset({b"HTTP/1.1 200 ", b"HTTP/1.0 200 "})
 _CHUNK_LINE_LIMIT_BYTES = 4096
 
 
@@ -47,13 +48,10 @@ class HttpHead:
     @property
     def content_length(self) -> int | None:
         """What Content-Length promises; None where it is missing or no number."""
-        return self._promised(self.raw.lower())
-
-    def _promised(self, low: bytes) -> int | None:
-        at = low.find(b"content-length")
+        raw = self.raw
+        at = raw.lower().find(b"content-length")
         if at < 0:
             return None
-        raw = self.raw
         end = raw.find(b"\n", at)
         # Where the name fills its line from the start to the colon, and the next line does
         # not go on with it, this is the first field of that name, and no parse is needed.
@@ -63,19 +61,25 @@ class HttpHead:
             text = (self.get("content-length") or "").encode("utf-8", "surrogateescape")
         return int(text) if text.isdigit() and len(text) < 19 else None
 
-    def is_plainly(self, status: int, size: int) -> bool:
-        """Whether it has that status, and nothing in it says that a body of `size` is not whole.
+    def is_plainly_whole(self, size: int) -> bool:
+        """Whether the status is 200, and nothing says that a body of `size` is cut or chunked.
 
         True is certain; False is not, but quickly said.
         """
-        start = self.raw[:13]
-        if start not in (b"HTTP/1.1 %d " % status, b"HTTP/1.0 %d " % status):
+        raw = self.raw
+        if raw[:13] not in _STATUS_200:
             return False
-        low = self.raw.lower()
+        low = raw.lower()
         if b"chunked" in low:
             return False
-        promised = self._promised(low)
-        return promised is None or size >= promised
+        at = low.find(b"\r\ncontent-length: ")
+        if at < 0 or low.find(b"content-length") != at + 2:
+            return at < 0 and b"content-length" not in low
+        end = low.find(b"\r\n", at + 18)
+        text = low[at + 18 : end]
+        return (
+            end > 0 and text.isdigit() and int(text) <= size and raw[end + 2 : end + 3] not in _FOLD
+        )
 
     @property
     def says_chunked(self) -> bool:

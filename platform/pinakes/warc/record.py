@@ -15,6 +15,7 @@ from .digest import Digest, hasher
 from .header import Header, bare_uri, strip_brackets
 from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
+_HTTP_TYPES = frozenset({"response", "request", "revisit"})
 PIECE_BYTES = 1 << 20
 
 
@@ -159,7 +160,7 @@ class Record:
     @property
     def holds_http(self) -> bool:
         """Whether the block is an HTTP message, by Content-Type or by what it begins with."""
-        if self.type not in ("response", "request", "revisit"):
+        if self.type not in _HTTP_TYPES:
             return False
         if self.header.declares_http:
             return True

@@ -26,9 +26,13 @@ _LENGTH = re.compile(rb"[0-9]{1,18}\Z")
 
 
 class Shape(NamedTuple):
-    """A pattern, the group of each lower-case name in it, and what all that fit it share."""
+    """A pattern, the group of each lower-case name in it, and what all that fit it share.
+
+    `names` are those of the lines, lower-case and in order.
+    """
 
     pattern: re.Pattern[bytes]
+    names: tuple[bytes, ...]
     groups: dict[str, int]
     length_group: int
     outline_groups: tuple[int, int, int] | None
@@ -97,7 +101,7 @@ class ShapeBook:
         """The header, if it fits a shape that is known."""
         shape = self._after.get(self._last)
         match = shape.pattern.fullmatch(raw) if shape is not None else None
-        if match is None:
+        if shape is None or match is None:
             for shape in self._shapes:
                 match = shape.pattern.fullmatch(raw)
                 if match is not None:
@@ -106,7 +110,7 @@ class ShapeBook:
             else:
                 return None
         self._last = id(shape)
-        return ShapedHeader(raw, shape, match)  # type: ignore[arg-type]
+        return ShapedHeader(raw, shape, match)
 
     def learn(self, raw: bytes) -> None:
         """Take the shape of a header that fits none yet, if it has one."""
@@ -172,6 +176,7 @@ def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> S
         groups.setdefault(lower_name, number)
     return Shape(
         re.compile(b"".join(pattern) + b"\r\n"),
+        tuple(name.lower() for name, _ in lines),
         groups,
         groups["content-length"],
         (groups[_OUTLINE[0]], groups[_OUTLINE[1]], groups[_OUTLINE[2]])
