@@ -16,8 +16,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .file_rows import TABLE, FileEntry
-from .record_rows import sidecar_row
-from .requests import assign_methods
+from .requests import iter_rows
 from .sidecar import SidecarRow, read_sidecar, sidecar_name
 
 
@@ -68,11 +67,12 @@ def read_rows_anew(
     """The rows of a file's first generation, as its landing at that time wrote them."""
     landed = datetime.fromtimestamp(act_time_ms / 1000, timezone.utc)
 
-    def rows(source: Source) -> Iterator[SidecarRow]:
+    def records(source: Source) -> Iterator[Record]:
         for item in iter_records(source, digests=("sha1", "sha256")):
             if isinstance(item, Record):
                 each(item.length)
-                yield sidecar_row(item, archive_file=archive_file, landed=landed)
+                yield item
 
     with archive.open(archive_file) as file:
-        yield from assign_methods(rows(Source(file, name=archive_file)))
+        source = Source(file, name=archive_file)
+        yield from iter_rows(records(source), archive_file=archive_file, landed=landed)

@@ -103,7 +103,7 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
     fit = is_plainly_fit(record, http, uri, date, size, landed)
     return SidecarRow(
         record.ordinal,
-        _row_key(uri, date, archive_file, record.ordinal) if uri else None,
+        row_key_of(uri, date, archive_file, record.ordinal) if uri else None,
         record.type,
         record_id,
         uri,
@@ -197,7 +197,8 @@ def _dechunked(record: Record) -> tuple[bytes | None, bytes | None]:
     return (sha1.value if sha1 else None, sha256.value if sha256 else None)
 
 
-def _row_key(uri: str, date: str | None, archive_file: str, ordinal: int) -> bytes:
+def row_key_of(uri: str, date: str | None, archive_file: str, ordinal: int) -> bytes:
+    """The row key of a capture; the date as written."""
     return encode_capture_key(urlkey(uri), _moment(date or "").time_17, archive_file, ordinal)
 
 

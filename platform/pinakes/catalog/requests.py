@@ -3,55 +3,97 @@
 Writers put a request before its response (wget) or behind it (warcprox, warcio,
 Heritrix), name each other by `WARC-Concurrent-To` or not at all.  A response without
 any request beside it is taken as the answer to a GET.
+
+The answer to another request than GET has that request's query in its row key, as replay
+tools look it up (`index.post_query`), and takes no part in dedupe.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple
 
+from pinakes.index.post_query import method_query, with_query
+from pinakes.warc.http import Dechunker
+from pinakes.warc.record import Record
+
+from .record_rows import row_key_of, sidecar_row
 from .sidecar import SidecarRow
 
 BESIDE_RECORDS = 4
 ANSWERS = frozenset({"response", "revisit"})
 
 
-def assign_methods(rows: Iterable[SidecarRow]) -> Iterator[SidecarRow]:
-    """Give each response and revisit the method of its request; order stays.
+class _Request(NamedTuple):
+    row: SidecarRow
+    query: str | None
+
+
+def iter_rows(
+    records: Iterable[Record], *, archive_file: str, landed: datetime
+) -> Iterator[SidecarRow]:
+    """The rows of a file's records, in their order, each capture with its request's method.
 
     A capture that answers no GET gets `skip="method"`: an equal body was the answer to
     another question.  Holds back `BESIDE_RECORDS` rows.
     """
     held: deque[SidecarRow] = deque()
-    passed: deque[SidecarRow] = deque(maxlen=BESIDE_RECORDS)
-    for row in rows:
+    passed: deque[_Request] = deque(maxlen=BESIDE_RECORDS)
+    for record in records:
+        row = sidecar_row(record, archive_file=archive_file, landed=landed)
         if row.type == "request":
+            request = _Request(row, _query_of(record) if row.method != "GET" else None)
             for at, capture in enumerate(held):
-                held[at] = _answer(capture, row)
-            passed.append(row)
-            held.append(row)
-        else:
-            if row.type in ANSWERS:
-                for request in passed:
-                    row = _answer(row, request)  # noqa: PLW2901
-            held.append(row)
+                held[at] = _answer(capture, request, archive_file)
+            passed.append(request)
+        elif row.type in ANSWERS:
+            for request in passed:
+                row = _answer(row, request, archive_file)
+        held.append(row)
         if len(held) > BESIDE_RECORDS:
             yield held.popleft()
     yield from held
 
 
-def _answer(capture: SidecarRow, request: SidecarRow) -> SidecarRow:
+def _query_of(record: Record) -> str | None:
+    http = record.http
+    if http is None:
+        return None
+    return method_query(
+        http.method, http.get("content-type"), http.get("content-length"), _body(record)
+    )
+
+
+def _body(record: Record) -> Iterator[bytes | memoryview]:
+    """The body without its chunks, where it has any."""
+    if record.http is None or not record.http.says_chunked or not record.chunks_finished:
+        yield from record.payload()
+        return
+    dechunker = Dechunker()
+    for piece in record.payload():
+        yield from dechunker.feed(piece)
+
+
+def _answer(capture: SidecarRow, request: _Request, archive_file: str) -> SidecarRow:
     if capture.method is not None or capture.type not in ANSWERS:
         return capture
-    if request.concurrent_to or capture.concurrent_to:
-        beside = (
-            request.concurrent_to is not None and request.concurrent_to == capture.record_id
-        ) or (capture.concurrent_to is not None and capture.concurrent_to == request.record_id)
+    asked, query = request
+    if asked.concurrent_to or capture.concurrent_to:
+        beside = (asked.concurrent_to is not None and asked.concurrent_to == capture.record_id) or (
+            capture.concurrent_to is not None and capture.concurrent_to == asked.record_id
+        )
     else:
-        beside = request.target_uri == capture.target_uri
+        beside = asked.target_uri == capture.target_uri
     if not beside:
         return capture
-    skip = capture.skip
-    if request.method != "GET" and capture.type == "response":
+    if asked.method == "GET":
+        return capture._replace(method="GET")
+    skip, row_key = capture.skip, capture.row_key
+    if capture.type == "response":
         skip = skip or "method"
-    return capture._replace(method=request.method, skip=skip)
+    if query is not None and capture.target_uri:
+        uri = with_query(capture.target_uri, query)
+        row_key = row_key_of(uri, capture.date, archive_file, capture.ordinal)
+    return capture._replace(method=asked.method, skip=skip, row_key=row_key)

@@ -30,8 +30,8 @@ from pinakes.catalog.file_rows import (
     set_state,
     take_claim,
 )
-from pinakes.catalog.record_rows import capture_cells, digest_rows, sidecar_row
-from pinakes.catalog.requests import assign_methods
+from pinakes.catalog.record_rows import capture_cells, digest_rows
+from pinakes.catalog.requests import iter_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.cells import encode_cell
@@ -182,31 +182,13 @@ class Lander:
     ) -> None:
         landed = datetime.fromtimestamp(held.claim.act_time_ms / 1000, timezone.utc)
         items = iter_records(source, digests=("sha1", "sha256"))
-        rows = self._sidecar_rows(items, held.archive_file, landed, result)
-        written = self._put_captures(assign_methods(rows), held, collection)
-        write_sidecar(sidecar, written)
+        rows = iter_rows(_counted(items, result), archive_file=held.archive_file, landed=landed)
+        write_sidecar(sidecar, self._put_captures(rows, held, collection, result))
         first = bytes(source.view(0, 3))
         result.compression = "gzip" if first == GZIP_MAGIC else "none"
 
-    def _sidecar_rows(
-        self, items: Iterator[Item], archive_file: str, landed: datetime, result: Landed
-    ) -> Iterator[SidecarRow]:
-        for item in items:
-            if not isinstance(item, Record):
-                result.damaged += 1
-                result.note(item.offset, "no-record", f"to {item.end}: {item.reason}")
-                continue
-            if result.format == "none":
-                result.format = "arc" if item.version.startswith("ARC") else "warc"
-            result.records[item.type or "unknown"] += 1
-            for finding in item.findings:
-                result.note(finding.offset, finding.code, finding.message)
-            row = sidecar_row(item, archive_file=archive_file, landed=landed)
-            result.captures += row.row_key is not None
-            yield row
-
     def _put_captures(
-        self, rows: Iterable[SidecarRow], held: Held, collection: str
+        self, rows: Iterable[SidecarRow], held: Held, collection: str, result: Landed
     ) -> Iterator[SidecarRow]:
         """Write the rows' cells in batches on the way through."""
         act_time, name = held.claim.act_time_ms, held.archive_file
@@ -221,6 +203,7 @@ class Lander:
 
         for row in rows:
             if row.row_key is not None:
+                result.captures += 1
                 captures.append(Put(row.row_key, capture_cells(row, name), act_time))
                 digests.extend(
                     Put(key, cells, act_time) for key, cells in digest_rows(row, name, collection)
@@ -317,6 +300,21 @@ class Lander:
             release_claim(self._rows, held)
         except Conflict:
             return
+
+
+def _counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:
+    """The records, with all there is to say of them and of what is none put into `result`."""
+    for item in items:
+        if not isinstance(item, Record):
+            result.damaged += 1
+            result.note(item.offset, "no-record", f"to {item.end}: {item.reason}")
+            continue
+        if result.format == "none":
+            result.format = "arc" if item.version.startswith("ARC") else "warc"
+        result.records[item.type or "unknown"] += 1
+        for finding in item.findings:
+            result.note(finding.offset, finding.code, finding.message)
+        yield item
 
 
 def _is_finished(entry: FileEntry) -> bool:
