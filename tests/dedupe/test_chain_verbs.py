@@ -217,3 +217,17 @@ def test_collisions_are_named(
     }  # fmt: skip
     (collision,) = json.loads(Path("s").read_text())["collisions"]
     assert [c["target_uri"] for c in collision["captures"]] == [rec.uri for rec in records[:2]]
+
+
+def test_warcdedupes_png2_stays_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_data: Path
+) -> None:
+    # One URI twice in one second: warcdedupe makes the second a revisit of its own address.
+    monkeypatch.chdir(tmp_path)
+    (file,) = (shared_data / "archives" / "tari_warcdedupe").rglob("png2.warc")
+    assert main(["manifest", str(file), "-o", "m"]) == Exit.DONE
+    assert main(["resolve", "m", "--process", "-o", "p"]) == Exit.DONE
+    assert [line.full for line in lines_of("p") if line.type is None] == [
+        None,
+        "ambiguous-reference",
+    ]
