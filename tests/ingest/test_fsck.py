@@ -132,6 +132,26 @@ def test_what_can_be_mended_is_as_it_was(
     assert store.names() == names
 
 
+def test_rows_that_another_reading_made_go_with_it(store: LandedStore) -> None:
+    """An older reader may have read another URI: sidecar and rows agree, and are wrong."""
+    before = store.dump()
+    path = path_of(store, sidecar_name(FILE))
+    first, *rest = read_sidecar(str(path))
+    key = first.row_key
+    assert key is not None
+    wrong = key.replace(b"org,example)/", b"org,example)/wrong")
+    with path.open("wb") as file:
+        write_sidecar(file, [first._replace(target_uri=URI + "wrong", row_key=wrong), *rest])
+    cells = {
+        column: cell.value
+        for column, cell in store.rows.get_rows("captures", [key])[key].cells.items()
+    }
+    store.rows.mutate("captures", [Put(wrong, cells, 1), Delete(key, 1)])
+    assert codes(look(store, full=True, repair=True)) == ["location"]
+    assert look(store, full=True) == []
+    assert store.dump() == before
+
+
 def drop_file(store: LandedStore) -> None:
     path_of(store, FILE).unlink()
 

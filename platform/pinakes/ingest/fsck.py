@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
@@ -121,6 +122,14 @@ class Fsck:
             is_gone=self._actor.is_gone,
         )
 
+    @contextmanager
+    def _holding(self, archive_file: str) -> Iterator[Held]:
+        held = self._claim(archive_file)
+        try:
+            yield held
+        finally:
+            release_claim(self._rows, held)
+
     # --- what the catalogue knows
 
     def _check_entry(self, entry: FileEntry, is_hidden: bool) -> Iterator[FsckFinding]:
@@ -143,7 +152,7 @@ class Fsck:
         if unfinished and entry.claim is not None:
             yield self._dead_claim(entry, entry.claim)
         if entry.state == STORED and entry.facts is not None:
-            check = StoredFileCheck(self._rows, self._archive, entry, entry.facts)
+            check = StoredFileCheck(self._rows, self._archive, entry, entry.facts, self._holding)
             yield from check.findings(quick=self._quick, full=self._full, seed=self._seed)
 
     def _dead_claim(self, entry: FileEntry, claim: Claim) -> FsckFinding:
@@ -162,7 +171,8 @@ class Fsck:
         )
 
     def _release(self, archive_file: str) -> None:
-        release_claim(self._rows, self._claim(archive_file))
+        with self._holding(archive_file):
+            """Taking the claim over and giving it back is all."""
 
     def _hidden(self, archive_file: str, message: str) -> FsckFinding:
         return FsckFinding(
@@ -174,9 +184,8 @@ class Fsck:
         )
 
     def _show(self, archive_file: str) -> None:
-        held = self._claim(archive_file)
-        set_inflight(self._rows, held, None)
-        release_claim(self._rows, held)
+        with self._holding(archive_file) as held:
+            set_inflight(self._rows, held, None)
 
     def _dead_landing(self, entry: FileEntry) -> FsckFinding:
         facts = entry.facts
@@ -307,6 +316,5 @@ class Fsck:
             )
 
     def _delete_strays(self, name: str, rows: list[RowName]) -> None:
-        held = self._claim(name)
-        delete_rows(self._rows, rows, {name: held.claim.act_time_ms})
-        release_claim(self._rows, held)
+        with self._holding(name) as held:
+            delete_rows(self._rows, rows, {name: held.claim.act_time_ms})

@@ -6,17 +6,19 @@ Facts that are missing are written again as the landing wrote them: with its act
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import islice, zip_longest
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
-from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.file_rows import FileEntry, Held
 from pinakes.catalog.record_rows import capture_cells, digest_rows, location_of
+from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
-from pinakes.errors import SchemaError
+from pinakes.errors import InputRefused, SchemaError
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
@@ -31,18 +33,26 @@ from .fsck_findings import FsckFinding
 
 _BATCH_ROWS = 1000
 _SAMPLE = 0.01
+_UNREADABLE = (OSError, ValueError, SchemaError)  # pyarrow's errors are ValueErrors
 
 
 class StoredFileCheck:
     """Checks one stored file in its current generation."""
 
     def __init__(
-        self, rows: RowStore, archive: ArchiveStore, entry: FileEntry, facts: FileFacts
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        entry: FileEntry,
+        facts: FileFacts,
+        claim: Callable[[str], AbstractContextManager[Held]],
     ) -> None:
+        """`claim` holds the file while something of it is mended."""
         self._rows = rows
         self._archive = archive
         self._entry = entry
         self._facts = facts
+        self._claim = claim
         self._name = generation_file(entry.archive_file, entry.generation)
 
     def findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
@@ -58,7 +68,7 @@ class StoredFileCheck:
         try:
             batches = iter_batches(iter_sidecar(self._archive, self._name))
             first = next(batches, None)
-        except (OSError, ValueError, SchemaError) as error:  # pyarrow's errors are ValueErrors
+        except _UNREADABLE as error:
             yield self._sidecar_finding("sidecar-unreadable", f"sidecar: {error}")
             return
         chosen = random.Random(f"{seed} {self._name}")  # noqa: S311
@@ -102,15 +112,36 @@ class StoredFileCheck:
         )
 
     def _rebuild(self) -> None:
-        """Sidecar and rows of the first generation, from its bytes, as its landing did."""
+        """Sidecar and rows of the first generation, from its bytes, as its landing did.
+
+        Rows that the old sidecar led to and the new one does not are deleted.
+        """
         act_time_ms = self._act_time_ms()
-        fresh = read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
-        with self._archive.create_aside(f"fsck-{self._facts.sha256}.sidecar") as aside:
-            write_sidecar(aside.file, fresh)
-            aside.checksum()
-            self._archive.delete(sidecar_name(self._name))
-            aside.publish(sidecar_name(self._name))
-        for batch in iter_batches(iter_sidecar(self._archive, self._name)):
+        name = self._entry.archive_file
+        with self._claim(name) as held:
+            before = self._row_names()
+            fresh = read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
+            with self._archive.create_aside(f"{held.claim.token}.sidecar") as aside:
+                write_sidecar(aside.file, fresh)
+                aside.checksum()
+                self._archive.delete(sidecar_name(self._name))
+                aside.publish(sidecar_name(self._name))
+            after = self._row_names()
+            delete_rows(self._rows, sorted(before - after), {name: held.claim.act_time_ms})
+            for batch in iter_batches(iter_sidecar(self._archive, self._name)):
+                self._put_rows(batch)
+
+    def _row_names(self) -> set[RowName]:
+        """The rows that the sidecar leads to; none where it cannot be read."""
+        name = self._entry.archive_file
+        try:
+            rows = iter_sidecar(self._archive, self._name)
+            return set(rows_of_records(rows, name, self._facts.collection))
+        except (*_UNREADABLE, InputRefused):
+            return set()
+
+    def _write_again(self, batch: Sequence[SidecarRow]) -> None:
+        with self._claim(self._entry.archive_file):
             self._put_rows(batch)
 
     def _act_time_ms(self) -> int:
@@ -164,7 +195,7 @@ class StoredFileCheck:
             file=self._name,
             message=message,
             repair="write the rows again from the sidecar",
-            mend=partial(self._put_rows, batch),
+            mend=partial(self._write_again, batch),
         )
 
     def _put_rows(self, batch: Sequence[SidecarRow]) -> None:
