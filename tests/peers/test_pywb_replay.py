@@ -21,6 +21,7 @@ import pytest
 from replayed_set import KINDS, captures, replayed_files
 from warc_sets import plan, records_of, refs, validate, write_set
 
+from pinakes.cli import main
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.record import Record
 
@@ -133,3 +134,9 @@ def test_the_answers_are_the_bodies(sets: tuple[Path, Path], pywb: int) -> None:
     old = records_of(sets[0] / "duplicates.warc.gz")
     for record, (kind, _, capture) in zip(old, captures(), strict=True):
         assert replay(pywb, "before", record)[::2] == (capture.status, capture.body), kind
+
+
+def test_validate_asks_pywb(sets: tuple[Path, Path], pywb: int) -> None:
+    call = ["validate", *map(str, sets), "--replay"]
+    assert main([*call, f"http://127.0.0.1:{pywb}/after"]) == 0
+    assert main([*call, f"http://127.0.0.1:{pywb}/none"]) == 1

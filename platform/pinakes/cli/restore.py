@@ -10,6 +10,7 @@ from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_inputs, input_names
 from pinakes.cli.output import Console
 from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.index_originals import note_indexed
 from pinakes.dedupe.originals import Originals
 from pinakes.dedupe.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.rewriting import refuse_equal_names, rewrite_to
@@ -31,6 +32,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="originals",
         help="look for originals in the WARC files of this folder, too",
     )
+    parser.add_argument(
+        "--cdx",
+        metavar="FILE",
+        help="look originals up in this CDX or CDXJ, not by reading the files through",
+    )
     add_dry_run(parser)
 
 
@@ -49,11 +55,16 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         except InputRefused as problem:
             console.warn(problem)
             failed = True
-    for name in _with_originals(readable, arguments.originals):
-        with open_source(name) as source:
-            originals.look_through(source)
+    if arguments.cdx:
+        note_indexed(Path(arguments.cdx), originals)
+    else:
+        for name in _with_originals(readable, arguments.originals):
+            with open_source(name) as source:
+                originals.look_through(source)
     output = Path(arguments.output)
-    with ArchiveFiles() as files:
+    folder = Path(arguments.originals) if arguments.originals else None
+    locations = {Path(name).name: name for name in readable}
+    with ArchiveFiles(folder=folder, locations=locations) as files:
         for name in readable:
             count = RestoreCount()
             restore = partial(restorations, originals=originals, files=files, count=count)

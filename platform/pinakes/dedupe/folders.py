@@ -14,7 +14,7 @@ from pinakes.warc.source import open_source
 
 from .archive_files import SUPERSEDED
 from .resolution import HARMLESS, OUTCOMES, Resolution
-from .validate import Comparison, Discrepancy, SecondReader, compare_files
+from .validate import Comparison, Discrepancy, Witnesses, compare_files
 
 _SUFFIXES = (".warc", ".arc")
 
@@ -28,6 +28,7 @@ class Validation:
     comparison: Comparison = field(default_factory=Comparison)
     references: Counter[str] = field(default_factory=Counter)
     accepted: list[dict[str, str]] = field(default_factory=list)
+    replayed: int | None = None
 
     @property
     def open_discrepancies(self) -> list[Discrepancy]:
@@ -81,7 +82,7 @@ def validate_folders(
     after: Path,
     *,
     accepted: Iterable[dict[str, str]] = (),
-    second_reader: SecondReader | None = None,
+    witnesses: Witnesses | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Validation:
     """Compare every archive file below two folders; files are paired by name's stem."""
@@ -98,7 +99,7 @@ def validate_folders(
                 continue
             with open_source(left) as was, open_source(right) as is_now:
                 compare_files(
-                    was, is_now, resolution, result.comparison, second_reader=second_reader
+                    was, is_now, resolution, result.comparison, witnesses=witnesses or Witnesses()
                 )
                 # Hashed before the files are let go: the receipt is of what was compared.
                 result.files.append(

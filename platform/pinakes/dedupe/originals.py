@@ -26,7 +26,8 @@ class Place(NamedTuple):
     offset: int
     inner_offset: int
     record_id: str | None
-    payload_size: int
+    payload_size: int | None
+    """None where an index does not say."""
 
 
 class Wanted(NamedTuple):
@@ -77,6 +78,11 @@ class Originals:
                     record.payload_size,
                 )
             )
+
+    def note_place(self, wanted: Wanted, place: Place) -> None:
+        """Note where a full record is said to be, if it is wanted."""
+        if wanted in self._wanted:
+            self._places[wanted].append(place)
 
     def places(self, header: Header) -> Iterable[Place]:
         """Where the original of this revisit may be, the one with its record id first.

@@ -32,6 +32,7 @@ def format_receipt(result: Validation, *, made: str, version: str) -> str:
             "rewritten": found.rewritten,
             "restored": found.restored,
             "read_with_warcio": found.read_twice,
+            "replayed": result.replayed,
             "not_compared": result.others,
             "references": dict(sorted(result.references.items())),
             "discrepancies": [d._asdict() for d in found.discrepancies],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pinakes.errors import UnresolvedReference
@@ -18,6 +18,7 @@ from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import open_source
 
 from .folders import archive_folder
+from .index_originals import add_indexed
 from .resolution import CHECKED, KEPT, OUTCOMES, Reference, Resolution
 
 _RESOLVES = frozenset({"resolves"})
@@ -55,6 +56,22 @@ def unresolved(resolution: Resolution) -> Iterator[Reference]:
     for reference in resolution.outcomes():
         if reference.outcome not in _RESOLVES:
             yield reference
+
+
+def check_set(
+    paths: Iterable[Path],
+    *,
+    index: Path | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> Iterator[Reference]:
+    """Every reference of these files with its outcome; `index` names further full records."""
+    with Resolution() as resolution:
+        for path in paths:
+            add_set_file(resolution, path, str(path), all_must_resolve=True)
+            advance(path.stat().st_size)
+        if index is not None:
+            add_indexed(index, resolution)
+        yield from resolution.outcomes()
 
 
 def examine_copy(

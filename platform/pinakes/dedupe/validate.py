@@ -44,6 +44,7 @@ DISCREPANCIES = {
     "not-full": "what became a revisit was no response or resource",
     "damage": "a stretch that is no record has other bytes",
     "second-reader": "warcio reads other bytes here than we do",
+    "replay": "the replay tool gives another answer than was captured",
 }
 _ALGORITHM = "sha256"
 _BODY_TYPES = frozenset({"response", "resource"})
@@ -78,20 +79,38 @@ class SecondReader(Protocol):
         """Whether the other reader sees another record here; None where it did not look."""
 
 
+class Sampler(Protocol):
+    """Takes note of some of the records that became revisits."""
+
+    def offer(self, old: Record, new: Record, source: Source) -> None:
+        """A record that became a revisit: as it was, as it is, and in which file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witnesses:
+    """Who else looks at the records: see the two protocols."""
+
+    second_reader: SecondReader | None = None
+    sampler: Sampler | None = None
+
+
+_NOBODY = Witnesses()
+
+
 def compare_files(
     before: Source,
     after: Source,
     resolution: Resolution,
     found: Comparison,
     *,
-    second_reader: SecondReader | None = None,
+    witnesses: Witnesses = _NOBODY,
 ) -> None:
     """Compare two archive files; references and full records go to `resolution`.
 
     Memory: two records of each.  Cost: both files are read once, and inflated.
     """
     number = resolution.add_file(after.name)
-    pairs = _Pairs(before, after, number, resolution, found, second_reader)
+    pairs = _Pairs(before, after, number, resolution, found, witnesses)
     for ordinal, (old, new) in enumerate(zip_longest(_stretches(before), _stretches(after))):
         for code in pairs.compare(old, new):
             offset = new.item.offset if new is not None else 0
@@ -129,14 +148,15 @@ class _Pairs:
         number: int,
         resolution: Resolution,
         found: Comparison,
-        second_reader: SecondReader | None,
+        witnesses: Witnesses,
     ) -> None:
         self._before = before
         self._after = after
         self._number = number
         self._resolution = resolution
         self._found = found
-        self._second_reader = second_reader
+        self._second_reader = witnesses.second_reader
+        self._sampler = witnesses.sampler
         self._written: tuple[int, int, bool] = (-1, -1, False)
 
     def compare(self, old: Stretch | None, new: Stretch | None) -> Iterator[str]:
@@ -194,6 +214,8 @@ class _Pairs:
         body = _body(old)
         self._resolution.add_full(old, body, stays=False)
         self._resolution.add_reference(self._number, new, REWRITTEN, body)
+        if self._sampler is not None:
+            self._sampler.offer(old, new, self._after)
         yield from _check_replaced(old, new)
 
     def _read_again(self, new: Record, *, verbatim: bool) -> Iterator[str]:
