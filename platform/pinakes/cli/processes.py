@@ -23,8 +23,11 @@ def process_pool(count: int) -> Iterator[ProcessPoolExecutor]:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - before:
+        ours = set(multiprocessing.active_children()) - before
+        for process in ours:
             process.terminate()
+        for process in ours:
+            process.join()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
