@@ -22,12 +22,9 @@ def process_pool(count: int) -> Iterator[ProcessPoolExecutor]:
     try:
         yield pool
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        ours = set(multiprocessing.active_children()) - before
-        for process in ours:
+        # The pool notices, and waits for them in `shutdown`.
+        for process in set(multiprocessing.active_children()) - before:
             process.terminate()
-        for process in ours:
-            process.join()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
