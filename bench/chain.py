@@ -1,6 +1,6 @@
 """The whole chain in one process: manifest, resolve, process and refs, nothing parsed again.
 
-    python -m bench.chain [--digest sha256] [--compare none|bytes] -o DIR WARC ...
+python -m bench.chain [--digest sha256] [--compare none|bytes] -o DIR WARC ...
 """
 
 from __future__ import annotations

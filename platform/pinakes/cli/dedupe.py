@@ -164,7 +164,7 @@ def _what_to_do(
     act = lease.lease.act
     facts = read_run(stores.rows, act) if lease.resumed else None
     if lease.resumed and not act.startswith(f"{_VERB}-"):
-        release_lease(stores.rows, lease)
+        # The lease stays as it is, unfinished: whoever runs that act again takes it over.
         raise Conflict(f"{act} was not finished: run it again first")
     if facts is not None:
         return DedupeRequest(**json.loads(facts.arguments[0])), True
