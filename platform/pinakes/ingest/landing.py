@@ -10,10 +10,12 @@ and act time and so writes the same cells; `fsck` completes what nobody runs aga
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -167,6 +169,7 @@ class Lander:
             result.sha256 = copying.finish()
             result.size = copying.copied_bytes
             source.check_unchanged()
+            _check_same_file(path, file)
             held = renew_claim(self._rows, held, self._actor.now_ms())
             self._compare_stored(copy, result)
             self._at("copied")
@@ -322,6 +325,19 @@ def _is_finished(entry: FileEntry) -> bool:
     claim = entry.claim
     landing = claim is not None and claim.expires_ms and claim.act.startswith(_ACT)
     return entry.state == STORED and not landing
+
+
+def _check_same_file(path: Path, file: BinaryIO | FileIO) -> None:
+    """Raise InputRefused if the path has come to name another file since it was opened."""
+    try:
+        same = os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+    except OSError:
+        same = False
+    if not same:
+        raise InputRefused(
+            "the file was replaced while it was read; try again when it stands still",
+            file=str(path),
+        )
 
 
 def _sha256_of(source: Source) -> str:

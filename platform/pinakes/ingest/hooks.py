@@ -1,0 +1,136 @@
+"""What a crawler leaves when it is done, as inputs and a crawl id.
+
+    heritrix     JOBDIR/latest -> LAUNCH, LAUNCH/warcs/*.warc.gz (.open while written),
+                 LAUNCH/reports/crawl-report.txt, written when the crawl ends
+    browsertrix  collections/NAME/archive/*.warc.gz; or the JSON of a `crawlFinished` webhook
+    wget         NAME.warc.gz, or NAME-00000.warc.gz ... and NAME-meta.warc.gz
+
+Sources: Heritrix 3 wiki "Heritrix Output"; browsertrix `models.py` (`CrawlFinishedBody`);
+wget(1) `--warc-file`, `--warc-max-size`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pinakes.errors import ConfigError, InputRefused
+
+from .inputs import Input, iter_inputs
+
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_WGET_PART = re.compile(r"-(?:\d{5}|meta)\Z")
+_REPORT_LINES = ("Crawl Name", "Crawl Status", "Duration Time", "URIs Crawled successfully")
+
+
+class Handover(NamedTuple):
+    """What a hook found: the files, what was left, and what to call the crawl.
+
+    `crawl` is empty where that does not say itself.
+    """
+
+    crawl: str
+    description: str | None
+    inputs: list[Input]
+    left: list[Path]
+
+
+def hand_over(hook: str, names: Sequence[str]) -> Handover:
+    """What this crawler left there.
+
+    Raises:
+        ConfigError: for an unknown hook, or names that it does not take.
+        InputRefused: where there is no crawl of that kind.
+    """
+    return HOOKS[hook](names)
+
+
+def _heritrix(names: Sequence[str]) -> Handover:
+    job = _only(names, "JOBDIR")
+    launch = job / "latest"
+    if not launch.is_dir():
+        launch = job  # the folder of one launch
+    launch = launch.resolve()
+    name = job.resolve().name if launch != job.resolve() else job.resolve().parent.name
+    folders = [launch / folder for folder in ("warcs", "arcs") if (launch / folder).is_dir()]
+    if not folders:
+        raise InputRefused("no Heritrix job: no latest/warcs in it", file=str(job))
+    left: list[Path] = []
+    inputs = list(iter_inputs(map(str, folders), left))
+    report = launch / "reports" / "crawl-report.txt"
+    return Handover(_id(f"{name}-{launch.name}"), _report(report), inputs, left)
+
+
+def _report(path: Path) -> str | None:
+    """The lines of a crawl report that say what crawl it was; None while there is none."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return "; ".join(line.strip() for line in lines if line.startswith(_REPORT_LINES)) or None
+
+
+def _browsertrix(names: Sequence[str]) -> Handover:
+    path = _only(names, "COLLDIR or WEBHOOK.json")
+    if path.is_file():
+        return _webhook(path)
+    if not (path / "archive").is_dir():
+        raise InputRefused("no Browsertrix collection: no archive/ in it", file=str(path))
+    left: list[Path] = []
+    inputs = list(iter_inputs([str(path / "archive")], left))
+    return Handover(_id(path.resolve().name), None, inputs, left)
+
+
+def _webhook(path: Path) -> Handover:
+    try:
+        body = json.loads(path.read_bytes())
+        event, item, state = str(body["event"]), str(body["itemId"]), str(body["state"])
+        resources = [_resource(path, resource) for resource in body["resources"]]
+    except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
+        raise InputRefused("no webhook of a finished crawl", file=str(path)) from error
+    if event not in ("crawlFinished", "uploadFinished"):
+        raise InputRefused(f"a webhook of {event}, not of a finished crawl", file=str(path))
+    return Handover(_id(item), f"Browsertrix {event}: {state}", resources, [])
+
+
+def _resource(webhook: Path, resource: dict[str, Any]) -> Input:
+    """A file of the crawl: `path` where that is a local one, else `name` beside the webhook."""
+    given, name = Path(str(resource["path"])), Path(str(resource["name"])).name
+    return Input(given if given.is_absolute() and given.exists() else webhook.parent / name, name)
+
+
+def _wget(names: Sequence[str]) -> Handover:
+    left: list[Path] = []
+    inputs = list(iter_inputs(names, left))
+    stems = {_wget_stem(item.path.name) for item in inputs}
+    return Handover(_id(stems.pop()) if len(stems) == 1 else "", None, inputs, left)
+
+
+def _wget_stem(name: str) -> str:
+    return _WGET_PART.sub("", name.removesuffix(".gz").removesuffix(".warc"))
+
+
+def _only(names: Sequence[str], what: str) -> Path:
+    if len(names) != 1:
+        raise ConfigError(f"this hook takes one {what}")
+    return Path(names[0])
+
+
+def _id(name: str) -> str:
+    """A crawl id out of any name: letters, digits, `.`, `_`, `-`, at most 100."""
+    return _NOT_IN_A_NAME.sub("-", name).lstrip("._-")[:100] or "crawl"
+
+
+HOOKS: MappingProxyType[str, Callable[[Sequence[str]], Handover]] = MappingProxyType(
+    {"heritrix": _heritrix, "browsertrix": _browsertrix, "wget": _wget}
+)
+
+
+def refuse_wacz(item: Input) -> None:
+    """Raise InputRefused for a package of archive files, which another verb takes."""
+    if item.path.name.endswith(".wacz"):
+        raise InputRefused("a WACZ package: `pinakes import-wacz` takes it", file=str(item.path))

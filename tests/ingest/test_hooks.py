@@ -1,0 +1,104 @@
+"""What crawlers leave, as inputs and crawl ids."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pinakes.errors import ConfigError, InputRefused
+from pinakes.ingest.hooks import hand_over, refuse_wacz
+from pinakes.ingest.inputs import Input
+
+
+def _touch(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+
+
+def test_heritrix(tmp_path: Path) -> None:
+    launch = tmp_path / "my job" / "20260101120000"
+    warcs = launch / "warcs"
+    _touch(warcs / "WEB-1.warc.gz", warcs / "WEB-2.warc.gz.open", launch / "logs" / "crawl.log")
+    (tmp_path / "my job" / "latest").symlink_to("20260101120000")
+    found = hand_over("heritrix", [str(tmp_path / "my job")])
+    assert found.crawl == "my-job-20260101120000"
+    assert found.description is None
+    assert [item.name for item in found.inputs] == ["WEB-1.warc.gz"]
+    assert [path.name for path in found.left] == ["WEB-2.warc.gz.open"]
+    assert hand_over("heritrix", [str(launch)]).crawl == found.crawl
+    _touch(launch / "reports" / "crawl-report.txt")
+    report = "Crawl Name: basic\nCrawl Status: Finished\nTotal Seeds Crawled: 1\n"
+    (launch / "reports" / "crawl-report.txt").write_text(report)
+    found = hand_over("heritrix", [str(tmp_path / "my job")])
+    assert found.description == "Crawl Name: basic; Crawl Status: Finished"
+
+
+def test_browsertrix_collection(tmp_path: Path) -> None:
+    collection = tmp_path / "collections" / "news-1"
+    _touch(collection / "archive" / "rec-0.warc.gz", collection / "pages" / "pages.jsonl")
+    found = hand_over("browsertrix", [str(collection)])
+    assert (found.crawl, [item.name for item in found.inputs]) == ("news-1", ["rec-0.warc.gz"])
+
+
+def _webhook(path: Path, **changes: object) -> str:
+    body = {
+        "event": "crawlFinished",
+        "orgId": "o",
+        "itemId": "manual-2026:1",
+        "state": "complete",
+        "resources": [
+            {"name": "x/data.warc.gz", "path": "https://h/data?sig", "hash": "", "size": 1}
+        ],
+        **changes,
+    }
+    path.write_text(json.dumps(body))
+    return str(path)
+
+
+def test_browsertrix_webhook(tmp_path: Path) -> None:
+    found = hand_over("browsertrix", [_webhook(tmp_path / "w.json")])
+    assert found.crawl == "manual-2026-1"
+    assert found.description == "Browsertrix crawlFinished: complete"
+    # Of a URL only the name is used, beside the webhook: never a path out of that folder.
+    assert found.inputs == [Input(tmp_path / "data.warc.gz", "data.warc.gz")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        pytest.param({"event": "crawlStarted"}, "of crawlStarted", id="started"),
+        pytest.param({"resources": None}, "no webhook", id="no-resources"),
+        pytest.param({"resources": [{"path": "/x"}]}, "no webhook", id="no-name"),
+    ],
+)
+def test_other_webhooks_are_refused(
+    tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InputRefused, match=message):
+        hand_over("browsertrix", [_webhook(tmp_path / "w.json", **changes)])
+
+
+def test_wget(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("n-00000.warc.gz", "n-00001.warc.gz", "n-meta.warc.gz")]
+    _touch(*files)
+    found = hand_over("wget", [str(file) for file in files])
+    assert (found.crawl, len(found.inputs)) == ("n", 3)
+    _touch(tmp_path / "other.warc")
+    assert hand_over("wget", [str(tmp_path)]).crawl == ""
+
+
+@pytest.mark.parametrize("hook", ["heritrix", "browsertrix"])
+def test_where_there_is_no_crawl(tmp_path: Path, hook: str) -> None:
+    with pytest.raises(InputRefused):
+        hand_over(hook, [str(tmp_path)])
+    with pytest.raises(ConfigError):
+        hand_over(hook, ["a", "b"])
+
+
+def test_a_wacz_is_for_another_verb() -> None:
+    with pytest.raises(InputRefused, match="import-wacz"):
+        refuse_wacz(Input(Path("a.wacz"), "a.wacz"))
+    refuse_wacz(Input(Path("a.warc.gz"), "a.warc.gz"))
