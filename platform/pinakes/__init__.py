@@ -12,6 +12,9 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from pinakes.errors import PinakesError
+    from pinakes.index.manifest import ManifestLine, format_line, parse_line
+    from pinakes.index.scan import iter_manifest
+    from pinakes.store import Store, open_store
     from pinakes.warc.digest import Digest, parse_digest
     from pinakes.warc.reader import iter_records, read_record
     from pinakes.warc.record import DamagedStretch, Finding, Record
@@ -22,12 +25,18 @@ _EXPORTS = {
     "DamagedStretch": "pinakes.warc.record",
     "Digest": "pinakes.warc.digest",
     "Finding": "pinakes.warc.record",
+    "ManifestLine": "pinakes.index.manifest",
     "PinakesError": "pinakes.errors",
     "Record": "pinakes.warc.record",
     "Source": "pinakes.warc.source",
+    "Store": "pinakes.store",
+    "format_line": "pinakes.index.manifest",
+    "iter_manifest": "pinakes.index.scan",
     "iter_records": "pinakes.warc.reader",
     "open_source": "pinakes.warc.source",
+    "open_store": "pinakes.store",
     "parse_digest": "pinakes.warc.digest",
+    "parse_line": "pinakes.index.manifest",
     "read_record": "pinakes.warc.reader",
 }
 
@@ -35,13 +44,19 @@ __all__ = [
     "DamagedStretch",
     "Digest",
     "Finding",
+    "ManifestLine",
     "PinakesError",
     "Record",
     "Source",
+    "Store",
     "__version__",
+    "format_line",
+    "iter_manifest",
     "iter_records",
     "open_source",
+    "open_store",
     "parse_digest",
+    "parse_line",
     "read_record",
 ]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import gzip
 import io
+import subprocess
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -51,6 +53,9 @@ def folder_of_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     damaged = bytearray(whole)
     damaged[second : second + 40] = bytes(40)
     (tmp_path / "damaged.warc.gz").write_bytes(damaged)
+    for verb in (["init"], ["ingest", "example.warc.gz", "--crawl", "first"]):
+        command = [sys.executable, "-m", "pinakes.cli", "-q", *verb, "--store", "store"]
+        subprocess.run(command, check=True, cwd=tmp_path, capture_output=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
