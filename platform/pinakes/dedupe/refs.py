@@ -13,11 +13,12 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
+from typing import NamedTuple
 
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
+from pinakes.index.seconds import second_of
 from pinakes.rewrite.replace import Replacement
-from pinakes.warc.dates import parse_date
 from pinakes.warc.digest import Digest
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.heads import RecordHead, head_of, read_head
@@ -25,6 +26,7 @@ from pinakes.warc.members import GZIP_MAGIC, MEMBER_START
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Original, Unwritable, build_revisit, original_of
+from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
 
 from .archive_files import ArchiveFiles
@@ -52,8 +54,7 @@ class RefsCount:
         self.problems += other.problems
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownOriginal:
+class KnownOriginal(NamedTuple):
     """What a revisit needs to know of its original, and the checksum of its body."""
 
     reference: Original
@@ -82,6 +83,7 @@ class RevisitWriter:
         self._run = run
         self._min_saving_bytes = min_saving_bytes
         self._duplicates = duplicates
+        self._shapes = ShapeBook()
         self._original = lru_cache(maxsize=_KEPT_ORIGINALS)(self._read_original)
 
     def replacements(
@@ -92,6 +94,8 @@ class RevisitWriter:
         `lines` are this file's, in order of offset; only those with a copy number above
         1 matter.  `count` is filled on the way.
         """
+        # Each file anew: a book learns only so many shapes.
+        self._shapes = ShapeBook()
         start = source.view(0, 4)
         members = MEMBER_START.match(start) is not None
         duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
@@ -117,7 +121,7 @@ class RevisitWriter:
             return None
         line = found[0]
         try:
-            head = read_head(source, line.offset, line.length)
+            head = read_head(source, line.offset, line.length, shapes=self._shapes)
             if not head.alone:
                 return None
             revisit = self._revisit(source, line, head)
@@ -225,7 +229,7 @@ class RevisitWriter:
         self, name: str, offset: int, inner_offset: int, length: int
     ) -> KnownOriginal:
         source = self._files.source(name)
-        head = read_head(source, offset, length, inner_offset=inner_offset)
+        head = read_head(source, offset, length, inner_offset=inner_offset, shapes=self._shapes)
         header = head.header
         record_type = (header.field("warc-type") or "").lower()
         if record_type not in ("response", "resource"):
@@ -279,12 +283,9 @@ def _check_line(source: Source, head: RecordHead, line: ManifestLine) -> str:
 
 def _check_order(line: ManifestLine, original: Original) -> None:
     """A revisit never refers to a later capture, nor to its own URI and second."""
-    own = parse_date(line.date)
-    earlier = parse_date(original.date)
-    if own is None or earlier is None:
-        raise Unwritable("original-later")
-    own, earlier = own.replace(microsecond=0), earlier.replace(microsecond=0)
-    if earlier > own:
+    own = second_of(line.date)
+    earlier = second_of(original.date)
+    if own is None or earlier is None or earlier > own:
         raise Unwritable("original-later")
     if earlier == own and original.target_uri == line.target_uri:
         raise Unwritable("ambiguous-reference")

@@ -23,7 +23,8 @@ REPLACED_FIELD = "Pinakes-Replaced"
 _PREFIX = f"{REPLACED_FIELD}: ".encode()
 _BARE = frozenset(b"!\"#$&'()*+,-./0123456789:<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`"
                   b"abcdefghijklmnopqrstuvwxyz{|}~")  # fmt: skip
-_ENCODED = [chr(byte) if byte in _BARE else f"%{byte:02X}" for byte in range(256)]
+_BARE_BYTES = bytes(_BARE)
+_ENCODED = [bytes((byte,)) if byte in _BARE else b"%%%02X" % byte for byte in range(256)]
 _UNREADABLE = f"{REPLACED_FIELD} is not in a form this version can read"
 _HEX_DIGITS = frozenset("0123456789abcdef")
 
@@ -42,10 +43,26 @@ class Replaced(NamedTuple):
 
 def format_replaced(replaced: Replaced) -> bytes:
     """The field's line, without a line end."""
-    parts = [f"version=1; run={replaced.run}; crc32={replaced.crc32:08x}; added={replaced.added}"]
-    for at, raw in replaced.lines.items():
-        parts.append(f"{at + 1}={''.join(map(_ENCODED.__getitem__, raw))}")
-    return _PREFIX + "; ".join(parts).encode("ascii")
+    run, crc32, added, lines = replaced
+    first = f"version=1; run={run}; crc32={crc32:08x}; added={added}"
+    parts = [_PREFIX + first.encode("ascii")]
+    parts += [b"%d=%b" % (at + 1, _encode(raw)) for at, raw in lines.items()]
+    return b"; ".join(parts)
+
+
+def _encode(raw: bytes) -> bytes:
+    odd = raw.translate(None, _BARE_BYTES)
+    # Nearly every line has one blank and nothing else to encode.
+    if odd.strip(b" "):
+        return b"".join(map(_ENCODED.__getitem__, raw))
+    return raw.replace(b" ", b"%20")
+
+
+def _decode(text: str) -> bytes:
+    raw = text.encode()
+    if raw.count(b"%") != raw.count(b"%20"):
+        return unquote_to_bytes(raw)
+    return raw.replace(b"%20", b" ")
 
 
 def parse_replaced(value: str) -> Replaced:
@@ -58,11 +75,11 @@ def parse_replaced(value: str) -> Replaced:
     lines: dict[int, bytes] = {}
     for part in value.split("; "):
         key, equals, text = part.partition("=")
-        number = _number(key)
+        number = _number(key) if key.isdigit() else None
         if number is not None:
             if number < 2 or number - 1 in lines:
                 raise MalformedRecord(_UNREADABLE)
-            lines[number - 1] = unquote_to_bytes(text)
+            lines[number - 1] = _decode(text)
         elif not equals or named.setdefault(key, text) is not text:
             raise MalformedRecord(_UNREADABLE)
     added, crc32 = _number(named.get("added", "")), named.get("crc32", "")

@@ -24,13 +24,15 @@ recording arbitrary duplicates, 2013.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
 
-from .digest import SIZES_BYTES, Digest, hasher, parse_digest
+from .digest import SIZES_BYTES, Digest, format_digest, hasher, parse_digest
 from .header import Header, strip_brackets
 from .replaced_field import REPLACED_FIELD, Replaced, format_replaced, parse_replaced
+from .shapes import ShapedHeader
 
 IDENTICAL_PAYLOAD_1_0 = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
 IDENTICAL_PAYLOAD_1_1 = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -125,42 +127,51 @@ def build_revisit(
     """
     raw = header.raw
     lines = _split(raw)
-    index = _index_fields(lines)
-    changes: dict[int, bytes] = {}
-
-    def change(name: bytes, value: str) -> bool:
-        at = index.get(name)
-        if at is None:
-            return False
-        written, _, old = lines[at].partition(b":")
-        fresh = value.encode("utf-8", "surrogateescape")
-        if old.strip() != fresh:
-            changes[at] = written.strip() + b": " + fresh
-        return True
-
-    if not (change(b"warc-type", "revisit") and change(b"content-length", str(len(http_head)))):
+    index = (
+        _index_names(header.shape.names)
+        if isinstance(header, ShapedHeader)
+        else _index_fields(lines)
+    )
+    kind, length = index.get(b"warc-type"), index.get(b"content-length")
+    if kind is None or length is None:
         raise Unwritable("header-odd")
-    if b"warc-block-digest" in index:
-        declared = lines[index[b"warc-block-digest"]].partition(b":")[2]
-        change(b"warc-block-digest", _block_digest(declared, http_head))
-    added = []
-    if not change(b"warc-payload-digest", original.payload_digest):
-        added.append(f"WARC-Payload-Digest: {original.payload_digest}")
-    profile = IDENTICAL_PAYLOAD_1_1 if lines[0] == b"WARC/1.1" else IDENTICAL_PAYLOAD_1_0
-    added += [f"WARC-Profile: {profile}", "WARC-Truncated: length"]
-    if original.record_id:
-        added.append(f"WARC-Refers-To: <{original.record_id}>")
-    added.append(f"WARC-Refers-To-Target-URI: {original.target_uri}")
-    added.append(f"WARC-Refers-To-Date: {original.date}")
-    old_lines = {at: lines[at] for at in sorted(changes)}
+    values = {kind: b"revisit", length: b"%d" % len(http_head)}
+    block_digest = index.get(b"warc-block-digest")
+    if block_digest is not None:
+        declared = lines[block_digest].partition(b":")[2]
+        values[block_digest] = _block_digest(declared, http_head)
+    added = _added_lines(original, lines[0])
+    payload_digest = index.get(b"warc-payload-digest")
+    if payload_digest is not None:
+        values[payload_digest] = _bytes(original.payload_digest)
+    else:
+        added.insert(0, b"WARC-Payload-Digest: " + _bytes(original.payload_digest))
+    old_lines = {}
+    for at in sorted(values):
+        line = lines[at]
+        written, _, old = line.partition(b":")
+        if old.strip() != values[at]:
+            old_lines[at] = line
+            lines[at] = written.strip() + b": " + values[at]
     field = format_replaced(Replaced(run, crc32, len(added) + 1, old_lines))
-    for at, line in changes.items():
-        lines[at] = line
-    lines += [line.encode("utf-8", "surrogateescape") for line in added]
-    new = b"\r\n".join((*lines, field, b"", b""))
+    new = b"\r\n".join((*lines, *added, field, b"", b""))
     if _restore_lines(new, field[len(REPLACED_FIELD) + 2 :].decode("ascii")) != raw:
         raise Unwritable("not-reversible")
     return new + http_head
+
+
+def _added_lines(original: Original, version: bytes) -> list[bytes]:
+    profile = IDENTICAL_PAYLOAD_1_1 if version == b"WARC/1.1" else IDENTICAL_PAYLOAD_1_0
+    record_id = f"WARC-Refers-To: <{original.record_id}>\n" if original.record_id else ""
+    # One encoding for all; no line end is in them, `original_of` saw to that.
+    return _bytes(
+        f"WARC-Profile: {profile}\nWARC-Truncated: length\n{record_id}"
+        f"WARC-Refers-To-Target-URI: {original.target_uri}\nWARC-Refers-To-Date: {original.date}"
+    ).split(b"\n")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _split(raw: bytes) -> list[bytes]:
@@ -191,13 +202,19 @@ def _index_fields(lines: list[bytes]) -> dict[bytes, int]:
     return index
 
 
-def _block_digest(declared: bytes, block: bytes) -> str:
+@lru_cache(maxsize=64)
+def _index_names(names: tuple[bytes, ...]) -> dict[bytes, int]:
+    """`_index_fields` for a header of that shape: each of its lines is a field."""
+    return _index_fields([b"", *(name + b":" for name in names)])
+
+
+def _block_digest(declared: bytes, block: bytes) -> bytes:
     """The digest of a block, by the algorithm that was declared (SHA-1, where none is known)."""
     algorithm = "sha1"
     if declared.strip()[:5].lower() != b"sha1:":
         parsed = parse_digest(declared.decode("utf-8", "replace"))
         algorithm = parsed.algorithm if parsed else "sha1"
-    return str(Digest(algorithm, hasher(algorithm)(block).digest()))
+    return format_digest(algorithm, hasher(algorithm)(block).digest()).encode("ascii")
 
 
 def is_ours(header: Header) -> bool:
