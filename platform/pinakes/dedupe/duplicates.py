@@ -1,7 +1,7 @@
 """The duplicates that a manifest names, by archive file.
 
-Kept as text and read again when their file is rewritten: a line as text takes a
-fifth of the memory of a line taken apart.
+Kept as text, and taken apart when their file is rewritten: a line as text takes a
+fifth of the memory, and most lines of a manifest are of no duplicate.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pinakes.errors import InputRefused
-from pinakes.index.manifest import ManifestLine, parse_line
+from pinakes.index.manifest import ManifestLine, parse_line, place_of
 
 from .archive_files import ArchiveFiles
 from .refs import Place
+
+_COPY_NUMBER = 7
+_FIRST_COPY = 2
 
 
 class Duplicates:
@@ -23,7 +26,7 @@ class Duplicates:
     def __init__(self) -> None:
         self.places: set[Place] = set()
         self.files: set[str] = set()
-        self._texts: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        self._texts: dict[str, list[tuple[int, int, int, str]]] = defaultdict(list)
         self._names: dict[Path, list[str]] = defaultdict(list)
 
     @classmethod
@@ -34,21 +37,36 @@ class Duplicates:
             MalformedRecord: for what is no manifest line.
         """
         result = cls()
+        names: dict[str, str] = {}
         with manifest.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             for number, text in enumerate(lines, 1):
-                line = parse_line(text, number=number)
-                result.files.add(line.file)
-                if line.copy_number is not None and line.copy_number > 1:
-                    place = (line.file, line.offset, line.inner_offset)
-                    result.places.add(place)
-                    result._texts[line.file].append((*place[1:], text))
+                columns = text.split(None, _COPY_NUMBER + 1)
+                name = names.get(columns[0]) if columns else None
+                if name is None:
+                    if text.isspace():
+                        continue
+                    # The first line of each file is read in full.
+                    name = names[columns[0]] = parse_line(text, number=number).file
+                if len(columns) > _COPY_NUMBER and columns[_COPY_NUMBER].isdecimal():
+                    result._add(name, columns, text, number)
+        result.files.update(names.values())
         for name in result.files:
-            result._texts[name].sort(key=lambda entry: entry[:2])
+            result._texts[name].sort(key=lambda entry: entry[:3])
             try:
                 result._names[files.path_of(name).resolve()].append(name)
             except InputRefused:
                 continue
         return result
+
+    def _add(self, name: str, columns: list[str], text: str, number: int) -> None:
+        if int(columns[_COPY_NUMBER]) < _FIRST_COPY:
+            return
+        if " inner=" in text or not columns[1].isdecimal():
+            _, offset, inner = place_of(parse_line(text, number=number))
+        else:
+            offset, inner = int(columns[1]), 0
+        self.places.add((name, offset, inner))
+        self._texts[name].append((offset, inner, number, text))
 
     def names_of(self, path: Path) -> list[str]:
         """The names under which the manifest knows this file: none, one, seldom more."""
@@ -59,5 +77,5 @@ class Duplicates:
     def lines_of(self, path: Path) -> Iterator[ManifestLine]:
         """The duplicates in this file, in order of offset."""
         for name in self.names_of(path)[:1]:
-            for _, _, text in self._texts[name]:
-                yield parse_line(text)
+            for _, _, number, text in self._texts[name]:
+                yield parse_line(text, number=number)
