@@ -19,6 +19,7 @@ from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
+from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore, AsideFile
 from pinakes.catalog.crawl_rows import put_counts, require_open
 from pinakes.catalog.file_rows import (
@@ -101,12 +102,13 @@ class Lander:
         """Land one file of an existing crawl.
 
         Raises:
-            InputRefused: other bytes are known by this name; or the file is no file, is
-                empty, or changes.
+            InputRefused: other bytes are known by this name; the store takes no such name;
+                or the file is no file, is empty, or changes.
             Conflict: somebody else is landing it; or the crawl is not open.
             StoreUnavailable: a store is not reachable or full.
             DigestMismatch: what was stored is not what was read.
         """
+        check_file_name(sidecar_name(archive_file))  # the longer one of the two
         with open_source(path) as probe:
             if not probe.size:
                 raise InputRefused("the file is empty", file=str(path))
