@@ -10,11 +10,11 @@ from pinakes import __version__
 from pinakes.cli.exits import Exit
 from pinakes.cli.output import Console
 from pinakes.dedupe.folders import Validation, archive_folder, validate_folders
+from pinakes.dedupe.outcomes import OUTCOMES
 from pinakes.dedupe.quick_look import QUICK_FINDINGS, compare_manifests
 from pinakes.dedupe.receipt import format_receipt, read_accepted
 from pinakes.dedupe.reference_check import check_set
 from pinakes.dedupe.replay_sample import ReplaySample, ask_replay
-from pinakes.dedupe.resolution import OUTCOMES
 from pinakes.dedupe.second_reader import WarcioReader
 from pinakes.dedupe.validate import DISCREPANCIES, Discrepancy, Witnesses
 from pinakes.errors import ConfigError

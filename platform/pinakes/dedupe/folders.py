@@ -13,7 +13,8 @@ from pinakes.errors import ConfigError
 from pinakes.warc.source import open_source
 
 from .archive_files import SUPERSEDED
-from .resolution import HARMLESS, OUTCOMES, Resolution
+from .outcomes import HARMLESS, OUTCOMES
+from .resolution import Resolution
 from .validate import Comparison, Discrepancy, Witnesses, compare_files
 
 _SUFFIXES = (".warc", ".arc")

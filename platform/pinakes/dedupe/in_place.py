@@ -27,7 +27,8 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source, open_source
 
 from .archive_files import SUPERSEDED, ArchiveFiles
-from .resolution import HARMLESS, OUTCOMES, Resolution
+from .outcomes import HARMLESS, OUTCOMES
+from .resolution import Resolution
 from .rewriting import Replacements, rewrite_to
 from .validate import Comparison, compare_files
 

@@ -19,7 +19,8 @@ from pinakes.warc.source import open_source
 
 from .folders import archive_folder
 from .index_originals import add_indexed
-from .resolution import CHECKED, KEPT, OUTCOMES, Reference, Resolution
+from .outcomes import CHECKED, KEPT, OUTCOMES
+from .resolution import Reference, Resolution
 
 _RESOLVES = frozenset({"resolves"})
 

@@ -21,6 +21,8 @@ from pinakes.warc.digest import parse_digest
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.record import Record
 
+from .outcomes import CHECKED, KEPT, Full, Revisit, judge_alone, judge_others, judge_ours
+
 _SCHEMA = """
 CREATE TABLE full (uri BLOB, second TEXT, id BLOB, declared TEXT, written TEXT, body TEXT,
                    stays INTEGER, file INTEGER);
@@ -34,11 +36,6 @@ _FULL = "SELECT id, second, declared, written, body, stays FROM full"
 _BATCH_ROWS = 2000
 _CACHE_KIB = 65536
 
-KEPT, REWRITTEN, RESTORED, CHECKED = "kept", "rewritten", "restored", "checked"
-"""A revisit that stays as it was; one of ours that took a full record's place; one that
-was turned back, and whose reference must have led to the body that is there now; one of
-which nothing is known but itself, and that must resolve all the same."""
-
 
 class Reference(NamedTuple):
     """One revisit, where it stands, and what became of its reference."""
@@ -48,44 +45,6 @@ class Reference(NamedTuple):
     target_uri: str
     target_second: str
     outcome: str
-
-
-OUTCOMES = {
-    "resolves": "the original is there, whole, and not later",
-    "missing": "the original is not in this set, and was not before",
-    "dangling": "the original is not in this set: give all files of the collection",
-    "gone": "the original was there before, and is not any more",
-    "other-body": "a record is there, but its body is another one",
-    "other-record": "the record that is there has another record id",
-    "other-digest": "the revisit does not carry its original's digest",
-    "itself": "the reference names the revisit's own URI and second",
-    "later": "the original is a later capture",
-    "ambiguous": "two records of that URI and second have unequal bodies",
-}
-HARMLESS = frozenset({"resolves", "missing"})
-
-
-class _Full(NamedTuple):
-    id: bytes | None
-    second: str | None
-    declared: str | None
-    written: str | None
-    body: str | None
-    stays: int
-
-
-class _Revisit(NamedTuple):
-    ordinal: int
-    kind: str
-    uri: bytes | None
-    second: str | None
-    id: bytes | None
-    declared: str | None
-    written: str | None
-    body: str | None
-    own_uri: bytes | None
-    own_second: str | None
-    name: bytes
 
 
 class Resolution:
@@ -205,7 +164,7 @@ class Resolution:
             " name FROM reference JOIN file ON number = file ORDER BY file, ordinal"
         )
         for row in self._database.execute(query):
-            revisit = _Revisit(*row)
+            revisit = Revisit(*row)
             outcome = self._judge(revisit)
             yield Reference(
                 _text(revisit.name),
@@ -228,75 +187,26 @@ class Resolution:
         for name, other in self._database.execute(query):
             yield _text(name), _text(other)
 
-    def _judge(self, revisit: _Revisit) -> str:
-        if revisit.kind == CHECKED and revisit.uri is not None:
-            return self._judge_alone(revisit)
-        if revisit.kind in (KEPT, CHECKED):
-            return self._judge_others(revisit)
-        return self._judge_ours(revisit)
-
-    def _judge_alone(self, revisit: _Revisit) -> str:
-        if (revisit.uri, revisit.second) == (revisit.own_uri, revisit.own_second):
-            return "itself"
-        found = self._at(revisit.uri, revisit.second)
-        if not found:
-            return "dangling"
-        if (revisit.second or "~") > (revisit.own_second or ""):
-            return "later"
-        declared = {full.declared for full in found}
-        return "resolves" if revisit.declared in declared else "other-digest"
-
-    def _judge_ours(self, revisit: _Revisit) -> str:
-        if (revisit.uri, revisit.second) == (revisit.own_uri, revisit.own_second):
-            return "itself"
-        found = self._at(revisit.uri, revisit.second)
-        standing = [full for full in found if full.stays]
-        equal = [full for full in standing if full.body == revisit.body]
-        if not equal:
-            if found:
-                return "other-body" if standing else "gone"
-            return "dangling" if revisit.kind == REWRITTEN else "missing"
-        if len({full.body for full in found}) > 1:
-            return "ambiguous"
-        return _judge_details(equal, revisit)
-
-    def _judge_others(self, revisit: _Revisit) -> str:
+    def _judge(self, revisit: Revisit) -> str:
         if revisit.uri is None:
-            found = self._before(revisit.own_uri, revisit.own_second)
-        else:
-            found = self._at(revisit.uri, revisit.second)
-        matching = [full for full in found if _may_be_meant(full, revisit)]
-        if not matching and revisit.uri is not None:
-            found = self._before(revisit.uri, "~")
-            matching = [full for full in found if full.declared == revisit.declared]
-        if not matching:
-            return "missing"
-        return "resolves" if any(full.stays for full in matching) else "gone"
+            return judge_others(revisit, self._before(revisit.own_uri, revisit.own_second), [])
+        found = self._at(revisit.uri, revisit.second)
+        if revisit.kind == CHECKED:
+            return judge_alone(revisit, found)
+        if revisit.kind != KEPT:
+            return judge_ours(revisit, found)
+        outcome = judge_others(revisit, found, [])
+        if outcome != "missing":
+            return outcome
+        return judge_others(revisit, [], self._before(revisit.uri, "~"))
 
-    def _at(self, uri: bytes | None, second: str | None) -> list[_Full]:
+    def _at(self, uri: bytes | None, second: str | None) -> list[Full]:
         query = _FULL + " WHERE uri = ? AND second = ?"
-        return [_Full(*row) for row in self._database.execute(query, (uri, second))]
+        return [Full(*row) for row in self._database.execute(query, (uri, second))]
 
-    def _before(self, uri: bytes | None, second: str | None) -> list[_Full]:
+    def _before(self, uri: bytes | None, second: str | None) -> list[Full]:
         query = _FULL + " WHERE uri = ? AND second <= ?"
-        return [_Full(*row) for row in self._database.execute(query, (uri, second or ""))]
-
-
-def _judge_details(equal: list[_Full], revisit: _Revisit) -> str:
-    if (revisit.second or "~") > (revisit.own_second or ""):
-        return "later"
-    if revisit.id is not None and all(full.id != revisit.id for full in equal):
-        return "other-record"
-    if all(full.written != revisit.written for full in equal):
-        return "other-digest"
-    return "resolves"
-
-
-def _may_be_meant(full: _Full, revisit: _Revisit) -> bool:
-    """Whether a revisit, of which only the header is known, can mean this record."""
-    if revisit.id is not None and full.id == revisit.id:
-        return True
-    return None in (revisit.declared, full.declared) or full.declared == revisit.declared
+        return [Full(*row) for row in self._database.execute(query, (uri, second or ""))]
 
 
 def _normal(digest: str | None) -> str | None:

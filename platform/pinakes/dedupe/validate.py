@@ -23,7 +23,8 @@ from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header
 from pinakes.warc.source import Source
 
-from .resolution import KEPT, RESTORED, REWRITTEN, Resolution
+from .outcomes import KEPT, RESTORED, REWRITTEN
+from .resolution import Resolution
 from .stretches import (
     Stretch,
     equal_blocks,

@@ -1,0 +1,111 @@
+"""What becomes of a reference, given the full records that it may mean.  Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+KEPT, REWRITTEN, RESTORED, CHECKED = "kept", "rewritten", "restored", "checked"
+"""A revisit that stays as it was; one of ours that took a full record's place; one that
+was turned back, and whose reference must have led to the body that is there now; one of
+which nothing is known but itself, and that must resolve all the same."""
+
+
+OUTCOMES = {
+    "resolves": "the original is there, whole, and not later",
+    "missing": "the original is not in this set, and was not before",
+    "dangling": "the original is not in this set: give all files of the collection",
+    "gone": "the original was there before, and is not any more",
+    "other-body": "a record is there, but its body is another one",
+    "other-record": "the record that is there has another record id",
+    "other-digest": "the revisit does not carry its original's digest",
+    "itself": "the reference names the revisit's own URI and second",
+    "later": "the original is a later capture",
+    "ambiguous": "two records of that URI and second have unequal bodies",
+}
+HARMLESS = frozenset({"resolves", "missing"})
+
+
+class Full(NamedTuple):
+    """A full record: `declared` is its digest in our spelling, `written` as looked up by.
+
+    `body` is the SHA-256 of its stored body; `stays` is 0 where it is a revisit now.
+    """
+
+    id: bytes | None
+    second: str | None
+    declared: str | None
+    written: str | None
+    body: str | None
+    stays: int
+
+
+class Revisit(NamedTuple):
+    """A revisit, what it refers to, and the body that its original must have, if known."""
+
+    ordinal: int
+    kind: str
+    uri: bytes | None
+    second: str | None
+    id: bytes | None
+    declared: str | None
+    written: str | None
+    body: str | None
+    own_uri: bytes | None
+    own_second: str | None
+    name: bytes
+
+
+def judge_ours(revisit: Revisit, found: list[Full]) -> str:
+    """Of a revisit whose body is known; `found` are the full records where it refers to."""
+    if (revisit.uri, revisit.second) == (revisit.own_uri, revisit.own_second):
+        return "itself"
+    standing = [full for full in found if full.stays]
+    equal = [full for full in standing if full.body == revisit.body]
+    if not equal:
+        if found:
+            return "other-body" if standing else "gone"
+        return "dangling" if revisit.kind == REWRITTEN else "missing"
+    if len({full.body for full in found}) > 1:
+        return "ambiguous"
+    return _judge_details(equal, revisit)
+
+
+def _judge_details(equal: list[Full], revisit: Revisit) -> str:
+    if (revisit.second or "~") > (revisit.own_second or ""):
+        return "later"
+    if revisit.id is not None and all(full.id != revisit.id for full in equal):
+        return "other-record"
+    if all(full.written != revisit.written for full in equal):
+        return "other-digest"
+    return "resolves"
+
+
+def judge_alone(revisit: Revisit, found: list[Full]) -> str:
+    """Of a revisit of which only its header is known, and that must resolve."""
+    if (revisit.uri, revisit.second) == (revisit.own_uri, revisit.own_second):
+        return "itself"
+    if not found:
+        return "dangling"
+    if (revisit.second or "~") > (revisit.own_second or ""):
+        return "later"
+    declared = {full.declared for full in found}
+    return "resolves" if revisit.declared in declared else "other-digest"
+
+
+def judge_others(revisit: Revisit, found: list[Full], same_uri: list[Full]) -> str:
+    """Of a revisit that stays: is what it may have meant before still there?
+
+    `same_uri` are records of the URI it refers to, at whatever second: replay tools fall
+    back on those with its digest.
+    """
+    matching = [full for full in found if _may_be_meant(full, revisit)]
+    matching += [full for full in same_uri if full.declared == revisit.declared]
+    if not matching:
+        return "missing"
+    return "resolves" if any(full.stays for full in matching) else "gone"
+
+
+def _may_be_meant(full: Full, revisit: Revisit) -> bool:
+    if revisit.id is not None and full.id == revisit.id:
+        return True
+    return None in (revisit.declared, full.declared) or full.declared == revisit.declared
