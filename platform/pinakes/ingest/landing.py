@@ -55,7 +55,7 @@ STORED = "stored"
 VERB = "ingest"
 _ACT = f"{VERB}-"
 LANDING = "landing"
-_BATCH_ROWS = 4000
+_BATCH_ROWS = 10_000
 _KEPT_ERRORS = 100
 
 
