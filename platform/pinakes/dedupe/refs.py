@@ -13,6 +13,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from pinakes.errors import InputRefused, MalformedRecord
@@ -99,7 +100,7 @@ class RevisitWriter:
         start = source.view(0, 4)
         members = MEMBER_START.match(start) is not None
         duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
-        for offset, group in groupby(duplicates, key=lambda line: line.offset):
+        for offset, group in groupby(duplicates, key=attrgetter("offset")):
             found = {line.inner_offset: line for line in group}
             if members and start[:3] != GZIP_MAGIC:
                 count.left_full["compression"] += len(found)

@@ -244,7 +244,7 @@ def _restore_lines(raw: bytes, field: str) -> bytes:
     replaced = parse_replaced(field)
     lines = raw.split(b"\r\n")
     kept = len(lines) - 2 - replaced.added
-    if kept < 1 or any(at >= kept for at in replaced.lines):
+    if kept < 1 or max(replaced.lines, default=0) >= kept:
         raise MalformedRecord(f"{REPLACED_FIELD} speaks of lines that are not there")
     for at, line in replaced.lines.items():
         lines[at] = line
