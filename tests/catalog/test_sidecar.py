@@ -1,0 +1,55 @@
+"""Sidecars give back what they were given, whatever text it is."""
+
+from __future__ import annotations
+
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pinakes.catalog.sidecar import SidecarRow, read_sidecar, write_sidecar
+from pinakes.errors import SchemaError
+
+# Unicode, bytes that are no UTF-8 (PEP 383), and the escape itself.
+texts = st.text(
+    st.one_of(
+        st.sampled_from("\x10ab"),
+        st.characters(exclude_categories=["Cs"]),
+        st.characters(min_codepoint=0xDC80, max_codepoint=0xDCFF, categories=["Cs"]),
+    ),
+    max_size=8,
+)
+
+
+def _row(ordinal: int, **values: object) -> SidecarRow:
+    row = SidecarRow(ordinal, None, "response", *[None] * 6, 0, 1, 0, 2, *[None] * 13)  # type: ignore[arg-type]
+    return row._replace(**values)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.tuples(texts | st.none(), texts | st.none(), st.binary(max_size=5)), max_size=8))
+def test_rows_come_back(values: list[tuple[str | None, str | None, bytes]]) -> None:
+    rows = [
+        _row(n, target_uri=uri, media_type=media, row_key=key, sha1=key or None, status=n or None)
+        for n, (uri, media, key) in enumerate(values)
+    ]
+    file = io.BytesIO()
+    assert write_sidecar(file, rows) == len(rows)
+    assert list(read_sidecar(io.BytesIO(file.getvalue()))) == rows
+
+
+def test_more_rows_than_a_batch() -> None:
+    rows = [_row(n, target_uri=f"http://e.org/{n}") for n in range(20_000)]
+    file = io.BytesIO()
+    write_sidecar(file, rows)
+    assert list(read_sidecar(io.BytesIO(file.getvalue()))) == rows
+
+
+def test_a_sidecar_of_a_newer_version_is_refused() -> None:
+    file = io.BytesIO()
+    schema = pa.schema([pa.field("x", pa.int64())], metadata={b"pinakes.sidecar": b"2"})
+    pq.write_table(pa.table({"x": [1]}, schema=schema), file)
+    with pytest.raises(SchemaError, match="upgrade"):
+        list(read_sidecar(io.BytesIO(file.getvalue())))

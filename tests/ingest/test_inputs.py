@@ -1,0 +1,39 @@
+"""Which files are landed, and under which names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pinakes.ingest.inputs import Input, is_archive_name, iter_inputs
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("a.warc", True),
+        ("a.warc.gz", True),
+        ("a.arc.gz", True),
+        ("a.warc.zst", True),
+        ("a.warc.gz.open", False),
+        ("a.cdx", False),
+        ("crawl.log.gz", False),
+        ("warc", False),
+    ],
+)
+def test_names_of_archive_files(name: str, is_one: bool) -> None:
+    assert is_archive_name(name) == is_one
+
+
+def test_a_folder_gives_relative_paths_in_order_and_a_file_its_base_name(tmp_path: Path) -> None:
+    for name in ("b/x.warc", "a/x.warc", "a.warc.gz", "a/log.txt", "b/y.warc.part"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    left: list[Path] = []
+    found = list(iter_inputs([str(tmp_path), str(tmp_path / "a" / "log.txt")], left))
+    assert [item.name for item in found] == ["a.warc.gz", "a/x.warc", "b/x.warc", "log.txt"]
+    assert left == [tmp_path / "b" / "y.warc.part"]
+    assert list(iter_inputs(["no/such.warc"], left)) == [Input(Path("no/such.warc"), "such.warc")]
