@@ -198,17 +198,17 @@ def test_a_late_arrival_is_a_second_original() -> None:
     between = content.decide("20200301000000", A, 0, "C")
     settled = content.decide("20200601000000", A, SETTLED, "A")
     after = content.decide("20200801000000", A, 0, "D")
-    assert (late.original, late.copy_number) == (None, 1)
-    assert between.original == "B"
-    assert (settled.original, settled.full) == (None, "settled")
-    assert after.original == "A"
+    assert late[:2] == (1, None)
+    assert between[1] == "B"
+    assert settled[1:] == (None, "settled")
+    assert after[1] == "A"
 
 
 def test_what_was_late_once_is_not_preferred_when_others_refer_to_it() -> None:
     content: ContentCluster[str] = ContentCluster()
     content.decide("20200101000000", B, SETTLED | KNOWN | LATE, "late")
     content.decide("20200601000000", A, SETTLED | KNOWN, "first")
-    assert content.decide("20200801000000", A, 0, "D").original == "first"
+    assert content.decide("20200801000000", A, 0, "D")[1] == "first"
 
 
 def test_marks_and_parts_keep_the_order_of_the_lines() -> None:

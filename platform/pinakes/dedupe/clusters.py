@@ -7,7 +7,8 @@ million copies takes no more memory than one with two.  The manifest chain and t
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from pinakes.index.urlkey import urlkey
 
@@ -34,20 +35,8 @@ FULL_UNADDRESSABLE = "unaddressable"
 FULL_AMBIGUOUS = "ambiguous-reference"
 
 
-class Verdict(NamedTuple, Generic[T]):
-    """What becomes of one capture.  A tuple: there is one for each capture.
-
-    `copy_number` is 1 for every capture that stays full, and counts up from 2 over those
-    that refer to `original`.  `full` says why a capture stays full though an earlier copy
-    is there.
-    """
-
-    copy_number: int
-    original: T | None
-    full: str | None
-
-
-class Candidate(NamedTuple, Generic[T]):
+@dataclass(frozen=True, slots=True)
+class Candidate(Generic[T]):
     """An original that later copies may refer to; where it is looked up, and what it is."""
 
     second: str
@@ -76,8 +65,13 @@ class ContentCluster(Generic[T]):
         self._seen = False
         self._copies = 1
 
-    def decide(self, second: str, target_uri: str, flags: int, item: T) -> Verdict[T]:
-        """Decide on the next capture.
+    def decide(
+        self, second: str, target_uri: str, flags: int, item: T
+    ) -> tuple[int, T | None, str | None]:
+        """Decide on the next capture: its copy number, its original, why it stays full.
+
+        The number is 1 for every capture that stays full, and counts up from 2 over those
+        that refer to an original; the reason is given where an earlier copy is there.
 
         The original of a copy is the first preferred one before it, else the first of all;
         where that has the copy's own urlkey and second, the next.
@@ -86,15 +80,15 @@ class ContentCluster(Generic[T]):
         if flags & (PINNED | SETTLED):
             reason = FULL_SETTLED if flags & SETTLED else FULL_PINNED
             self._offer(Candidate(second, target_uri, item), flags)
-            return Verdict(1, None, None if first else reason)
+            return 1, None, None if first else reason
         for candidate in (*self._preferred, *self._others):
             if candidate.second != second or not candidate.is_at(second, target_uri):
                 self._copies += 1
-                return Verdict(self._copies, candidate.item, None)
+                return self._copies, candidate.item, None
         if self._preferred or self._others:
-            return Verdict(1, None, FULL_AMBIGUOUS)
+            return 1, None, FULL_AMBIGUOUS
         self._offer(Candidate(second, target_uri, item), flags)
-        return Verdict(1, None, None if first else FULL_UNADDRESSABLE)
+        return 1, None, None if first else FULL_UNADDRESSABLE
 
     def _offer(self, candidate: Candidate[T], flags: int) -> None:
         """Keep an original for later copies: two of a kind, at two addresses, suffice."""

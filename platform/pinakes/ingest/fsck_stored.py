@@ -71,7 +71,7 @@ class StoredFileCheck:
         except _UNREADABLE as error:
             yield self._sidecar_finding("sidecar-unreadable", f"sidecar: {error}")
             return
-        chosen = random.Random(f"{seed} {self._name}")  # noqa: S311
+        chosen = random.Random(_seed_of(seed, self._name))  # noqa: S311
         while first is not None:
             yield from self._check_rows(first)
             if not quick and not full:
@@ -263,3 +263,8 @@ def iter_batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
     iterator = iter(rows)
     while batch := list(islice(iterator, _BATCH_ROWS)):
         yield batch
+
+
+def _seed_of(seed: object, name: str) -> bytes:
+    """Names hold any bytes; a seed made of text would have to be UTF-8."""
+    return f"{seed} {name}".encode("utf-8", "surrogateescape")
