@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import zlib
 
 from pinakes.warc.arc import ArcHeader
 from pinakes.warc.damage import holds_members
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.http import Dechunker
+from pinakes.warc.members import Damage, inflate_member
 from pinakes.warc.reader import Item, _Walk, iter_records, read_record
 from pinakes.warc.record import FINDINGS, DamagedStretch, Record
 from pinakes.warc.source import Source
@@ -140,16 +140,14 @@ def check_gap(source: Source, start: int, end: int) -> None:
     data = bytes(source.view(start, end - start))
     if not data.strip(LINE_ENDS):
         return
-    while data:
-        # Reserved flags and the checksum of the gzip header are nobody's concern.
-        inflater = zlib.decompressobj(31)
+    while start < end:
+        ends: dict[int, int] = {}
         try:
-            content = inflater.decompress(data[:3] + bytes([data[3] & 0x1D]) + data[4:])
-        except zlib.error as error:
-            raise AssertionError(f"lost bytes at {start}: {data[:40]!r}") from error
-        assert inflater.eof, f"lost bytes at {start}: {data[:40]!r}"
+            content = b"".join(inflate_member(source, start, ends))
+        except Damage as damage:
+            raise AssertionError(f"lost bytes at {start}: {data[:40]!r}") from damage
         assert not content.strip(LINE_ENDS), f"lost content at {start}: {content[:40]!r}"
-        data = inflater.unused_data.lstrip(LINE_ENDS)
+        start = ends[start]
 
 
 def check_source(source: Source) -> list[Item]:

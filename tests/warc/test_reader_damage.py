@@ -258,3 +258,17 @@ def test_damage_after_damage(count: int) -> None:
     assert [undisturbed(item) for item in items if not reported([item])] == [
         (len(cut), *undisturbed(records_of(member(B))[0])[1:])
     ]
+
+
+@pytest.mark.parametrize("size", range(8192 - 300, 8192 + 20, 7))
+def test_surplus_of_any_size_before_a_record_in_a_member(size: int) -> None:
+    """The search for the next record goes by pieces, and a record may begin at any place."""
+    for filling in (b"x" * size + b"\n", b"x\n" * (size // 2), b"http:\n" * (size // 6)):
+        first, second = records_of(member(A + filling + B))
+        assert {f.code for f in first.findings} == {"member", "content-length"}
+        assert second.inner_offset == len(A) + len(filling)
+
+
+def test_line_ends_before_a_record_in_the_next_member() -> None:
+    first, second = records_of(member(A) + member(b"\r\n" + B))
+    assert (first.findings, second.target_uri) == ((), "http://example.org/2")

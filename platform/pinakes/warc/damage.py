@@ -8,17 +8,19 @@ line and a named field behind it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
-from .arc import match_arc_header
-from .members import MEMBER_START, MEMBER_START_BYTES, Damage, inflate_member
+from .arc import LINE_LIMIT_BYTES, match_arc_header
+from .members import MEMBER_START, MEMBER_START_BYTES, Damage, first_bytes, inflate_member
 from .source import WINDOW_BYTES, Source
 
 _OVERLAP_BYTES = 1 << 12
 RECORD_START = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[ \t]*[^\s:]+[ \t]*:", re.IGNORECASE)
-_PLAIN_WARC = re.compile(rb"(?:(?<=\n)|\A)" + RECORD_START.pattern, re.IGNORECASE)
-_PLAIN_ARC = re.compile(
-    rb"(?<=\n)[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]* \d{8,18} [^\r\n]* \d+[ \t]*\r?\n"
-)
+# From the line end before it; a file's very first bytes are looked at apart.
+_PLAIN_WARC = re.compile(rb"\n" + RECORD_START.pattern, re.IGNORECASE)
+_PLAIN_ARC = re.compile(rb"\n[A-Za-z][A-Za-z0-9+.-]*:")
+_CHAINS_TRIED = 64
 
 
 def starts_record(data: bytes, *, arc: bool = False) -> bool:
@@ -26,6 +28,18 @@ def starts_record(data: bytes, *, arc: bool = False) -> bool:
     if RECORD_START.match(data):
         return True
     return arc and match_arc_header(data) is not None
+
+
+def next_line(data: bytes, *, arc: bool, more: bool) -> int:
+    """How many bytes to go on from where no record begins: to a line that may begin one.
+
+    With `more` to come, what begins near the end of `data` cannot be told yet.
+    """
+    match = (_PLAIN_ARC if arc else _PLAIN_WARC).search(data)
+    if match is not None:
+        return match.start() + 1
+    sure = max(len(data) - _OVERLAP_BYTES, 1)
+    return data.rfind(b"\n", 0, sure) + 1 or sure if more else len(data)
 
 
 def holds_members(source: Source, offset: int) -> bool:
@@ -49,23 +63,45 @@ def find_next_record(
 ) -> int:
     """The offset of the first record at or behind `offset`; `end` where there is none."""
     end = source.size if end is None else end
-    pattern = MEMBER_START if members else _PLAIN_ARC if arc else _PLAIN_WARC
-    at = offset
-    while at < end:
-        # One byte before the window, so that a look-behind sees the line end there.
-        base = max(at - 1, 0)
-        window = bytes(source.view(base, WINDOW_BYTES))
-        last = base + len(window) >= min(end + _OVERLAP_BYTES, source.size)
-        for match in pattern.finditer(window, at - base):
+    if members:
+        return _find_member(source, offset, end)
+    if not offset and starts_record(bytes(source.view(0, LINE_LIMIT_BYTES)), arc=arc):
+        return 0
+    # One byte before the window: the line end there.
+    for base, window in _windows(source, max(offset - 1, 0), end):
+        for match in (_PLAIN_ARC if arc else _PLAIN_WARC).finditer(window):
+            found = base + match.start() + 1
+            if found >= end:
+                break
+            if not arc or match_arc_header(_line_at(source, base, window, found)):
+                return found
+    return end
+
+
+def _line_at(source: Source, base: int, window: bytes, offset: int) -> bytes:
+    end = window.find(b"\n", offset - base) + 1
+    return window[offset - base : end] if end else bytes(source.view(offset, LINE_LIMIT_BYTES))
+
+
+def _find_member(source: Source, offset: int, end: int) -> int:
+    for base, window in _windows(source, offset, end):
+        for match in MEMBER_START.finditer(window):
             found = base + match.start()
             if found >= end:
-                return end
-            if not members or _member_starts_record(source, found):
+                break
+            if _member_starts_record(source, found):
                 return found
-        if last:
-            break
-        at = max(at + 1, base + len(window) - _OVERLAP_BYTES)
     return end
+
+
+def _windows(source: Source, offset: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """(offset, bytes) of windows that overlap and reach a little over `end`."""
+    while offset < end:
+        window = bytes(source.view(offset, WINDOW_BYTES))
+        yield offset, window
+        if offset + len(window) >= min(end + _OVERLAP_BYTES, source.size):
+            return
+        offset += len(window) - _OVERLAP_BYTES
 
 
 def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
@@ -73,13 +109,13 @@ def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
 
     Damaged data often inflates to nonsense for a while.  But compressed members may as
     well be part of a payload (a WARC file that was downloaded), so a candidate must
-    begin a record, and whole members must follow it up to the fault.
+    begin a record, and whole members must follow it up to the fault.  Only so many are
+    tried: the next member is among the first, and a file made to be slow has no end of them.
     """
     offset = max(offset, fault - WINDOW_BYTES)
     hopeless: set[int] = set()
-    for match in MEMBER_START.finditer(
-        bytes(source.view(offset, fault + MEMBER_START_BYTES - 1 - offset))
-    ):
+    window = bytes(source.view(offset, fault + MEMBER_START_BYTES - 1 - offset))
+    for match in islice(MEMBER_START.finditer(window), _CHAINS_TRIED):
         found = at = offset + match.start()
         if at in hopeless or not _member_starts_record(source, at):
             continue
@@ -104,11 +140,5 @@ def _is_whole_member(source: Source, offset: int, ends: dict[int, int]) -> bool:
 
 
 def _member_starts_record(source: Source, offset: int) -> bool:
-    start = b""
-    try:
-        for piece in inflate_member(source, offset, {}):
-            start = piece[:_OVERLAP_BYTES]
-            break
-    except Damage:
-        return False
+    start = first_bytes(source, offset, _OVERLAP_BYTES)
     return starts_record(start.lstrip(b"\r\n"), arc=True)

@@ -26,8 +26,9 @@ HINT_MAGIC = b"\x1f\x8b\x08\x04"
 HINT_EXTRA = b"\x0c\0sl\x08\0"
 # isal's stubs declare its exception class as an instance.
 InflateError = cast("type[Exception]", isal_zlib.IsalError)
-_IN_BYTES = 1 << 16
+_IN_BYTES = 1 << 14
 _OUT_BYTES = 1 << 20
+_FIRST_IN_BYTES = 1 << 12
 _CAREFUL_IN_BYTES = 64
 _UNSUPPORTED = {
     b"\x04\x22\x4d\x18": "an LZ4 frame",
@@ -99,6 +100,19 @@ def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterato
     ends[offset] = sure
 
 
+def first_bytes(source: Source, offset: int, count: int) -> bytes:
+    """The first `count` bytes, or fewer, of what may be a member; cheap where it is none."""
+    try:
+        if bytes(source.view(offset, 3)) == b"BZh":
+            piece = next(_inflate_bzip2(source, offset, {}), b"")
+            return piece[:count]
+        body = _skip_gzip_header(source, offset, 1 << 10)
+        fed = source.view(body, _FIRST_IN_BYTES)
+        return isal_zlib.decompressobj(-15).decompress(fed, count)
+    except (Damage, InflateError):
+        return b""
+
+
 def _inflate_raw(source: Source, offset: int, step: int) -> Iterator[tuple[bytes, int]]:
     """(inflated piece, file offset behind what was fed); the last one ends the data."""
     inflater = isal_zlib.decompressobj(-15)
@@ -119,7 +133,7 @@ def _inflate_raw(source: Source, offset: int, step: int) -> Iterator[tuple[bytes
             yield piece, offset
 
 
-def _skip_gzip_header(source: Source, offset: int) -> int:
+def _skip_gzip_header(source: Source, offset: int, name_limit: int = 1 << 16) -> int:
     """Where the compressed data begins (RFC 1952 §2.3)."""
     fixed = bytes(source.view(offset, 10))
     if len(fixed) < 10:
@@ -130,7 +144,7 @@ def _skip_gzip_header(source: Source, offset: int) -> int:
         at += 2 + int.from_bytes(source.view(at, 2), "little")
     for flag in (8, 16):
         if flags & flag:
-            text = bytes(source.view(at, 1 << 16))
+            text = bytes(source.view(at, name_limit))
             end = text.find(b"\0")
             if end < 0:
                 raise Damage("damaged", "a gzip header without an end", offset)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .arc import LINE_LIMIT_BYTES, ArcHeader, match_arc_header
-from .damage import RECORD_START, find_next_record, starts_record
+from .damage import RECORD_START, find_next_record, next_line, starts_record
 from .header import Header
 from .http import HttpHead, head_end
 from .members import Damage, name_container
@@ -296,11 +296,13 @@ class _Parse:
             ahead = stream.peek(_PEEK_BYTES)
             blank = len(ahead) - len(ahead.lstrip(b"\r\n"))
             if blank:
-                skip_bytes(stream, min(blank, 1 << 10))
+                stream.take(blank)
             elif starts_record(ahead, arc=arc):
                 break
             else:
-                surplus += len(stream.take(max(ahead.find(b"\n") + 1, 1)))
+                surplus += len(
+                    stream.take(next_line(ahead, arc=arc, more=len(ahead) == _PEEK_BYTES))
+                )
         if surplus:
             self.find("content-length", f"{surplus} bytes more in the member than promised")
         alone = not self.inner and (stream.at_member_start() or not stream.peek(1))

@@ -78,7 +78,7 @@ class MemberStream:
         self.position = 0
         self.damage: Damage | None = None
         self.damaged_from = offset
-        self._pieces: deque[bytes] = deque()
+        self._pieces: deque[memoryview] = deque()
         self._ahead = 0
         self._members: deque[tuple[int, int]] = deque()  # (position, offset) of each start
         self._ends: dict[int, int] = {}
@@ -89,8 +89,8 @@ class MemberStream:
         """The next bytes without taking them; fewer only at the end or before damage."""
         while self._ahead < length and self._load():
             pass
-        if len(self._pieces) == 1:
-            return self._pieces[0][:length]
+        if self._pieces and len(self._pieces[0]) >= length:
+            return bytes(self._pieces[0][:length])
         return b"".join(self._pieces)[:length]
 
     def take(self, length: int) -> bytes:
@@ -105,13 +105,13 @@ class MemberStream:
             piece = piece[:length]
         self.position += len(piece)
         self._ahead -= len(piece)
-        return piece
+        return bytes(piece)
 
     def _load(self) -> bool:
         piece = next(self._inflated, None)
         if piece is None:
             return False
-        self._pieces.append(piece)
+        self._pieces.append(memoryview(piece))
         self._ahead += len(piece)
         return True
 
@@ -168,6 +168,9 @@ class MemberStream:
             if not MEMBER_START.match(self.source.view(offset, MEMBER_START_BYTES)):
                 self.damage = Damage("damaged", "bytes that are no compressed member", offset)
                 return
+            if self._members and self._members[-1][0] == produced:
+                # Nothing was in the last one; a file may hold millions of those.
+                self._ends.pop(self._members.pop()[1], None)
             self._members.append((produced, offset))
             try:
                 for piece in inflate_member(self.source, offset, self._ends):

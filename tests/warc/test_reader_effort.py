@@ -1,0 +1,265 @@
+"""Input made to be slow or large: bounded steps, bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from archive_builders import HTTP, arc, member, read, source_of, warc
+from isal import isal_zlib
+
+from pinakes.warc.arc import match_arc_header
+from pinakes.warc.members import first_bytes, inflate_member
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import DamagedStretch, Record
+from pinakes.warc.source import Source
+
+MIB = 1 << 20
+GIB = 1 << 30
+MEMORY_LIMIT_BYTES = 100 * MIB
+
+
+class MadeUp:
+    """A file that is computed where it is read: a start, one byte many times, an end."""
+
+    def __init__(self, start: bytes, filling: bytes, count: int, end: bytes) -> None:
+        self.parts = (start, end)
+        self.filling = filling * MIB
+        self.count = count
+        self.size = len(start) + count + len(end)
+        self.at = 0
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        self.at = offset + (self.size if whence == 2 else 0)
+        return self.at
+
+    def read(self, size: int, /) -> bytes:
+        start, end = self.parts
+        behind = self.at - len(start) - self.count
+        if self.at < len(start):
+            data = start[self.at : self.at + size]
+        elif behind < 0:
+            data = self.filling[: min(size, -behind)]
+        else:
+            data = end[behind : behind + size]
+        self.at += len(data)
+        return data
+
+
+@contextmanager
+def bounded_memory() -> Iterator[None]:
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < MEMORY_LIMIT_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+def bomb(start: bytes, zeros: int, end: bytes) -> bytes:
+    """A gzip member of `start`, so many zeros, `end`."""
+    deflater = isal_zlib.compressobj(1, isal_zlib.DEFLATED, 31)
+    filling = b"\0" * MIB
+    parts = [deflater.compress(start)]
+    parts += [deflater.compress(filling) for _ in range(zeros // MIB)]
+    return b"".join([*parts, deflater.compress(end), deflater.flush()])
+
+
+def check_all(source: Source) -> list[Record | DamagedStretch]:
+    items = []
+    for item in iter_records(source, digests=("sha1", "sha256")):
+        items.append(item)
+        if isinstance(item, Record):
+            item.payload_digest()
+            item.payload_digest("sha256")
+            item.dechunked_digest()
+            assert item.block_size == sum(len(piece) for piece in item.chunks())
+    return items
+
+
+def test_a_payload_of_three_gigabytes() -> None:
+    count = 3 * GIB
+    head = warc(HTTP, length=len(HTTP) + count, end=b"", number=1)
+    file = MadeUp(head, b"\0", count, b"\r\n\r\n" + warc(number=2))
+    with bounded_memory():
+        first, second = iter_records(Source(file, name="large"))
+        assert isinstance(first, Record)
+        assert (first.findings, second.offset) == ((), len(head) + count + 4)
+        expected = hashlib.sha1()
+        for _ in range(count // (16 * MIB)):
+            expected.update(bytes(16 * MIB))
+        assert first.payload_digest().value == expected.digest()
+        assert first.payload_size == count
+
+
+def test_a_bomb_in_a_payload() -> None:
+    start = warc(HTTP, length=len(HTTP) + GIB, end=b"")
+    data = bomb(start, GIB, b"\r\n\r\n") + member(warc(number=2))
+    with bounded_memory():
+        first, second = iter_records(source_of(data))
+    assert isinstance(first, Record)
+    assert first.findings == ()
+    assert first.payload_size == GIB
+    assert isinstance(second, Record)
+
+
+def test_a_bomb_behind_a_record() -> None:
+    data = bomb(warc(), GIB, b"") + member(warc(number=2))
+    with bounded_memory():
+        first, second = iter_records(source_of(data))
+    assert isinstance(first, Record)
+    assert {finding.code for finding in first.findings} == {"content-length"}
+    assert isinstance(second, Record)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"WARC/1.0\r\nX: ", b"WARC/1.0\r\n", b"http://a/ ", b"filedesc:", b""],
+    ids=["field", "no-field", "arc", "filedesc", "nothing"],
+)
+def test_a_bomb_as_a_header(start: bytes) -> None:
+    data = bomb(start, GIB, b"\r\n\r\n") + member(warc(number=2))
+    with bounded_memory():
+        items = check_all(source_of(data))
+    assert [type(item) for item in items] == [DamagedStretch, Record]
+
+
+@pytest.mark.parametrize("start", [b"WARC/1.0\r\nX: ", b"http://a/ "], ids=["warc", "arc"])
+@pytest.mark.parametrize("filling", [b"a", b" ", b"\n"], ids=["letters", "blanks", "lines"])
+def test_a_header_of_a_gigabyte(start: bytes, filling: bytes) -> None:
+    file = MadeUp(start, filling, GIB, b"\r\n" + warc(number=2))
+    with bounded_memory():
+        items = list(iter_records(Source(file, name="header")))
+    last = items[-1]
+    assert isinstance(last, Record)
+    assert last.target_uri == "http://example.org/2"
+    assert last.offset == len(start) + GIB + 2
+
+
+def test_an_http_head_of_a_gigabyte() -> None:
+    count = GIB
+    head = warc(b"HTTP/1.1 200 OK\r\nX: ", length=20 + count, end=b"")
+    with bounded_memory():
+        (record,) = iter_records(Source(MadeUp(head, b"a", count, b"\r\n\r\n"), name="head"))
+        assert isinstance(record, Record)
+        # No head ends within the limit: then it is none, and all of it is payload.
+        assert record.http is None
+        assert record.payload_size == 20 + count
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: b"\x1f\x8b\x08" * 100_000,
+        lambda: b"\x1f\x8b\x08\x08" * 50_000,
+        lambda: member(b"") * 100_000,
+        lambda: member(b"\r\n") * 100_000,
+        lambda: b"\nWARC/1.0\na" * 100_000,
+        lambda: b"WARC/1.0\r\n" * 100_000,
+        lambda: b"\nhttp:" + b"12345678 " * 100_000,
+        lambda: (b"\nhttp:" + b"12345678 " * 1000) * 100,
+        lambda: arc()[0] + b"\na:" * 200_000,
+        lambda: b"".join(arc()) + arc()[1] * 10_000,
+        lambda: member(warc() * 5000),
+        lambda: member(warc() * 5000)[:-4],
+        lambda: member(warc() * 5000)[:-4] + b"\0\0\0\0" + member(warc()),
+        lambda: (member(warc())[:-9] + b"\0" * 9) * 3000,
+        lambda: member(warc())[:-12] * 3000,
+        lambda: _members_in_members(12),
+        lambda: warc(length=10**17) * 300,
+        lambda: member(warc(length=10**17)) * 300,
+    ],
+    ids=[
+        "gzip-magic",
+        "gzip-magic-with-names",
+        "empty-members",
+        "members-of-line-ends",
+        "version-lines",
+        "more-version-lines",
+        "a-line-of-dates",
+        "lines-of-dates",
+        "lines-in-arc",
+        "arc-of-many-records",
+        "many-records-a-member",
+        "many-records-a-damaged-member",
+        "many-records-a-member-with-a-wrong-size",
+        "wrong-checksums",
+        "members-cut-off",
+        "members-in-members",
+        "lengths-of-a-hundred-petabytes",
+        "lengths-of-a-hundred-petabytes-gzip",
+    ],
+)
+def test_work_is_bounded(make: Callable[[], bytes]) -> None:
+    """No time is asserted: what bytes are asked for is, times the size of the file."""
+    data = make()
+    file = Counting(data)
+    with bounded_memory():
+        for item in iter_records(Source(file, name="slow")):
+            assert item.offset <= len(data)
+    assert file.given <= 40 * len(data) + 100 * MIB
+
+
+class Counting(io.BytesIO):
+    """A file that counts what it gives."""
+
+    given = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
+        self.given += len(data)
+        return data
+
+
+def _members_in_members(depth: int) -> bytes:
+    """Stored, each in the payload of the next, and all of them cut off."""
+    data = b""
+    for number in range(depth):
+        data = member(warc(HTTP + data + bytes(1000), number=number), level=0)[:-9]
+    return data
+
+
+def test_a_long_line_of_arc_is_no_work() -> None:
+    line = b"http://a/ 1.1.1.1 20010101010101 a " + b"12345678 " * 7000 + b"x\n"
+    assert match_arc_header(line) is None
+    header = match_arc_header(line[:-2] + b"5\n")
+    assert header is not None
+    assert header.get("Content-Length") == "5"
+
+
+def test_the_first_bytes_of_a_member_cost_no_more() -> None:
+    data = bomb(b"WARC", 64 * MIB, b"")
+    assert first_bytes(source_of(data), 0, 4) == b"WARC"
+    assert first_bytes(source_of(b"\x1f\x8b\x08"), 0, 4) == b""
+    assert first_bytes(source_of(b"\x1f\x8b\x08\x08" + b"n" * 5000), 0, 4) == b""
+    assert next(inflate_member(source_of(data), 0, {}))[:4] == b"WARC"
+
+
+def test_a_large_block_is_streamed_again_from_any_place() -> None:
+    """Larger than is kept in memory, in plain, gzip and shared members."""
+    body = bytes(range(256)) * (20 * MIB // 256)
+    record = warc(HTTP + body)
+    for data in (record, member(record, level=1), member(warc() + record, level=1)):
+        found = read(data)[-1]
+        assert isinstance(found, Record)
+        assert found.payload_digest().value == hashlib.sha1(body).digest()
+        assert found.payload_digest("md5").value == hashlib.md5(body).digest()
+        assert b"".join(map(bytes, found.chunks(len(HTTP) + 7))) == body[7:]
+
+
+def test_a_large_chunked_block_is_hashed_both_ways() -> None:
+    body = b"x" * (5 * MIB)
+    coded = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    block = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + coded
+    for data in (warc(block), member(warc(block), level=1)):
+        (found,) = read(data)
+        assert isinstance(found, Record)
+        bare = found.dechunked_digest()
+        assert bare is not None
+        assert bare.value == hashlib.sha1(body).digest()
+        assert found.payload_digest().value == hashlib.sha1(coded).digest()
+        assert found.chunks_finished
