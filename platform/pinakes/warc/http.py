@@ -70,7 +70,7 @@ class HttpHead:
         if raw[:13] not in _STATUS_200:
             return False
         low = raw.lower()
-        if b"chunked" in low:
+        if b"transfer-encoding" in low:
             return False
         at = low.find(b"\r\ncontent-length: ")
         if at < 0 or low.find(b"content-length") != at + 2:

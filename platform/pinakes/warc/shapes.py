@@ -44,13 +44,22 @@ class Shape(NamedTuple):
 class ShapedHeader(Header):
     """A header that fits a shape."""
 
-    __slots__ = ("_match", "shape")
+    __slots__ = ("_match", "content_length", "shape")
 
-    def __init__(self, raw: bytes, shape: Shape, match: re.Match[bytes]) -> None:
+    def __init__(self, raw: bytes, shape: Shape, content_length: int) -> None:
         self.raw = raw
         self._index = None
         self.shape = shape
-        self._match = match
+        self.content_length = content_length
+        # Not the match that recognised it: that one would keep the whole record in memory.
+        self._match: re.Match[bytes] | None = None
+
+    def _group(self, *groups: int) -> tuple[bytes, ...]:
+        match = self._match
+        if match is None:
+            match = self._match = self.shape.pattern.match(self.raw)
+            assert match is not None
+        return match.group(0, *groups)
 
     def get(self, name: str) -> str | None:
         return self.field(name.lower())
@@ -59,23 +68,18 @@ class ShapedHeader(Header):
         group = self.shape.groups.get(lower_name)
         if group is None:
             return None
-        return self._match[group].decode("utf-8", "surrogateescape").strip(BLANK)
+        return self._group(group)[1].decode("utf-8", "surrogateescape").strip(BLANK)
 
     def outline(self) -> tuple[str | None, str | None, str | None]:
         groups = self.shape.outline_groups
         if groups is None:
             return super().outline()
-        uri, date, record_id = self._match.group(*groups)
+        _, uri, date, record_id = self._group(*groups)
         return (
             bare_uri(uri.decode("utf-8", "surrogateescape").strip(BLANK)),
             date.decode("utf-8", "surrogateescape").strip(BLANK),
             strip_brackets(record_id.decode("utf-8", "surrogateescape").strip(BLANK)),
         )
-
-    @property
-    def content_length(self) -> int:
-        """A number, since only such a header fits a shape."""
-        return int(self._match[self.shape.length_group])
 
     @property
     def declares_http(self) -> bool:
@@ -97,20 +101,20 @@ class ShapeBook:
         self._after: dict[int, Shape] = {}
         self._last = 0
 
-    def read(self, raw: bytes) -> ShapedHeader | None:
-        """The header, if it fits a shape that is known."""
+    def read(self, data: bytes) -> ShapedHeader | None:
+        """The header that `data` begins with, if it fits a shape that is known."""
         shape = self._after.get(self._last)
-        match = shape.pattern.fullmatch(raw) if shape is not None else None
+        match = shape.pattern.match(data) if shape is not None else None
         if shape is None or match is None:
             for shape in self._shapes:
-                match = shape.pattern.fullmatch(raw)
+                match = shape.pattern.match(data)
                 if match is not None:
                     self._after[self._last] = shape
                     break
             else:
                 return None
         self._last = id(shape)
-        return ShapedHeader(raw, shape, match)
+        return ShapedHeader(match[0], shape, int(match[shape.length_group]))
 
     def learn(self, raw: bytes) -> None:
         """Take the shape of a header that fits none yet, if it has one."""

@@ -25,15 +25,13 @@ def whole_record(
 
     `offset` and `file_length` are its place in the file.
     """
-    start = data.find(b"\n\r\n") + 3
-    if not 3 < start < _HEADER_LIMIT_BYTES:
-        return None
-    raw = data[:start]
-    shaped = book.read(raw)
+    shaped = book.read(data)
     if shaped is None:
-        return _unshaped_record(data, raw, ordinal, offset, file_length, book)
-    length = shaped.content_length
+        return _unshaped_record(data, ordinal, offset, file_length, book)
+    start, length = len(shaped.raw), shaped.content_length
     if start + length + 4 != len(data) or not data.endswith(_CRLFCRLF):
+        return None
+    if start > _HEADER_LIMIT_BYTES:
         return None
     shape = shaped.shape
     body = MemoryBody(data, start, start + length)
@@ -43,8 +41,12 @@ def whole_record(
 
 
 def _unshaped_record(
-    data: bytes, raw: bytes, ordinal: int, offset: int, file_length: int, book: ShapeBook
+    data: bytes, ordinal: int, offset: int, file_length: int, book: ShapeBook
 ) -> Record | None:
+    start = data.find(b"\n\r\n") + 3
+    if not 3 < start < _HEADER_LIMIT_BYTES:
+        return None
+    raw = data[:start]
     version = _VERSION_LINE.match(raw)
     if version is None or RECORD_START.match(raw) is None or b"\n\n" in raw:
         return None
@@ -53,7 +55,6 @@ def _unshaped_record(
     if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
         return None
     length = int(digits)
-    start = len(raw)
     if start + length + 4 != len(data) or not data.endswith(_CRLFCRLF):
         return None
     book.learn(raw)
