@@ -1,0 +1,54 @@
+"""Coverage-guided fuzzing of the reader: any bytes hold the invariants of tests/warc.
+
+The first byte of an input says how the rest becomes a file, so that the fuzzer gets
+past checksums: as it is, in one gzip member, a member a record, or members cut at
+will.  Arguments are libFuzzer's; `run.py` gives it a corpus and a time.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import atheris
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "warc")]
+
+with atheris.instrument_imports(include=["pinakes.warc"]):
+    from invariants import check_source
+
+from archive_builders import member, source_of  # noqa: E402
+
+from pinakes.errors import PinakesError  # noqa: E402
+
+AS_IT_IS, ONE_MEMBER, MEMBER_A_RECORD, CUT = range(4)
+_RECORD = re.compile(rb"(?=WARC/\d)|(?<=\n)(?=[a-z]+://)")
+
+
+def file_of(data: bytes) -> bytes:
+    """The archive file that an input of the fuzzer stands for."""
+    how, rest = data[:1], data[1:]
+    kind = how[0] & 3 if how else AS_IT_IS
+    if kind == ONE_MEMBER:
+        return member(rest, level=1)
+    if kind == MEMBER_A_RECORD:
+        return b"".join(member(part, level=1) for part in _RECORD.split(rest) if part)
+    if kind == CUT:
+        step = (how[0] >> 2) * 8 + 16
+        parts = [rest[at : at + step] for at in range(0, len(rest), step)]
+        return b"".join(member(part, level=0) for part in parts)
+    return rest
+
+
+def test_one_input(data: bytes) -> None:
+    try:
+        check_source(source_of(file_of(data)))
+    except PinakesError:
+        raise AssertionError("nothing in a file raises") from None
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, test_one_input)
+    atheris.Fuzz()

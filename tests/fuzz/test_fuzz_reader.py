@@ -1,0 +1,25 @@
+"""A minute of fuzzing in `make test`; `make fuzz` takes longer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+SECONDS = 60
+REQUIRED = os.environ.get("PINAKES_REQUIRE_SHARED") == "1"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("atheris") is None and not REQUIRED, reason="NOT FUZZED: no atheris")
+def test_the_reader_holds(tmp_path: Path) -> None:
+    command = [sys.executable, str(HERE / "run.py"), f"--seconds={SECONDS}"]
+    command.append(f"--findings={tmp_path / 'findings'}")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * 10)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    assert "stat::number_of_executed_units" in done.stderr
