@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import MalformedRecord
-from pinakes.index.manifest import ManifestLine, format_line, parse_line, parse_lines
+from pinakes.index.manifest import (
+    ManifestLine,
+    _format_any,
+    _format_common,
+    format_line,
+    parse_line,
+    parse_lines,
+)
 
 LINE = ManifestLine(
     "a.warc.gz", 0, 512, "http://example.org/", "2020-01-02T03:04:05Z", "sha1:" + "A" * 32
@@ -152,3 +159,24 @@ def test_worked_example_of_the_documentation() -> None:
         "a%20b.warc.gz 0 512 http://example.org/50%25 2020-01-02T03:04:05Z "
         "sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA size=5 status=200"
     )
+
+
+TEXT = st.text(st.sampled_from("ab%- \t\x00\x7f\xa0é\u2028/:<>"), max_size=4)
+
+
+@given(
+    st.builds(
+        ManifestLine,
+        *(TEXT, st.just(0), st.just(9), TEXT, TEXT, TEXT),
+        size=st.none() | st.integers(0, 3),
+        status=st.none() | st.just(200),
+        record_id=st.none() | TEXT,
+        skip=st.none() | TEXT,
+        inner_offset=st.integers(0, 1),
+        copy_number=st.none() | st.just(1),
+        marks=st.none() | TEXT,
+    ),
+    st.booleans(),
+)
+def test_the_short_way_writes_what_the_long_one_does(line: ManifestLine, plain: bool) -> None:
+    assert _format_common(line, plain) in (None, _format_any(line, plain))

@@ -75,7 +75,7 @@ def _iter_lines(
         intact = _intact(iter_records(source, digests=()), on_damage)
         return iter_record_lines(intact, file=name)
     lines = iter_manifest(
-        iter_records(source, digests=(job.algorithm,)),
+        iter_records(source, digests=(job.algorithm,), pass_over_gets=True),
         file=name,
         algorithm=job.algorithm,
         now=job.now,

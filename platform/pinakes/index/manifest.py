@@ -104,6 +104,10 @@ _RARE_UNSET = tuple(ManifestLine._field_defaults[field] for _, field, _ in _RARE
 _make: Callable[[Iterable[object]], ManifestLine] = ManifestLine._make
 
 
+# What lies before, between and behind the values of a common line.
+_COMMON = (_UNSET[6:10], _UNSET[12:16], _UNSET[17:])
+
+
 def _is_plain_text(text: str) -> bool:
     """Certain that nothing needs encoding, at half the cost of the pattern."""
     return text.isascii() and text.isprintable() and " " not in text and "%" not in text
@@ -133,13 +137,30 @@ def decode_name(text: str) -> str:
 
 def format_line(line: ManifestLine, *, plain: bool = False) -> str:
     """The line as text, without a line end; `plain` leaves our own fields out."""
+    return _format_common(line, plain) or _format_any(line, plain)
+
+
+def _format_common(line: ManifestLine, plain: bool) -> str | None:
+    """A whole response as `pinakes manifest` writes most; None where any other is due."""
+    if (line[6:10], line[12:16], line[17:]) != _COMMON:
+        return None
+    file, offset, length, uri, date, digest = line[:6]
+    size, status, record_id = line.size, line.status, line.record_id
+    if size is None or status is None or record_id is None:
+        return None
+    names = (file, uri, date, digest, record_id)
+    if not _is_plain_text("".join(names)) or not _NAMELESS.isdisjoint(names):
+        return None
+    text = f"{file} {offset} {length} {uri} {date} {digest}"
+    return text if plain else f"{text} size={size} status={status} id={record_id}"
+
+
+def _format_any(line: ManifestLine, plain: bool) -> str:
     file, offset, length, uri, date, digest, extension, copy, original_uri, original_date = line[
         :10
     ]
-    # One look at the whole line: hardly any needs encoding.
-    names = f"{file}{uri}{date}{digest}"
     if (
-        (_is_plain_text(names) or _TO_ENCODE.search(names) is None)
+        _TO_ENCODE.search(f"{file}{uri}{date}{digest}") is None
         and _NAMELESS.isdisjoint((file, uri, date))
         and digest
     ):

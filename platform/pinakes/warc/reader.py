@@ -41,20 +41,26 @@ Item = Record | DamagedStretch
 
 
 def iter_records(
-    source: Source, *, start: int = 0, digests: Sequence[str] = ("sha1",)
+    source: Source,
+    *,
+    start: int = 0,
+    digests: Sequence[str] = ("sha1",),
+    pass_over_gets: bool = False,
 ) -> Iterator[Item]:
     """Yield every record from the member or record at `start`, and what is none.
 
     `digests` are computed in passing for blocks over `IN_MEMORY_BYTES`; smaller ones
-    are hashed when asked.  Memory is bounded by `IN_MEMORY_BYTES` and a window,
-    whatever the file claims.  Nothing in a file makes this raise; a file that
-    becomes shorter under the reader raises InputRefused.
+    are hashed when asked.  With `pass_over_gets` most requests by GET are checked and
+    counted like any record, but not yielded: they are half of a crawl.  Memory is
+    bounded by `IN_MEMORY_BYTES` and a window, whatever the file claims.  Nothing in a
+    file makes this raise; a file that becomes shorter under the reader raises
+    InputRefused.
     """
     if source.size <= start:
         return
     first = bytes(source.view(start, MEMBER_START_BYTES))
     members = holds_members(source, start)
-    walk = _Walk(source, start, digests, members=members)
+    walk = _Walk(source, start, digests, members=members, pass_over_gets=pass_over_gets)
     while walk.offset < source.size:
         if first[:3] == GZIP_MAGIC:
             yield from walk.fast_gzip()
@@ -93,19 +99,26 @@ class _Walk:
     """Where a reader stands in its file; the two roads hand over through `offset`."""
 
     def __init__(
-        self, source: Source, start: int, digests: Sequence[str], *, members: bool
+        self,
+        source: Source,
+        start: int,
+        digests: Sequence[str],
+        *,
+        members: bool,
+        pass_over_gets: bool = False,
     ) -> None:
         self.source = source
         self.offset = start
         self.ordinal = 0
         self.digests = digests
         self.members = members
+        self.pass_over_gets = pass_over_gets
         self.arc = False
         self.book = ShapeBook()
 
     def fast_gzip(self) -> Iterator[Record]:
         """Records that fill one member each; stops before the first that does not."""
-        source, book = self.source, self.book
+        source, book, pass_over_gets = self.source, self.book, self.pass_over_gets
         offset, ordinal = self.offset, self.ordinal
         new, flag = igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP
         base, window, limit = offset, memoryview(b""), 0
@@ -134,12 +147,15 @@ class _Walk:
                     data, length = self._inflate_member(offset)
             except (InflateError, EOFError):
                 break
-            record = whole_record(data, ordinal, offset, length, book) if length else None
+            if not length:
+                break
+            record = whole_record(data, ordinal, offset, length, book, pass_over_gets)
             if record is None:
                 break
             offset += length
             ordinal += 1
-            yield record
+            if record is not True:
+                yield record
         self.offset, self.ordinal = offset, ordinal
 
     def _inflate_member(self, offset: int) -> tuple[bytes, int]:
@@ -170,8 +186,8 @@ class _Walk:
                 return
             data = head if size <= len(head) else bytes(self.source.view(self.offset, size))
             length = size - len(_CRLFCRLF)
-            record = whole_record(data[:size], self.ordinal, self.offset, length, self.book)
-            if record is None:
+            record = whole_record(data[:size], self.ordinal, self.offset, length, self.book, False)
+            if record is None or record is True:
                 return
             self.offset += size
             self.ordinal += 1

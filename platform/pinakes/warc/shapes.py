@@ -44,22 +44,24 @@ class Shape(NamedTuple):
 class ShapedHeader(Header):
     """A header that fits a shape."""
 
-    __slots__ = ("_match", "content_length", "shape")
+    __slots__ = ("_match", "_outline", "content_length", "shape")
 
-    def __init__(self, raw: bytes, shape: Shape, content_length: int) -> None:
-        self.raw = raw
+    def __init__(self, shape: Shape, match: re.Match[bytes], content_length: int) -> None:
+        self.raw = match[0]
         self._index = None
         self.shape = shape
         self.content_length = content_length
-        # Not the match that recognised it: that one would keep the whole record in memory.
+        groups = shape.outline_groups
+        self._outline: tuple[bytes, ...] | None = match.group(*groups) if groups else None
+        # The match itself would keep the whole record in memory: `_group` matches again.
         self._match: re.Match[bytes] | None = None
 
-    def _group(self, *groups: int) -> tuple[bytes, ...]:
+    def _group(self, group: int) -> bytes:
         match = self._match
         if match is None:
             match = self._match = self.shape.pattern.match(self.raw)
             assert match is not None
-        return match.group(0, *groups)
+        return match[group]
 
     def get(self, name: str) -> str | None:
         return self.field(name.lower())
@@ -68,13 +70,12 @@ class ShapedHeader(Header):
         group = self.shape.groups.get(lower_name)
         if group is None:
             return None
-        return self._group(group)[1].decode("utf-8", "surrogateescape").strip(BLANK)
+        return self._group(group).decode("utf-8", "surrogateescape").strip(BLANK)
 
     def outline(self) -> tuple[str | None, str | None, str | None]:
-        groups = self.shape.outline_groups
-        if groups is None:
+        if self._outline is None:
             return super().outline()
-        _, uri, date, record_id = self._group(*groups)
+        uri, date, record_id = self._outline
         return (
             bare_uri(uri.decode("utf-8", "surrogateescape").strip(BLANK)),
             date.decode("utf-8", "surrogateescape").strip(BLANK),
@@ -95,6 +96,7 @@ class ShapeBook:
     """
 
     def __init__(self) -> None:
+        self.shape: Shape | None = None
         self._shapes: list[Shape] = []
         self._lessons = _LESSONS
         # Which shape came after which: requests and responses take turns.
@@ -103,6 +105,14 @@ class ShapeBook:
 
     def read(self, data: bytes) -> ShapedHeader | None:
         """The header that `data` begins with, if it fits a shape that is known."""
+        match = self.match(data)
+        shape = self.shape
+        if match is None or shape is None:
+            return None
+        return ShapedHeader(shape, match, int(match[shape.length_group]))
+
+    def match(self, data: bytes) -> re.Match[bytes] | None:
+        """`read` for the inner loop: the match alone; `shape` is then what was matched."""
         shape = self._after.get(self._last)
         match = shape.pattern.match(data) if shape is not None else None
         if shape is None or match is None:
@@ -114,7 +124,8 @@ class ShapeBook:
             else:
                 return None
         self._last = id(shape)
-        return ShapedHeader(match[0], shape, int(match[shape.length_group]))
+        self.shape = shape
+        return match
 
     def learn(self, raw: bytes) -> None:
         """Take the shape of a header that fits none yet, if it has one."""

@@ -7,11 +7,12 @@ record must add up to the last byte.  Whatever does not is left to `parse`.
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from .damage import RECORD_START
 from .header import Header
 from .record import MemoryBody, Record
-from .shapes import ShapeBook
+from .shapes import ShapeBook, ShapedHeader
 
 _VERSION_LINE = re.compile(rb"(WARC/\d\.\d+)\r\n")
 _CRLFCRLF = b"\r\n\r\n"
@@ -19,24 +20,33 @@ _HEADER_LIMIT_BYTES = 1 << 16
 
 
 def whole_record(
-    data: bytes, ordinal: int, offset: int, file_length: int, book: ShapeBook
-) -> Record | None:
+    data: bytes,
+    ordinal: int,
+    offset: int,
+    file_length: int,
+    book: ShapeBook,
+    pass_over_gets: bool,
+) -> Record | Literal[True] | None:
     """The WARC record that is exactly these bytes, or None: then the slow road decides.
 
-    `offset` and `file_length` are its place in the file.
+    `offset` and `file_length` are its place in the file.  True is a record that is one,
+    and a request by GET, where those are to be passed over: nothing is built for it.
     """
-    shaped = book.read(data)
-    if shaped is None:
+    match = book.match(data)
+    shape = book.shape
+    if match is None or shape is None:
         return _unshaped_record(data, ordinal, offset, file_length, book)
-    start, length = len(shaped.raw), shaped.content_length
+    start, length = match.end(), int(match[shape.length_group])
     if start + length + 4 != len(data) or not data.endswith(_CRLFCRLF):
         return None
     if start > _HEADER_LIMIT_BYTES:
         return None
-    shape = shaped.shape
+    if pass_over_gets and shape.record_type == "request" and data.startswith(b"GET ", start):
+        return True
+    header = ShapedHeader(shape, match, length)
     body = MemoryBody(data, start, start + length)
     return Record(
-        ordinal, offset, file_length, shaped, body, length, shape.version, shape.record_type
+        ordinal, offset, file_length, header, body, length, shape.version, shape.record_type
     )
 
 
