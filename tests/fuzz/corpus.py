@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "warc")]
 
-from archive_builders import HTTP, arc_file, gzip_file, plain_file, three, warc  # noqa: E402
+from archive_builders import HTTP, arc_file, gzip_file, hinted_member, plain_file, three, warc  # noqa: E402
 
 LARGEST_BYTES = 8 << 10
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
@@ -50,6 +50,7 @@ def seeds(shared: Path | None) -> Iterator[bytes]:
         for how in (b"\0", b"\1", b"\2", b"\x2b"):
             yield how + data
     yield b"\0" + gzip_file()
+    yield b"\0" + b"".join(map(hinted_member, three()))
     yield b"\0" + bz2.compress(plain_file())
     for path in sorted((shared / "archives").rglob("*")) if shared else ():
         if path.is_file() and path.stat().st_size <= LARGEST_BYTES and _is_archive(path):

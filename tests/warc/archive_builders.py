@@ -68,6 +68,15 @@ def member(data: bytes, *, name: bytes = b"", level: int = 9) -> bytes:
     return start + body + zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
 
 
+def hinted_member(data: bytes, *, length: int | None = None, size: int | None = None) -> bytes:
+    """A gzip member that notes its two sizes in its header, as Wget's do; they may lie."""
+    bare = member(data)
+    whole = len(bare) + 14
+    noted = (whole if length is None else length, len(data) if size is None else size)
+    extra = b"sl\x08\0" + b"".join(number.to_bytes(4, "little") for number in noted)
+    return bare[:3] + b"\x04" + bare[4:10] + b"\x0c\0" + extra + bare[10:]
+
+
 def three(*, line_end: bytes = b"\r\n") -> list[bytes]:
     """A warcinfo, a response and a metadata record."""
     return [

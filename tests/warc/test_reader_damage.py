@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import zlib
+from itertools import accumulate, pairwise
 
 import pytest
 from archive_builders import (
@@ -11,6 +13,7 @@ from archive_builders import (
     arc,
     arc_file,
     gzip_file,
+    hinted_member,
     member,
     one_member,
     plain_file,
@@ -22,7 +25,7 @@ from archive_builders import (
 )
 from invariants import check_source, facts
 
-from pinakes.warc.reader import Item
+from pinakes.warc.reader import Item, read_record
 from pinakes.warc.record import DamagedStretch, Record
 
 SMALL_FILES = {
@@ -33,6 +36,8 @@ SMALL_FILES = {
     "arc-2": arc_file(version=2),
     "arc-gzip": b"".join(map(member, arc())),
     "one-member": one_member(plain_file()),
+    "hinted-members": b"".join(map(hinted_member, three())),
+    "bzip2": b"".join(map(bz2.compress, three())),
     "one-record-over-members": b"".join(member(warc()[at : at + 100]) for at in (0, 100, 200)),
     "named-members": b"".join(member(record, name=b"a.warc") for record in three()),
 }
@@ -272,3 +277,33 @@ def test_surplus_of_any_size_before_a_record_in_a_member(size: int) -> None:
 def test_line_ends_before_a_record_in_the_next_member() -> None:
     first, second = records_of(member(A) + member(b"\r\n" + B))
     assert (first.findings, second.target_uri) == ((), "http://example.org/2")
+
+
+@pytest.mark.parametrize("length", [None, 0, 1, 40, 300, 10_000, (1 << 32) - 1])
+@pytest.mark.parametrize("size", [None, 0, 1, 200, 10_000, 1 << 22, (1 << 32) - 1])
+def test_sizes_noted_in_a_member_are_not_believed(length: int | None, size: int | None) -> None:
+    data = b"".join(hinted_member(record, length=length, size=size) for record in (A, B, C))
+    items = check_source(source_of(data))
+    edges = [0, *accumulate(len(hinted_member(record)) for record in (A, B, C))]
+    assert [(item.offset, facts(item)[2]) for item in items] == [
+        (start, end - start) for start, end in pairwise(edges)
+    ]
+    assert not reported(items)
+
+
+def test_sizes_noted_over_two_members() -> None:
+    """A hint that covers the next member as well hides nothing of it."""
+    one = len(hinted_member(A))
+    data = hinted_member(A, length=one + len(hinted_member(B)), size=2 * len(A)) + hinted_member(B)
+    first, second = records_of(data)
+    assert (first.length, second.offset) == (one, one)
+
+
+def test_a_place_inside_a_member_where_no_record_begins() -> None:
+    source = source_of(member(A + B))
+    assert isinstance(read_record(source, 0, inner_offset=7), DamagedStretch)
+    second = read_record(source, 0, inner_offset=len(A))
+    assert isinstance(second, Record)
+    assert second.target_uri == "http://example.org/2"
+    assert read_record(source, source.size) is None
+    assert read_record(source, 0, inner_offset=len(A + B)) is None

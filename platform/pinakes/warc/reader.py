@@ -135,11 +135,13 @@ class _Walk:
             hinted = magic == HINT_MAGIC and extra == HINT_EXTRA
             if hinted and (size > IN_MEMORY_BYTES or length > IN_MEMORY_BYTES):
                 break
+            if hinted and at + length > limit:
+                base, at, window = offset, 0, source.view(offset, max(READ_BYTES, length))
+                limit = len(window)
+                # It may point behind the end of the file.
+                hinted = length <= limit
             try:
                 if hinted:
-                    if at + length > limit:
-                        base, at, window = offset, 0, source.view(offset, max(READ_BYTES, length))
-                        limit = len(window)
                     inflater = new(flag)
                     data = inflater.decompress(window[at : at + length], size + 1)
                     hinted = inflater.eof and not inflater.unused_data
