@@ -32,7 +32,8 @@ from .stream import ByteStream, MemberStream, PlainStream
 from .whole import whole_record
 
 IN_MEMORY_BYTES = 1 << 22
-_FIRST_PIECE_BYTES = 1 << 13
+_FIRST_PIECE_BYTES = 1 << 14
+_OUT_BYTES = 1 << 18
 _PLAIN_PIECE_BYTES = 1 << 16
 _LENGTH = b"\r\nContent-Length: "
 _FOLDS = b" \t"
@@ -170,8 +171,10 @@ class _Walk:
             if inflater.needs_input and not view:
                 return b"", 0
             fed += len(view)
-            step = _FIRST_PIECE_BYTES * 4
-            part = inflater.decompress(view, room)
+            step = READ_BYTES
+            # A buffer of this size is taken first and cut to what is there: a large one each
+            # time costs more than going on where it does not do.
+            part = inflater.decompress(view, min(room, _OUT_BYTES))
             parts.append(part)
             room -= len(part)
         if not inflater.eof:
