@@ -14,9 +14,7 @@ class PinakesError(Exception):
     in front of it, in the form `FILE:OFFSET: message` that `pinakes show` takes.
     """
 
-    def __init__(
-        self, message: str, *, file: str | None = None, offset: int | None = None
-    ) -> None:
+    def __init__(self, message: str, *, file: str | None = None, offset: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.file = file
