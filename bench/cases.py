@@ -116,12 +116,12 @@ def refs(on: Setting, folder: Path, *options: str) -> Step:
     return pinakes("refs", *on.names, "--manifest", str(folder / "processed"), *target, *options)
 
 
-def chain(digest: str, compare: str, *options: str) -> Steps:
-    """Go from WARC files to WARC files with revisits."""
+def chain(digest: str, compare: str) -> Steps:
+    """Go from WARC files to WARC files with revisits, in one process."""
 
     def steps(on: Setting) -> Sequence[Step]:
-        first = manifest(digest, *options)(on)
-        return (*first, resolve(on.out, compare), refs(on, on.out))
+        options = ("--digest", digest, "--compare", compare, "-o", str(on.out / "rewritten"))
+        return (python("-m", "bench.chain", *options, *on.names),)
 
     return steps
 
