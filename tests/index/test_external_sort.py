@@ -43,6 +43,7 @@ def test_without_a_key_items_sort_themselves(space: SortSpace) -> None:
 def test_runs_are_merged_in_levels_and_stay_stable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(external_sort, "_FAN_IN", 3)
     items = [(number * 31 % 17, number) for number in range(400)]
+    gc.collect()  # what other tests left open does not count
     before = open_files()
     done = sort_outside_memory(
         items, key=lambda item: item[0], space=SortSpace(memory_bytes=1), item_bytes=one
@@ -64,6 +65,7 @@ def test_files_have_no_name_and_lie_where_told(tmp_path: Path) -> None:
 
 
 def test_files_are_closed_when_dropped_half_way() -> None:
+    gc.collect()  # what other tests left open does not count
     before = open_files()
     done = sort_outside_memory(range(1000, 0, -1), space=SortSpace(memory_bytes=100))
     next(done)
@@ -78,6 +80,7 @@ def test_files_are_closed_when_the_input_fails() -> None:
         yield from range(1000, 0, -1)
         raise ValueError("the source broke")
 
+    gc.collect()  # what other tests left open does not count
     before = open_files()
     with pytest.raises(ValueError, match="the source broke"):
         list(sort_outside_memory(failing(), space=SortSpace(memory_bytes=100)))
@@ -125,6 +128,7 @@ def test_a_spool_is_read_in_order_and_again(space: SortSpace) -> None:
 
 
 def test_a_spool_gives_its_file_back() -> None:
+    gc.collect()  # what other tests left open does not count
     before = open_files()
     with Spool[int](space=SortSpace(memory_bytes=1)) as spool:
         for number in range(100):
