@@ -7,6 +7,7 @@ length of the member, inflated size, and start and end of the payload in the inf
 
 from __future__ import annotations
 
+import gzip
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +15,13 @@ from pathlib import Path
 from warcio.archiveiterator import ArchiveIterator
 
 FIELDS = 5
+BLANK_LINE = b"\r\n\r\n"
 WITH_PAYLOAD = ("response", "resource")
 
 
 def layout_path(warc: Path) -> Path:
     """Return the file that holds the layout of `warc`."""
-    return warc.with_name(warc.name + ".layout")
+    return warc.with_name(warc.name + ".members")
 
 
 def load(warc: Path) -> array[int]:
@@ -36,22 +38,21 @@ def load(warc: Path) -> array[int]:
 
 
 def find(warc: Path) -> Iterator[tuple[int, int, int, int, int]]:
-    """Read `warc`, one record a gzip member, with warcio; yield five numbers a record."""
-    with warc.open("rb") as stream:
+    """Read `warc`, one record a gzip member, found by warcio; yield five numbers a record.
+
+    Sizes are measured in the inflated bytes: warcio takes the brackets off a URI, so its header
+    lines are not those of the file.
+    """
+    with warc.open("rb") as stream, warc.open("rb") as again:
         records = ArchiveIterator(stream, no_record_parse=True)
         for record in records:
-            head = block_start(record)
-            block = record.content_stream().read()
-            blank = block.find(b"\r\n\r\n") + 4
-            has_payload = record.rec_type in WITH_PAYLOAD
-            start = head + (blank if record.rec_type == "response" else 0)
+            record.content_stream().read()
             offset, length = records.get_record_offset(), records.get_record_length()
-            size = head + len(block) + len(b"\r\n\r\n")
-            yield offset, length, size, start * has_payload, (size - 4) * has_payload
-
-
-def block_start(record: object) -> int:
-    """Return the size of the WARC header, its blank line included."""
-    headers = record.rec_headers  # type: ignore[attr-defined]
-    lines = (f"{name}: {value}\r\n" for name, value in headers.headers)
-    return len(f"{headers.protocol}\r\n".encode()) + sum(len(x.encode()) for x in lines) + 2
+            again.seek(offset)
+            member = gzip.decompress(again.read(length))
+            head = member.index(BLANK_LINE) + len(BLANK_LINE)
+            if record.rec_type == "response":
+                head = member.index(BLANK_LINE, head) + len(BLANK_LINE)
+            has_payload = record.rec_type in WITH_PAYLOAD
+            size = len(member)
+            yield offset, length, size, head * has_payload, (size - len(BLANK_LINE)) * has_payload

@@ -56,6 +56,8 @@ def run_step(step: Step, folder: Path) -> Cost:
     said = folder / "stderr.txt"
     with open(step.stdout or os.devnull, "wb") as out, said.open("wb") as err:
         env = {**os.environ, **dict(step.env)}
+        # Users import compiled bytecode; where this is set, every start would compile anew.
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
         begun = time.perf_counter()
         process = subprocess.Popen(
             step.argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env
