@@ -8,6 +8,7 @@ import io
 import os
 import random
 import threading
+import zlib
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -164,6 +165,18 @@ class ArchiveStoreContract:
             aside.publish("a")
         with store.open("a") as file:
             assert file.read() == LARGE
+
+    @pytest.mark.parametrize("pieces", [0, 1, 20])
+    def test_the_crc_is_of_what_is_stored(self, store: ArchiveStore, pieces: int) -> None:
+        """Of 14 MB too, more than a writer leaves in the page cache."""
+        content = LARGE * pieces
+        with store.create_aside("t") as aside:
+            for _ in range(pieces):
+                aside.file.write(LARGE)
+            assert aside.crc32() == zlib.crc32(content)
+            aside.publish("a")
+        with store.open("a") as file:
+            assert file.read(len(content) + 1) == content
 
     def test_what_is_aside_is_not_seen(self, store: ArchiveStore) -> None:
         with store.create_aside("t") as aside:

@@ -70,5 +70,8 @@ class FailingAsideFile:
     def checksum(self) -> str:
         return self._store.call(self._aside.checksum)
 
+    def crc32(self) -> int:
+        return self._store.call(self._aside.crc32)
+
     def publish(self, name: str) -> None:
         self._store.call(lambda: self._aside.publish(name))

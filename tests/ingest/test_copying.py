@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import zlib
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,9 +22,10 @@ def test_the_copy_is_the_file_whatever_was_read(data: bytes, moves: list[tuple[i
         file.seek(offset)
         assert file.read(size) == data[offset : offset + size]
         assert copy.getvalue() == data[: file.copied_bytes]
+        assert file.crc32 == zlib.crc32(copy.getvalue())
     assert file.finish() == hashlib.sha256(data).hexdigest()
     assert copy.getvalue() == data
-    assert file.copied_bytes == len(data)
+    assert (file.copied_bytes, file.crc32) == (len(data), zlib.crc32(data))
 
 
 class _Sparing(io.BytesIO):

@@ -19,7 +19,15 @@ from typing import BinaryIO, cast
 
 from pinakes.errors import InputRefused
 
-from .local_files import AsideIO, link_new, make_folder, sha256_of, sync_folder, translated
+from .local_files import (
+    AsideIO,
+    crc32_from_disk,
+    link_new,
+    make_folder,
+    sha256_of,
+    sync_folder,
+    translated,
+)
 from .local_files import walk_files as _walk_files
 from .names import check_file_name
 from .port import ASIDE, StoredFile
@@ -114,6 +122,11 @@ class LocalAsideFile:
         with translated(self._path.name):
             os.fsync(self._file.fileno())
             return sha256_of(self._path)
+
+    def crc32(self) -> int:
+        with translated(self._path.name):
+            os.fsync(self._file.fileno())
+            return crc32_from_disk(self._path)
 
     def publish(self, name: str) -> None:
         target = self._store.path_of(name)

@@ -14,9 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from isal import isal_zlib
+
 from pinakes.errors import InputRefused, StoreUnavailable
 
-_READ_BYTES = 1 << 20
+_READ_BYTES = 1 << 18
+# What a writer leaves in the page cache before it asks for it to be dropped.
+_KEPT_BYTES = 4 << 20
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_THERE = {errno.ENOENT, errno.ENOTDIR}
 _NO_FILE = {errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
@@ -49,9 +53,15 @@ def _raise_ours(error: OSError, name: str) -> NoReturn:
 
 
 class AsideIO(io.FileIO):
-    """A new file, unbuffered; a write takes all it is given, or raises StoreUnavailable."""
+    """A new file, unbuffered; a write takes all it is given, or raises StoreUnavailable.
+
+    What was written is sent to disk and dropped from the page cache as it goes: a landing of
+    terabytes would push out what others read, and pays for finding fresh pages more than for
+    writing to them (docs/adr/0013-archive-store.md).
+    """
 
     def __init__(self, path: Path) -> None:
+        self._kept_bytes = 0
         # Never the file itself: what a dead writer left here may be the other name of a
         # published file (it died between link and unlink), which "w" would cut to nothing.
         path.unlink(missing_ok=True)
@@ -62,6 +72,10 @@ class AsideIO(io.FileIO):
             done = 0
             while done < rest.nbytes:
                 done += super().write(rest[done:]) or 0
+            self._kept_bytes += done
+            if self._kept_bytes >= _KEPT_BYTES:
+                drop_pages(self.fileno())
+                self._kept_bytes = 0
             return done
 
 
@@ -126,10 +140,35 @@ def walk_files(folder: Path, inside: str = "") -> Iterator[tuple[str, int]]:
             yield inside + name, size
 
 
+def drop_pages(descriptor: int) -> None:
+    """Ask the kernel to write a file out and forget it; what is not yet written stays."""
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file, in hex."""
     state = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
-        while piece := file.read(_READ_BYTES):
+        for piece in _pieces(file):
             state.update(piece)
     return state.hexdigest()
+
+
+def crc32_from_disk(path: Path) -> int:
+    """The CRC-32 of a file that was synced, read from the disk and not from the page cache."""
+    crc = 0
+    with path.open("rb", buffering=0) as file:
+        drop_pages(file.fileno())
+        for number, piece in enumerate(_pieces(file), start=1):
+            crc = isal_zlib.crc32(piece, crc)
+            if not number % (_KEPT_BYTES // _READ_BYTES):
+                drop_pages(file.fileno())
+        drop_pages(file.fileno())
+    return crc
+
+
+def _pieces(file: io.FileIO) -> Iterator[memoryview]:
+    """A file in pieces, each valid until the next."""
+    buffer = memoryview(bytearray(_READ_BYTES))
+    while size := file.readinto(buffer):
+        yield buffer[:size]

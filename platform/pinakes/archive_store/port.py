@@ -58,6 +58,14 @@ class AsideFile(Protocol):
         """
         ...
 
+    def crc32(self) -> int:
+        """Bring everything to disk; the CRC-32 of what is stored, by the same rule.
+
+        To compare a copy with what was written: as good against accident, at a fraction of
+        the cost.  No identity.
+        """
+        ...
+
     def publish(self, name: str) -> None:
         """Give it its name, all at once, on disk when this returns.
 

@@ -1,8 +1,9 @@
 """A file that is copied and hashed while somebody else reads it.
 
 Landing reads an archive file once: the parser pulls, and every byte it has passed for
-the first time goes to the copy and into the checksum.  A parser that looks back costs
-nothing; one that leaps ahead makes the bytes between be copied first.
+the first time goes to the copy, into the SHA-256 that names the file, and into the CRC-32
+that the copy is compared with.  A parser that looks back costs nothing; one that leaps
+ahead makes the bytes between be copied first.
 """
 
 from __future__ import annotations
@@ -10,19 +11,25 @@ from __future__ import annotations
 import hashlib
 from typing import BinaryIO
 
+from isal import isal_zlib
+
 from pinakes.warc.source import SeekableFile
 
 _PIECE_BYTES = 1 << 20
 
 
 class CopyingFile:
-    """A seekable file over another one, with a copy that follows what is read."""
+    """A seekable file over another one, with a copy that follows what is read.
+
+    `copied_bytes` and `crc32` are of what the copy has so far.
+    """
 
     def __init__(self, file: SeekableFile, copy: BinaryIO) -> None:
         self._file = file
         self._copy = copy
         self._at = 0
         self._sha256 = hashlib.sha256()
+        self.crc32 = 0
         self.copied_bytes = 0
 
     def read(self, size: int, /) -> bytes:
@@ -65,6 +72,7 @@ class CopyingFile:
 
     def _take(self, fresh: memoryview) -> None:
         self._sha256.update(fresh)
+        self.crc32 = isal_zlib.crc32(fresh, self.crc32)
         self.copied_bytes += len(fresh)
         while fresh:  # an unbuffered file may take less than it is given
             fresh = fresh[self._copy.write(fresh) :]

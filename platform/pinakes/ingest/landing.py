@@ -173,7 +173,10 @@ class Lander:
             source.check_unchanged()
             _check_same_file(path, file)
             held = renew_claim(self._rows, held, self._actor.now_ms())
-            self._compare_stored(copy, result)
+            if copy.crc32() != copying.crc32:
+                raise DigestMismatch(
+                    "what was stored is not what was read: check the disk", file=held.archive_file
+                )
             self._at("copied")
             self._write_facts(path, held, collection, result)
             self._at("facts")
@@ -217,12 +220,6 @@ class Lander:
                     flush()
             yield row
         flush()
-
-    def _compare_stored(self, copy: AsideFile, result: Landed) -> None:
-        if copy.checksum() != result.sha256:
-            raise DigestMismatch(
-                "what was stored is not what was read: check the disk", file=result.archive_file
-            )
 
     def _write_facts(self, path: Path, held: Held, collection: str, result: Landed) -> None:
         act = held.claim.act
