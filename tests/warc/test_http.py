@@ -104,6 +104,40 @@ def test_fields(
     assert head.media_type == media_type
 
 
+@pytest.mark.parametrize(
+    ("head", "whole"),
+    [
+        (b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\n", True),
+        (b"HTTP/1.0 200 OK\r\ncontent-length: 4\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n", False),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n", False),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n", False),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n", False),
+    ],
+    ids=["exact", "more", "unknown", "short", "chunked", "two-lengths", "another-status"],
+)
+def test_is_plainly_whole(head: bytes, whole: bool) -> None:
+    assert HttpHead(head + b"\r\n").is_plainly_whole(5) == whole
+
+
+FRAMING = st.sampled_from(
+    (
+        *(b"\r\n", b"\n", b" ", b"\t", b"\r", b":", b": ", b"X", b"5", b"9", b"chunked"),
+        *(b"Content-Length", b"CONTENT-LENGTH", b"Transfer-Encoding", b"\r\nContent-Length: 5"),
+    )
+)
+
+
+@given(st.lists(FRAMING, max_size=12).map(b"".join))
+def test_what_is_plainly_whole_is_so_by_a_parse(lines: bytes) -> None:
+    head = HttpHead(b"HTTP/1.1 200 OK\r\n" + lines + b"\r\n\r\n")
+    if head.is_plainly_whole(5):
+        assert head.status == 200
+        assert not head.says_chunked
+        assert (head.content_length or 0) <= 5
+
+
 def test_a_request_has_a_method() -> None:
     assert HttpHead(b"POST / HTTP/1.1\r\n\r\n").method == "POST"
 

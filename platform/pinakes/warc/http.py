@@ -8,6 +8,7 @@ Source: RFC 9112 §2 (message), §7.1 (chunks).
 from __future__ import annotations
 
 import re
+import sys
 
 from .header import Header
 
@@ -16,6 +17,13 @@ _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?:[ \t\r\n]|\Z)", re.IGNOR
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\Z")
 _FOLD = (b" ", b"\t")
 _STATUS_200 = frozenset({b"HTTP/1.1 200 ", b"HTTP/1.0 200 "})
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+# Each line that may say where the body ends, or looks like it: a length, where it is plain.
+_FRAMING = re.compile(
+    rb"\n(?:content-length: (\d{1,18})(?=\r\n[^ \t])"
+    rb"|[ \t\r]*(?:content-length|transfer-encoding))",
+    re.IGNORECASE,
+)
 _CHUNK_LINE_LIMIT_BYTES = 4096
 
 
@@ -69,16 +77,9 @@ class HttpHead:
         raw = self.raw
         if raw[:13] not in _STATUS_200:
             return False
-        low = raw.lower()
-        if b"transfer-encoding" in low:
-            return False
-        at = low.find(b"\r\ncontent-length: ")
-        if at < 0 or low.find(b"content-length") != at + 2:
-            return at < 0 and b"content-length" not in low
-        end = low.find(b"\r\n", at + 18)
-        text = low[at + 18 : end]
-        return (
-            end > 0 and text.isdigit() and int(text) <= size and raw[end + 2 : end + 3] not in _FOLD
+        promised: list[bytes] = _FRAMING.findall(raw)
+        return not promised or (
+            len(promised) == 1 and promised[0] != b"" and int(promised[0]) <= size
         )
 
     @property
@@ -95,13 +96,10 @@ class HttpHead:
         return text.split(";", 1)[0].strip().lower() if text else None
 
 
-def head_end(block: bytes, start: int = 0) -> int:
-    """Where the body begins: behind the first blank line; -1 where there is none."""
-    crlf = block.find(b"\n\r\n", start)
-    lf = block.find(b"\n\n", start, crlf + 1 if crlf >= 0 else len(block))
-    if lf >= 0:
-        return lf + 2
-    return crlf + 3 if crlf >= 0 else -1
+def head_end(block: bytes, start: int = 0, end: int = sys.maxsize) -> int:
+    """Where the body begins: behind the first blank line before `end`; -1 where there is none."""
+    blank_line = _BLANK_LINE.search(block, start, end)
+    return -1 if blank_line is None else blank_line.end()
 
 
 class Dechunker:

@@ -183,10 +183,8 @@ class Record:
     def _read_head(self) -> HttpHead | None:
         body = self.body
         if isinstance(body, MemoryBody):
-            end = head_end(body.data, body.start)  # type: ignore[arg-type]
-            if end < 0 or end > body.end:
-                end = body.end
-            return HttpHead(bytes(body.data[body.start : end]))
+            end = head_end(body.data, body.start, body.end)  # type: ignore[arg-type]
+            return HttpHead(bytes(body.data[body.start : end if end >= 0 else body.end]))
         if self._measured is None:
             raise TypeError("a streamed record was not measured")
         return HttpHead(self._measured.head) if self._measured.head else None
