@@ -23,8 +23,9 @@ REPEATED = "repeated"
 _Entry = tuple[str, int, str, str, int, int, int, int, ManifestLine]
 _Group = tuple[int | None, str | None, str | None]
 _make = ManifestLine._make
-_UNDECIDED = (None, None, None)
-_NO_ORIGINAL = (None, None, None, 0)
+# `copy_number` to `original_date`, and `original_file` to `full`: what is decided of a line.
+_COPY = slice(7, 10)
+_ORIGINAL = slice(20, 25)
 
 
 def process_lines(
@@ -126,23 +127,29 @@ def _decide(
 
 
 def _refer(line: ManifestLine, copy: int, original: ManifestLine) -> ManifestLine:
-    return _make(
-        (
-            *line[:7], copy, original.target_uri, original.date, *line[10:20],
-            original.file, original.offset, original.length, original.inner_offset,
-            None, *line[25:],
-        )
+    file, offset, length, uri, date = original[:5]
+    return _decided(
+        line, (copy, uri, date), (file, offset, length, original.inner_offset, None)
     )  # fmt: skip
 
 
 def _keep(line: ManifestLine, full: str | None) -> ManifestLine:
-    return _make((*line[:7], 1, None, None, *line[10:20], *_NO_ORIGINAL, full, *line[25:]))
+    return _decided(line, (1, None, None), (None, None, None, 0, full))
 
 
 def _undecided(line: ManifestLine) -> ManifestLine:
     if line.copy_number is None and line.full is None:
         return line
-    return _make((*line[:7], *_UNDECIDED, *line[10:20], *_NO_ORIGINAL, None, *line[25:]))
+    return _decided(line, (None, None, None), (None, None, None, 0, None))
+
+
+def _decided(
+    line: ManifestLine, copy: tuple[object, ...], original: tuple[object, ...]
+) -> ManifestLine:
+    # Half of what `_replace` or three slices take.
+    values: list[object] = [*line]
+    values[_COPY], values[_ORIGINAL] = copy, original
+    return _make(values)
 
 
 def _entry_bytes(entry: _Entry) -> int:

@@ -76,7 +76,10 @@ def sort_outside_memory(
         if runs:
             yield from runs.merged(batch)
         else:
-            yield from batch
+            # Each is let go of when it is drawn: what is made of it takes its place in memory.
+            batch.reverse()
+            while batch:
+                yield batch.pop()
     finally:
         runs.close()
 
