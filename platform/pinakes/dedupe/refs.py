@@ -21,12 +21,12 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.digest import Digest
-from pinakes.warc.header import strip_brackets
 from pinakes.warc.heads import RecordHead, head_of, read_head
 from pinakes.warc.members import GZIP_MAGIC, MEMBER_START
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import Original, Unwritable, build_revisit, original_of
+from pinakes.warc.revisit import Original, Unwritable, original_of
+from pinakes.warc.revisit_forms import RevisitBuilder
 from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
 
@@ -35,6 +35,7 @@ from .shared_members import RECORD_END, compress_member, cut_apart, pieces_of
 
 DEFAULT_MIN_SAVING_BYTES = 64
 _KEPT_ORIGINALS = 1 << 16
+_OFFSET = attrgetter("offset")
 Place = tuple[str, int, int]
 """A record: name of its file, offset, inner offset."""
 
@@ -81,7 +82,7 @@ class RevisitWriter:
         file: none of them becomes anybody's original.
         """
         self._files = files
-        self._run = run
+        self._builder = RevisitBuilder(run)
         self._min_saving_bytes = min_saving_bytes
         self._duplicates = duplicates
         self._shapes = ShapeBook()
@@ -99,40 +100,35 @@ class RevisitWriter:
         self._shapes = ShapeBook()
         start = source.view(0, 4)
         members = MEMBER_START.match(start) is not None
-        duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
-        for offset, group in groupby(duplicates, key=attrgetter("offset")):
-            found = {line.inner_offset: line for line in group}
+        duplicates = (line for line in lines if (line.copy_number or 0) > 1)
+        for _, group in groupby(duplicates, key=_OFFSET):
+            found = list(group)
             if members and start[:3] != GZIP_MAGIC:
                 count.left_full["compression"] += len(found)
-                continue
-            replacement = self._replace_alone(source, found, count, members=members)
-            if replacement is None and members and found:
-                replacement = self._replace_shared(source, offset, found, count)
-            if replacement is not None:
+            elif replacement := self._replace(source, found, count, members=members):
                 yield replacement
 
-    def _replace_alone(
-        self, source: Source, found: dict[int, ManifestLine], count: RefsCount, *, members: bool
+    def _replace(
+        self, source: Source, found: list[ManifestLine], count: RefsCount, *, members: bool
     ) -> Replacement | None:
-        """The replacement of one record that is alone in its stretch; empties `found`.
-
-        Leaves `found` as it is where the member holds other records.
-        """
-        if set(found) != {0}:
-            return None
+        """What takes the place of the duplicates that begin at one offset."""
         line = found[0]
-        try:
-            head = read_head(source, line.offset, line.length, shapes=self._shapes)
-            if not head.alone:
+        if len(found) == 1 and not line.inner_offset:
+            try:
+                head = read_head(source, line.offset, line.length, shapes=self._shapes)
+                revisit = self._revisit(source, line, head) if head.alone else b""
+            except (Unwritable, InputRefused, MalformedRecord) as reason:
+                _leave_full(reason, count)
                 return None
-            revisit = self._revisit(source, line, head)
-        except (Unwritable, InputRefused, MalformedRecord) as reason:
-            found.clear()
-            _leave_full(reason, count)
+            if revisit:
+                data = compress_member(revisit + RECORD_END) if members else revisit
+                return self._worthwhile(line.offset, head.length, len(data), (data,), 1, count)
+        if not members:
+            count.left_full["unreadable"] += len(found)
+            count.problems.append(_not_there(source, line.offset))
             return None
-        found.clear()
-        data = compress_member(revisit + RECORD_END) if members else revisit
-        return self._worthwhile(line.offset, head.length, len(data), (data,), 1, count)
+        by_inner_offset = {line.inner_offset: line for line in found}
+        return self._replace_shared(source, line.offset, by_inner_offset, count)
 
     def _replace_shared(
         self, source: Source, offset: int, found: dict[int, ManifestLine], count: RefsCount
@@ -222,9 +218,7 @@ class RevisitWriter:
         ):
             raise Unwritable("body-differs")
         _check_order(line, reference)
-        return build_revisit(
-            head.header, head.http_head, reference, run=self._run, crc32=head.crc32
-        )
+        return self._builder.build(head.header, head.http_head, reference, crc32=head.crc32)
 
     def _read_original(
         self, name: str, offset: int, inner_offset: int, length: int
@@ -232,7 +226,7 @@ class RevisitWriter:
         source = self._files.source(name)
         head = read_head(source, offset, length, inner_offset=inner_offset, shapes=self._shapes)
         header = head.header
-        record_type = (header.field("warc-type") or "").lower()
+        record_type = header.record_type
         if record_type not in ("response", "resource"):
             raise Unwritable("original-not-full")
         if header.field("warc-truncated") is not None or header.field("warc-segment-number"):
@@ -270,12 +264,12 @@ def _not_there(source: Source, offset: int) -> MalformedRecord:
 
 def _check_line(source: Source, head: RecordHead, line: ManifestLine) -> str:
     """The record's type; MalformedRecord where it is not the one the line was made from."""
-    header = head.header
-    record_type = (header.field("warc-type") or "").lower()
+    record_type = head.header.record_type
+    uri, date, _ = head.header.outline()
     if (
         record_type != (line.type or "response")
-        or (strip_brackets(header.field("warc-target-uri")) or "") != line.target_uri
-        or header.field("warc-date") != line.date
+        or (uri or "") != line.target_uri
+        or date != line.date
         or (line.size is not None and line.size != head.body_size)
     ):
         raise _not_there(source, line.offset)

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from pinakes.errors import PinakesError, StoreUnavailable
 
 _COPY_BYTES = 1 << 22
+_SHORT_BYTES = 1 << 15
+_GATHER_BYTES = 1 << 18
 _FALL_BACK = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM, errno.EBADF}
 
 
@@ -36,31 +38,64 @@ def copy_with_replacements(source: int, target: int, replacements: Iterable[Repl
         StoreUnavailable: where the disk is full.
     """
     size = os.fstat(source).st_size
-    at = written = 0
+    target_file = _Target(source, target)
+    at = 0
     try:
         for offset, length, pieces in replacements:
             if offset < at or offset + length > size:
                 raise PinakesError(f"a replacement at {offset} overlaps, or reaches past the end")
-            written += _copy(source, target, at, offset)
-            written += sum(_write(target, piece) for piece in pieces)
+            target_file.copy(at, offset)
+            for piece in pieces:
+                target_file.write(piece)
             at = offset + length
-        return written + _copy(source, target, at, size)
+        target_file.copy(at, size)
+        target_file.flush()
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StoreUnavailable(
                 "the disk is full; nothing was published: make room and run again"
             ) from error
         raise
+    return target_file.written
 
 
-def _copy(source: int, target: int, start: int, end: int) -> int:
-    at = start
-    while at < end:
-        count = _copy_some(source, target, at, min(end - at, _COPY_BYTES))
-        if not count:
-            raise PinakesError(f"the file became shorter while it was copied, at {at}")
-        at += count
-    return end - start
+class _Target:
+    """The new file.  What is short is gathered: a call of the kernel costs as much as 10 kB."""
+
+    def __init__(self, source: int, target: int) -> None:
+        self._source, self._target = source, target
+        self._gathered: list[bytes | memoryview] = []
+        self._gathered_bytes = 0
+        self.written = 0
+
+    def write(self, piece: bytes | memoryview) -> None:
+        self._gathered.append(piece)
+        self._gathered_bytes += len(piece)
+        if self._gathered_bytes > _GATHER_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        _write(self._target, b"".join(self._gathered))
+        self.written += self._gathered_bytes
+        self._gathered.clear()
+        self._gathered_bytes = 0
+
+    def copy(self, start: int, end: int) -> None:
+        """`[start, end)` of the old file."""
+        if end - start > _SHORT_BYTES:
+            self.flush()
+        while start < end:
+            count = end - start
+            if count > _SHORT_BYTES:
+                count = _copy_some(self._source, self._target, start, min(count, _COPY_BYTES))
+                self.written += count
+            else:
+                piece = os.pread(self._source, count, start)
+                self.write(piece)
+                count = len(piece)
+            if not count:
+                raise PinakesError(f"the file became shorter while it was copied, at {start}")
+            start += count
 
 
 def _copy_some(source: int, target: int, offset: int, count: int) -> int:

@@ -50,6 +50,13 @@ class Header:
             index = self._index = self._first_values()
         return index.get(lower_name)
 
+    def has_any(self, lower_names: frozenset[str]) -> bool:
+        """Whether there is a field of one of these names, given in lower case."""
+        index = self._index
+        if index is None:
+            index = self._index = self._first_values()
+        return not lower_names.isdisjoint(index)
+
     def outline(self) -> tuple[str | None, str | None, str | None]:
         """Target URI and record id without brackets, and the date between them."""
         return (
@@ -57,6 +64,11 @@ class Header:
             self.field("warc-date"),
             strip_brackets(self.field("warc-record-id")),
         )
+
+    @property
+    def record_type(self) -> str:
+        """WARC-Type in lower case; "" where there is none."""
+        return (self.field("warc-type") or "").lower()
 
     @property
     def declares_http(self) -> bool:

@@ -9,9 +9,11 @@ What that proves, and what it does not: docs/adr/0005-refs-proves-by-checksum.md
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import NamedTuple
 
 from isal import igzip_lib, isal_zlib
+from isal.isal_zlib import crc32, crc32_combine
 
 from pinakes.errors import MalformedRecord
 
@@ -20,7 +22,7 @@ from .http import head_end
 from .members import GZIP_MAGIC, InflateError
 from .reader import read_record
 from .record import Record
-from .shapes import ShapeBook
+from .shapes import ShapeBook, ShapedHeader
 from .source import Source
 
 # (bytes fed, bytes wanted): most heads come out of the first, some have many cookies.
@@ -28,6 +30,9 @@ _WINDOWS = ((3 << 8, 3 << 10), (1 << 11, 3 << 10), (1 << 14, 1 << 16))
 _FIRST_BYTES = _WINDOWS[0][0]
 # A member that ends in here is always inflated to its end.
 _SMALL_BYTES = _WINDOWS[1][0]
+_Inflater, _GZIP = igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP
+# CRC-32 and size of the content (RFC 1952 §2.3.1).
+_TRAILER = Struct("<II")
 _GZIP_BYTES_LEAST = 18
 _RECORD_END = b"\r\n\r\n"
 _BODY_TYPES = frozenset({"response", "resource"})
@@ -78,59 +83,58 @@ def _read_quickly(
     if length < _GZIP_BYTES_LEAST or offset + length > source.size:
         return None
     start = bytes(source.view(offset, min(length, _SMALL_BYTES)))
-    if start[:3] != GZIP_MAGIC:
+    if not start.startswith(GZIP_MAGIC):
         return None
     # Where another member may begin, `length` may span both.
-    suspect = length <= _SMALL_BYTES or start.find(GZIP_MAGIC, _FIRST_BYTES) >= 0
+    suspect = length <= _SMALL_BYTES or GZIP_MAGIC in start[_FIRST_BYTES:]
     for fed, wanted in _WINDOWS[1:] if suspect else _WINDOWS:
         piece = start[:fed] if fed <= _SMALL_BYTES else source.view(offset, min(length, fed))
-        inflater = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
+        inflater = _Inflater(_GZIP)
         try:
             data = inflater.decompress(piece, wanted)
         except InflateError:
             return None
-        block = head_end(data)
-        body = head_end(data, block) if block > 0 else -1
+        header = _header(data, shapes)
+        body = head_end(data, len(header.raw)) if header is not None else -1
         if body >= 0:
             break
     else:
         return None
+    assert header is not None
     if inflater.eof and len(piece) - len(inflater.unused_data) != length:
         return None
-    return _take_apart(source, data, (block, body), (offset, length), shapes)
-
-
-def _take_apart(
-    source: Source,
-    data: bytes,
-    heads: tuple[int, int],
-    place: tuple[int, int],
-    shapes: ShapeBook | None,
-) -> RecordHead | None:
-    start, body = heads
-    offset, length = place
-    header = _header(data[:start], shapes)
-    digits = header.field("content-length") or ""
-    if not (header.declares_http and digits.isascii() and digits.isdigit() and len(digits) < 19):
+    content_length = _content_length(header)
+    if content_length is None or not header.declares_http:
         return None
-    end = start + int(digits)
+    block = len(header.raw)
+    end = block + content_length
     size = end + len(_RECORD_END)
-    trailer = bytes(source.view(offset + length - 8, 8))
-    if body > end or size & 0xFFFFFFFF != int.from_bytes(trailer[4:], "little"):
+    crc, declared_size = _TRAILER.unpack(source.view(offset + length - 8, 8))
+    if body > end or size & 0xFFFFFFFF != declared_size:
         return None
-    crc = int.from_bytes(trailer[:4], "little")
-    rest = crc ^ isal_zlib.crc32_combine(isal_zlib.crc32(data[:body]), 0, size - body)
-    return RecordHead(header, data[start:body], length, end - body, rest, crc, True)
+    rest = crc ^ crc32_combine(crc32(data[:body]), 0, size - body)
+    return RecordHead(header, data[block:body], length, end - body, rest, crc, True)
 
 
-def _header(raw: bytes, shapes: ShapeBook | None) -> Header:
-    if shapes is None:
-        return Header(raw)
-    header = shapes.read(raw)
-    if header is None:
-        shapes.learn(raw)
-        return Header(raw)
-    return header
+def _content_length(header: Header) -> int | None:
+    if isinstance(header, ShapedHeader):
+        return header.content_length
+    digits = header.field("content-length") or ""
+    sound = digits.isascii() and digits.isdigit() and len(digits) < 19
+    return int(digits) if sound else None
+
+
+def _header(data: bytes, shapes: ShapeBook | None) -> Header | None:
+    """The header that `data` begins with, if it is all there."""
+    header = shapes.read(data) if shapes is not None else None
+    if header is not None:
+        return header
+    end = head_end(data)
+    if end < 0:
+        return None
+    if shapes is not None:
+        shapes.learn(data[:end])
+    return Header(data[:end])
 
 
 def _read_wholly(source: Source, offset: int, inner_offset: int) -> RecordHead:

@@ -50,6 +50,11 @@ def format_replaced(replaced: Replaced) -> bytes:
     return b"; ".join(parts)
 
 
+def is_bare(raw: bytes) -> bool:
+    """Whether these bytes stand in the field as they are."""
+    return not raw.translate(None, _BARE_BYTES)
+
+
 def _encode(raw: bytes) -> bytes:
     odd = raw.translate(None, _BARE_BYTES)
     # Nearly every line has one blank and nothing else to encode.

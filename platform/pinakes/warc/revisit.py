@@ -30,7 +30,7 @@ from typing import NamedTuple
 from pinakes.errors import MalformedRecord
 
 from .digest import SIZES_BYTES, Digest, format_digest, hasher, parse_digest
-from .header import Header, strip_brackets
+from .header import Header
 from .replaced_field import REPLACED_FIELD, Replaced, format_replaced, parse_replaced
 from .shapes import ShapedHeader
 
@@ -99,18 +99,16 @@ def original_of(header: Header, stored_digest: Callable[[], Digest]) -> Original
         Unwritable: `original-unaddressable`, where it has no URI or date; or where it
             declares the digest of nothing, by which replay tools know an empty body.
     """
-    uri = strip_brackets(header.field("warc-target-uri"))
-    date = header.field("warc-date")
+    uri, date, record_id = header.outline()
     if not uri or not date:
         raise Unwritable("original-unaddressable")
-    record_id = strip_brackets(header.field("warc-record-id")) or None
     declared = header.field("warc-payload-digest")
     if declared and declared.rpartition(":")[2].strip(" =").upper() in _OF_NOTHING:
         raise Unwritable("original-unaddressable")
     digest = declared or str(stored_digest())
     if not f"{uri}{date}{record_id}{digest}".isprintable() or " " in digest:
         raise Unwritable("original-unaddressable")
-    return Original(uri, date, record_id, digest)
+    return Original(uri, date, record_id or None, digest)
 
 
 def build_revisit(
@@ -139,13 +137,13 @@ def build_revisit(
     block_digest = index.get(b"warc-block-digest")
     if block_digest is not None:
         declared = lines[block_digest].partition(b":")[2]
-        values[block_digest] = _block_digest(declared, http_head)
+        values[block_digest] = digest_of_block(declared, http_head)
     added = _added_lines(original, lines[0])
     payload_digest = index.get(b"warc-payload-digest")
     if payload_digest is not None:
-        values[payload_digest] = _bytes(original.payload_digest)
+        values[payload_digest] = encoded(original.payload_digest)
     else:
-        added.insert(0, b"WARC-Payload-Digest: " + _bytes(original.payload_digest))
+        added.insert(0, b"WARC-Payload-Digest: " + encoded(original.payload_digest))
     old_lines = {}
     for at in sorted(values):
         line = lines[at]
@@ -164,13 +162,14 @@ def _added_lines(original: Original, version: bytes) -> list[bytes]:
     profile = IDENTICAL_PAYLOAD_1_1 if version == b"WARC/1.1" else IDENTICAL_PAYLOAD_1_0
     record_id = f"WARC-Refers-To: <{original.record_id}>\n" if original.record_id else ""
     # One encoding for all; no line end is in them, `original_of` saw to that.
-    return _bytes(
+    return encoded(
         f"WARC-Profile: {profile}\nWARC-Truncated: length\n{record_id}"
         f"WARC-Refers-To-Target-URI: {original.target_uri}\nWARC-Refers-To-Date: {original.date}"
     ).split(b"\n")
 
 
-def _bytes(text: str) -> bytes:
+def encoded(text: str) -> bytes:
+    """The bytes of a value as read from a header."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -208,7 +207,7 @@ def _index_names(names: tuple[bytes, ...]) -> dict[bytes, int]:
     return _index_fields([b"", *(name + b":" for name in names)])
 
 
-def _block_digest(declared: bytes, block: bytes) -> bytes:
+def digest_of_block(declared: bytes, block: bytes) -> bytes:
     """The digest of a block, by the algorithm that was declared (SHA-1, where none is known)."""
     algorithm = "sha1"
     if declared.strip()[:5].lower() != b"sha1:":

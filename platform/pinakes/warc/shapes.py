@@ -56,12 +56,16 @@ class ShapedHeader(Header):
         # The match itself would keep the whole record in memory: `_group` matches again.
         self._match: re.Match[bytes] | None = None
 
-    def _group(self, group: int) -> bytes:
+    def _matched(self) -> re.Match[bytes]:
         match = self._match
         if match is None:
             match = self._match = self.shape.pattern.match(self.raw)
             assert match is not None
-        return match[group]
+        return match
+
+    def values(self) -> tuple[bytes, ...]:
+        """The value of each line as written, in order."""
+        return self._matched().groups()
 
     def get(self, name: str) -> str | None:
         return self.field(name.lower())
@@ -70,7 +74,10 @@ class ShapedHeader(Header):
         group = self.shape.groups.get(lower_name)
         if group is None:
             return None
-        return self._group(group).decode("utf-8", "surrogateescape").strip(BLANK)
+        return self._matched()[group].decode("utf-8", "surrogateescape").strip(BLANK)
+
+    def has_any(self, lower_names: frozenset[str]) -> bool:
+        return not lower_names.isdisjoint(self.shape.groups)
 
     def outline(self) -> tuple[str | None, str | None, str | None]:
         if self._outline is None:
@@ -81,6 +88,10 @@ class ShapedHeader(Header):
             date.decode("utf-8", "surrogateescape").strip(BLANK),
             strip_brackets(record_id.decode("utf-8", "surrogateescape").strip(BLANK)),
         )
+
+    @property
+    def record_type(self) -> str:
+        return self.shape.record_type
 
     @property
     def declares_http(self) -> bool:
@@ -104,12 +115,18 @@ class ShapeBook:
         self._last = 0
 
     def read(self, data: bytes) -> ShapedHeader | None:
-        """The header that `data` begins with, if it fits a shape that is known."""
+        """The header that `data` begins with, if it fits a shape that is known.
+
+        It keeps `data` in memory.
+        """
         match = self.match(data)
         shape = self.shape
         if match is None or shape is None:
             return None
-        return ShapedHeader(shape, match, int(match[shape.length_group]))
+        header = ShapedHeader(shape, match, int(match[shape.length_group]))
+        # `data` are a few kilobytes at most here, and are not kept for long.
+        header._match = match
+        return header
 
     def match(self, data: bytes) -> re.Match[bytes] | None:
         """`read` for the inner loop: the match alone; `shape` is then what was matched."""
