@@ -206,11 +206,13 @@ def refer(line: ManifestLine, original: ManifestLine) -> ManifestLine:
     )
 
 
-def plan(paths: Iterable[Path]) -> list[ManifestLine]:
+def plan(paths: Iterable[Path], *, resources: bool = False) -> list[ManifestLine]:
     """The manifest with decisions: see the module's docstring.
 
-    What revisits of others refer to, and what cannot be addressed, stays full.
+    What revisits of others refer to, and what cannot be addressed, stays full; so do
+    resources, unless they are asked for.
     """
+    taking_part = {None, "resource"} if resources else {None}
     lines = manifest_of(paths)
     bodies: dict[tuple[str, str], set[str]] = defaultdict(set)
     pinned = {line.refers_uri or line.target_uri for line in lines if line.type == "revisit"}
@@ -221,7 +223,7 @@ def plan(paths: Iterable[Path]) -> list[ManifestLine]:
     for line in sorted(lines, key=lambda line: (second(line), line.file, line.offset)):
         place = (line.file, line.offset, line.inner_offset)
         result[place] = line
-        if line.skip or line.type:
+        if line.skip or line.type not in taking_part:
             continue
         addressable = len(bodies[line.target_uri, second(line)]) == 1
         original = originals.get((line.digest, line.status))

@@ -38,6 +38,9 @@ KINDS: dict[str, dict[str, object]] = {
     },
     "image": {"http_fields": (b"Content-Type: image/png", b"X-Long: a\r\n b")},
     "fraction": {"date": "2020-01-01T00:00:00.25Z"},
+    "resource": {"type": "resource"},
+    "resource-none": {"type": "resource", "declared": None},
+    "resource-urn": {"type": "resource", "uri": "urn:view:http://example.org/"},
 }
 
 
@@ -47,9 +50,9 @@ def captures() -> Iterator[tuple[str, Rec, Rec]]:
         data = body(kind)
         if kind == "gzip":
             data = gzip.compress(data, mtime=0)
-        uri = f"http://example.org/{kind}" + ("?a=1&b=2" if kind == "query" else "")
-        first = Rec(**{"uri": uri, "body": data, **changes})
-        for where, other in (("here", uri), ("there", f"https://example.net/{number}/{kind}")):
+        query = "?a=1&b=2" if kind == "query" else ""
+        first = Rec(**{"uri": f"http://example.org/{kind}{query}", "body": data, **changes})
+        for where, other in (("here", first.uri), ("there", f"https://example.net/{number}/{kind}")):
             yield f"{kind} {where}", first, Rec(**{**vars(first), "uri": other, "date": LATER})
 
 

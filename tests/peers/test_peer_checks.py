@@ -27,7 +27,7 @@ Complaints = dict[str, list[set[str]]]
 def generated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("generated")
     paths = write_set(folder / "before", replayed_files())
-    assert refs(paths, plan(paths), folder / "after").records > 30
+    assert refs(paths, plan(paths, resources=True), folder / "after").records > 30
     return folder / "before", folder / "after"
 
 

@@ -34,7 +34,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The collection before and after refs."""
     folder = tmp_path_factory.mktemp("replay")
     paths = write_set(folder / "before", replayed_files())
-    count = refs(paths, plan(paths), folder / "after")
+    count = refs(paths, plan(paths, resources=True), folder / "after")
     assert (count.records, count.problems) == (2 * len(KINDS) + 1, [])
     assert validate(folder / "before", folder / "after").passed
     return folder / "before", folder / "after"
