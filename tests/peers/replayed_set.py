@@ -52,7 +52,10 @@ def captures() -> Iterator[tuple[str, Rec, Rec]]:
             data = gzip.compress(data, mtime=0)
         query = "?a=1&b=2" if kind == "query" else ""
         first = Rec(**{"uri": f"http://example.org/{kind}{query}", "body": data, **changes})
-        for where, other in (("here", first.uri), ("there", f"https://example.net/{number}/{kind}")):
+        for where, other in (
+            ("here", first.uri),
+            ("there", f"https://example.net/{number}/{kind}"),
+        ):
             yield f"{kind} {where}", first, Rec(**{**vars(first), "uri": other, "date": LATER})
 
 
