@@ -247,6 +247,25 @@ def test_a_length_over_two_equal_records_is_found_by_validate(tmp_path: Path) ->
     assert codes(validate(before, tmp_path / "after")) == {"missing"}
 
 
+@pytest.mark.parametrize("trailer", [False, True], ids=["no trailer", "its own trailer again"])
+@pytest.mark.parametrize("size", [500, 1000, 1600])
+def test_a_length_over_what_is_no_member(size: int, trailer: bool, tmp_path: Path) -> None:
+    """What lies behind a small member is still there, or validate says that it is not."""
+    body = random.Random(size).randbytes(size)
+    records = [Rec(body=body), Rec(body=body, uri="http://example.org/2", date=LATER)]
+    paths = write_set(tmp_path / "before", [ArchiveFile("a", records)])
+    first, second = manifest_of(paths)
+    assert 768 < second.length < 2048
+    behind = b"no member" * 300 + (paths[0].read_bytes()[-8:] if trailer else b"")
+    with paths[0].open("ab") as file:
+        file.write(behind)
+    lie = refer(second, first)._replace(length=second.length + len(behind))
+    refs(paths, [first, lie], tmp_path / "after")
+    kept = behind in (tmp_path / "after" / paths[0].name).read_bytes()
+    assert validate(tmp_path / "before", tmp_path / "after").passed == kept
+    assert kept or trailer
+
+
 def test_the_digest_of_nothing_is_no_address(tmp_path: Path) -> None:
     """pywb serves an empty body for a revisit with that digest, whatever it refers to."""
     of_nothing = b"WARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
