@@ -24,6 +24,7 @@ from .file_cells import (
     FileErrors,
     FileFacts,
     FileState,
+    FirstDecision,
     GenerationFacts,
     InFlight,
 )
@@ -35,7 +36,15 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
     {
         "captures": (CaptureFacts, Location, ExtractedView, DedupeMark, Pin, QaVerdict),
         "digests": (DigestEntry,),
-        "files": (FileFacts, FileErrors, GenerationFacts, Claim, FileState, CurrentGeneration),
+        "files": (
+            FileFacts,
+            FileErrors,
+            GenerationFacts,
+            FirstDecision,
+            Claim,
+            FileState,
+            CurrentGeneration,
+        ),
         "crawls": (CrawlFacts, ActCounts, CrawlState, Lease),
         "runs": (RunFacts, RunState, RunStep),
         "inflight": (InFlight,),

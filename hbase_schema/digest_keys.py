@@ -49,32 +49,36 @@ class DigestKey(NamedTuple):
 
 def encode_digest_key(key: DigestKey) -> bytes:
     """The row key; Raises ValueError or ConfigError for a part that is not as it should be."""
-    content = (key.algorithm, key.hex)
-    [row_key] = encode_digest_keys(
-        key.scope, [content], key.length, key.second, key.archive_file, key.ordinal
-    )
-    return row_key
+    place = _place(key.length, key.second, key.archive_file, key.ordinal)
+    return _content(key.scope, key.algorithm, key.hex) + place
 
 
 def encode_digest_keys(
     scope: str,
-    digests: Iterable[tuple[str, str]],
+    digests: Iterable[tuple[str, bytes]],
     length: int,
     second: str,
     archive_file: str,
     ordinal: int,
 ) -> list[bytes]:
-    """The row keys of one capture, one for each (algorithm, hex); Raises as above.
+    """The row keys of one capture, one for each (algorithm, digest); Raises as above.
 
     Landing writes two of them a capture, which differ in their digests alone.
     """
+    place = _place(length, second, archive_file, ordinal)
+    return [
+        b"%b%b:%b" % (_scope_prefix(scope, algorithm), digest.hex().encode("ascii"), place)
+        for algorithm, digest in digests
+    ]
+
+
+def _place(length: int, second: str, archive_file: str, ordinal: int) -> bytes:
     if not _SECOND.match(second):
         raise ValueError(f"a second has 14 digits: {second!r}")
     if not 0 <= ordinal < 10**10 or length < 0 or not archive_file:
         raise ValueError(f"not the place of a record: {archive_file!r}, {ordinal}, {length}")
     name = escape_name(archive_file)
-    place = b"%d:%b:%b:%010d" % (length, second.encode("ascii"), name, ordinal)
-    return [_content(scope, algorithm, digest) + place for algorithm, digest in digests]
+    return b"%d:%b:%b:%010d" % (length, second.encode("ascii"), name, ordinal)
 
 
 def decode_digest_key(key: bytes) -> DigestKey:

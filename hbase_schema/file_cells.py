@@ -64,6 +64,23 @@ class GenerationFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FirstDecision:
+    """`f:decided`: the first dedupe run that decided on the file's captures.
+
+    What one run decides on first has landed at one time, as dedupe sees it; `run_time_ms`
+    orders the runs of a collection.  `landing` is the act that landed the file: of one that
+    was taken out and landed again, an older cell says nothing.
+    """
+
+    COLUMN: ClassVar[bytes] = b"f:decided"
+    VERSION: ClassVar[int] = 1
+
+    run: str
+    run_time_ms: int
+    landing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """`l:claim`: who works on the file, until when.
 

@@ -18,6 +18,7 @@ from pinakes.hbase_schema.file_cells import (
     FileErrors,
     FileFacts,
     FileState,
+    FirstDecision,
     GenerationFacts,
     InFlight,
 )
@@ -116,6 +117,7 @@ SAMPLES: tuple[Cell, ...] = (
         inflated_sha256="22" * 32,
         checksum="sha256:" + "11" * 32,
     ),
+    FirstDecision(run="dedupe-1", run_time_ms=1_700_000_000_000, landing="land-1"),
     Claim(
         owner="host:4711",
         token="5b1e",

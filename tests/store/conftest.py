@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-HERE = str(Path(__file__).parent)
-if HERE not in sys.path:
-    sys.path.append(HERE)
+HERE = Path(__file__).parent
+for folder in (HERE, HERE.parent / "dedupe"):
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 from scenes import Scene, make_scene  # noqa: E402
 

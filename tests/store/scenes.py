@@ -6,7 +6,7 @@ import base64
 import gzip
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -119,12 +119,8 @@ class Scene:
             is_gone=actor.is_gone,
         )
         run = lease.lease.act
-        request = DedupeRequest(
-            collection=COLLECTION,
-            crawl=None,
-            min_file_saving=0.0,
-            **options,  # type: ignore[arg-type]
-        )
+        asked: dict[str, object] = {"crawl": None, "min_file_saving": 0.0, **options}
+        request = DedupeRequest(collection=COLLECTION, **asked)  # type: ignore[arg-type]
         work = StoreRun(
             self.rows,
             self.archive,
@@ -155,9 +151,9 @@ class Scene:
 
 
 @contextmanager
-def make_scene(folder: Path) -> Iterator[Scene]:
+def make_scene(folder: Path, crawls: Iterable[int] = (1, 2)) -> Iterator[Scene]:
     (folder / "store").mkdir()
-    for crawl in (1, 2):
+    for crawl in crawls:
         write_crawl(folder / "crawls" / f"c{crawl}", crawl)
     path = folder / "store" / "rows.sqlite"
     EmbeddedSchemaAdmin(path).apply(declared_schema())

@@ -18,9 +18,9 @@ from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import open_source
 
-# decided, pinned; for each of two files: rewritten, checked, sidecar published, published,
-# locations, marked, moved; reported.
-STEPS = 17
+# noted as decided on, decided, pinned; for each of two files: rewritten, checked, sidecar
+# published, published, locations, marked, moved; reported.
+STEPS = 18
 
 pytestmark = pytest.mark.slow
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 
 import pytest
-from scenes import Scene, page, record
+from scenes import KILLED, Scene, kill_at, make_scene, page, record
 from test_at_once import check_references, references
 
 from pinakes.warc.record import Record
@@ -65,6 +67,64 @@ def test_its_target_becomes_full_again(scene: Scene, fields: dict[str, str]) -> 
         assert isinstance(found, Record)
     again = scene.dedupe(act="dedupe-c")
     assert (again.targets_restored, again.refs.records) == (0, 0)
+
+
+# rewritten, checked, sidecar published, published, locations, marked, moved; then of the run
+# itself: noted as decided on, decided, pinned, reported.
+STEPS = 11
+BY_ID = {"WARC-Refers-To": "<urn:uuid:00000000-0000-4000-8000-000000002001>"}
+
+
+def prepare(scene: Scene) -> None:
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    late_crawl(scene, BY_ID)
+    scene.land(5)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
+        prepare(scene)
+        scene.dedupe(act="dedupe-b")
+        return scene.state()
+
+
+@pytest.mark.parametrize("step", range(STEPS))
+def test_killed_and_run_again(scene: Scene, in_child, undisturbed, step: int) -> None:  # type: ignore[no-untyped-def]
+    prepare(scene)
+    assert in_child(lambda: scene.dedupe(act="dedupe-b", at=kill_at(step))) == KILLED
+    scene.dedupe()
+    assert {**scene.state(), "aside": []} == {**undisturbed, "aside": []}
+
+
+def test_every_step_was_killed_at(scene: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
+    prepare(scene)
+    assert in_child(lambda: scene.dedupe(act="dedupe-b", at=kill_at(STEPS))) == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param(
+            {
+                "WARC-Refers-To-Target-URI": "https://www.example.org/1",
+                "WARC-Refers-To-Date": "2022-01-01T00:00:01Z",
+            },
+            id="another-spelling",
+        ),
+        pytest.param({}, id="by-digest-alone"),
+    ],
+)
+def test_a_target_in_every_way_of_looking(scene: Scene, fields: dict[str, str]) -> None:
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    digest = base64.b32encode(hashlib.sha1(page(1)).digest()).decode()
+    late_crawl(scene, {"WARC-Payload-Digest": f"sha1:{digest}", **fields})
+    scene.land(5)
+    assert scene.dedupe(act="dedupe-b").targets_restored == 1
 
 
 def test_the_restored_record_is_the_one_that_landed(scene: Scene) -> None:

@@ -5,7 +5,7 @@ Facts (`f`) are written with their act's time; the present (`l`) by check-and-pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pinakes.errors import Conflict
@@ -16,6 +16,7 @@ from pinakes.hbase_schema.file_cells import (
     CurrentGeneration,
     FileFacts,
     FileState,
+    FirstDecision,
     InFlight,
 )
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
@@ -26,17 +27,22 @@ TABLE = "files"
 INFLIGHT = "inflight"
 LEASE_MS = 600_000
 _TAKE_ATTEMPTS = 3
+_COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, b"l")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEntry:
-    """An archive file as the catalogue knows it; None for what is not known."""
+    """An archive file as the catalogue knows it; None for what is not known.
+
+    `decided` is None until a dedupe run has decided on the file as it has landed now.
+    """
 
     archive_file: str
     facts: FileFacts | None
     state: str | None
     generation: int
     claim: Claim | None
+    decided: FirstDecision | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,21 +56,21 @@ class Held:
 
 def read_entry(store: RowStore, archive_file: str) -> FileEntry:
     """What is known of a file.  One round trip."""
-    row = get_row(store, TABLE, encode_file_key(archive_file), columns=[b"f", b"l"])
+    row = get_row(store, TABLE, encode_file_key(archive_file), columns=_COLUMNS)
     return _entry(archive_file, row)
 
 
 def read_entries(store: RowStore, archive_files: Sequence[str]) -> dict[str, FileEntry]:
     """What is known of each of these files.  One round trip."""
     keys = {encode_file_key(name): name for name in archive_files}
-    rows = store.get_rows(TABLE, list(keys), columns=[b"f:facts", b"l"])
+    rows = store.get_rows(TABLE, list(keys), columns=_COLUMNS)
     return {name: _entry(name, rows.get(key)) for key, name in keys.items()}
 
 
 def scan_entries(store: RowStore, crawl: str | None = None) -> Iterator[FileEntry]:
     """The files of a crawl, or all, in order of their names."""
     key_range = files_of(crawl) if crawl is not None else KeyRange()
-    for row in store.scan(TABLE, key_range, columns=[b"f:facts", b"l"]):
+    for row in store.scan(TABLE, key_range, columns=_COLUMNS):
         yield _entry(decode_file_key(row.key), row)
 
 
@@ -74,13 +80,29 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         return decode_cell(cls, value) if value is not None else None
 
     state, generation = read(FileState), read(CurrentGeneration)
+    facts, decided = read(FileFacts), read(FirstDecision)
+    is_of_this_landing = facts is not None and decided and decided.landing == facts.act
     return FileEntry(
         archive_file=archive_file,
-        facts=read(FileFacts),
+        facts=facts,
         state=state.state if state is not None else None,
         generation=generation.generation if generation is not None else 1,
         claim=read(Claim),
+        decided=decided if is_of_this_landing else None,
     )
+
+
+def put_first_decisions(
+    store: RowStore, entries: Iterable[FileEntry], *, run: str, act_time_ms: int
+) -> None:
+    """Write of each file that no run has decided on before that this one does."""
+    puts = []
+    for entry in entries:
+        if entry.facts is not None and entry.decided is None:
+            cell = FirstDecision(run=run, run_time_ms=act_time_ms, landing=entry.facts.act)
+            cells = {FirstDecision.COLUMN: encode_cell(cell)}
+            puts.append(Put(encode_file_key(entry.archive_file), cells, act_time_ms))
+    store.mutate(TABLE, puts)
 
 
 def take_claim(

@@ -10,19 +10,22 @@ from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
-from pinakes.index.seconds import second_of
 from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
 
 from .archive_files import ArchiveFiles
 from .bodies import ArchiveBodies
+from .clusters import KNOWN, LATE, SETTLED
 from .counting import ProcessCount, ResolveCount
+from .marks import FlagsInOrder, format_marks
 from .process import process_lines
 from .resolve import resolve_lines
 from .stored_files import StoredFiles
 from .stored_lines import stored_line
+from .survey import Survey, survey_captures
 
 STORED = "stored"
+_NOW = 1 << 62
 
 
 @dataclass(slots=True)
@@ -39,9 +42,21 @@ class Decisions:
 class Collection:
     """The stored files of one collection, each in its current generation."""
 
-    def __init__(self, rows: RowStore, archive: ArchiveReader, collection: str) -> None:
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveReader,
+        collection: str,
+        *,
+        run: str | None = None,
+        space: SortSpace = DEFAULT_SPACE,
+    ) -> None:
+        """`run` is the one that decides now: what it has decided on first is new to it."""
         self.name = collection
         self.archive = archive
+        self._run = run
+        self._space = space
+        self._survey: Survey | None = None
         self.entries: dict[str, FileEntry] = {
             entry.archive_file: entry
             for entry in scan_entries(rows)
@@ -72,31 +87,54 @@ class Collection:
         with self.archive.open(sidecar_name(current_name(self.entries[archive_file]))) as file:
             yield from read_sidecar(file)
 
-    def lines(self, advance: Callable[[int], None] = lambda count: None) -> Iterator[ManifestLine]:
-        """A manifest line for each capture of each file.
+    def survey(self) -> Survey:
+        """What one pass over the sidecars tells; made when it is first asked for."""
+        if self._survey is None:
+            rewritten = [name for name in sorted(self.entries) if self._is_rewritten(name)]
+            landings = {self._landing_of(entry) for entry in self.entries.values()}
+            look_for_wanted = bool(rewritten) and any(
+                entry.facts is not None and entry.facts.records.get("revisit")
+                for entry in self.entries.values()
+            )
+            needs_all = look_for_wanted or len(landings) > 1
+            rows = (
+                (name, self._landing_of(self.entries[name]), row)
+                for name in (sorted(self.entries) if needs_all else rewritten)
+                for row in self.sidecar_rows(name)
+            )
+            self._survey = survey_captures(rows, look_for_wanted=look_for_wanted, space=self._space)
+        return self._survey
 
-        Originals that our own revisits refer to are marked `settled`.  Memory: a number
-        for each of those references.
+    def _is_rewritten(self, name: str) -> bool:
+        return self.entries[name].generation > 1
+
+    def _landing_of(self, entry: FileEntry) -> int:
+        """When the file came to dedupe, as the time of a run; the latest where it is new."""
+        decided = entry.decided
+        return decided.run_time_ms if decided and decided.run != self._run else _NOW
+
+    def lines(self, advance: Callable[[int], None] = lambda count: None) -> Iterator[ManifestLine]:
+        """A manifest line for each capture of each file, with what the store knows of it.
+
+        `known`: there before this run; `settled` and `late`: see `survey`.
         """
-        settled = self._settled()
+        survey = self.survey()
+        late = FlagsInOrder((number, LATE) for number in survey.late)
+        number = 0
         for name in sorted(self.entries):
+            known = KNOWN if self._landing_of(self.entries[name]) != _NOW else 0
             for row in self.sidecar_rows(name):
                 line = stored_line(row, name)
                 if line is None:
                     continue
-                if line.type is None and hash((line.target_uri, second_of(line.date))) in settled:
-                    line = line._replace(marks="settled")
+                flags = known | late.take(number)
+                number += 1
+                if line.type is None:
+                    if row.copy_number == 1 or survey.is_settled(line):
+                        flags |= SETTLED
+                    line = line._replace(marks=format_marks(flags))
                 yield line
             advance(1)
-
-    def _settled(self) -> set[int]:
-        return {
-            hash((row.refers_uri, second_of(row.refers_date or "")))
-            for name in self.entries
-            if self.entries[name].generation > 1
-            for row in self.sidecar_rows(name)
-            if row.copy_number is not None and row.copy_number > 1
-        }
 
     def decide(
         self,
@@ -104,7 +142,6 @@ class Collection:
         decisions: Decisions,
         *,
         compare: bool = True,
-        space: SortSpace = DEFAULT_SPACE,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Iterator[ManifestLine]:
         """Every capture with its decision, by file and offset.
@@ -112,5 +149,7 @@ class Collection:
         Without `compare`, equal SHA-256 digests are taken for equal bodies.
         """
         bodies = ArchiveBodies(files) if compare else None
-        resolved = resolve_lines(self.lines(advance), bodies, count=decisions.resolved, space=space)
-        return process_lines(resolved, count=decisions.processed, space=space)
+        resolved = resolve_lines(
+            self.lines(advance), bodies, count=decisions.resolved, space=self._space
+        )
+        return process_lines(resolved, count=decisions.processed, space=self._space)

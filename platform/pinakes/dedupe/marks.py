@@ -50,7 +50,7 @@ def mark_lines(
         marks = sort_outside_memory(
             _all_marks(addresses, spool, requests, space), space=space, item_bytes=_mark_bytes
         )
-        flags_of = _Flags(marks)
+        flags_of = FlagsInOrder(marks)
         for number, line in enumerate(spool):
             flags = flags_of.take(number) if number >= flags_of.next else 0
             if line.marks is not None:
@@ -162,8 +162,11 @@ def format_marks(flags: int) -> str | None:
     return ",".join(name for name, flag in MARKS.items() if flags & flag) or None
 
 
-class _Flags:
-    """Marks in order of line number, several to a line, looked up while counting up."""
+class FlagsInOrder:
+    """Marks in order of line number, several to a line, looked up while counting up.
+
+    `next` is the number of the next line that has any.
+    """
 
     def __init__(self, marks: Iterator[Mark]) -> None:
         self._groups = groupby(marks, key=itemgetter(0))

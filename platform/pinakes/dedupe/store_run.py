@@ -8,7 +8,7 @@ one check-and-put.  A run that died is taken up by the next `dedupe` of the coll
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -17,23 +17,20 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_rows import (
     FileEntry,
     Held,
+    put_first_decisions,
     read_entry,
     release_claim,
-    require_claim,
 )
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.name_keys import crawl_of, generation_file
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import (
-    Written,
     current_name,
-    make_current,
-    put_generation_facts,
-    put_locations,
+    move_to_generation,
     write_generation,
 )
 from pinakes.row_store.port import Put, RowStore
@@ -48,10 +45,10 @@ from .late_revisits import LateRevisits
 from .refs import RefsCount, RevisitWriter
 from .resolution import Resolution
 from .run_files import COUNTS, GENERATIONS, REPORT, RunFiles
+from .stored_lines import is_replaced
 from .validate import Comparison, compare_files
 
 WHY = "dedupe"
-_BATCH_ROWS = 4000
 # What a revisit takes, about: where a file would save too little is told before it is written.
 _REVISIT_BYTES = 700
 
@@ -126,7 +123,7 @@ class StoreRun:
     def execute(self, advance: Callable[[int], None] = lambda count: None) -> DedupeReport:
         """Do what is left to do of this run."""
         report = DedupeReport(self._run)
-        collection = Collection(self._rows, self._archive, self._request.collection)
+        collection = self._read_collection()
         if not self._files.is_decided:
             late = LateRevisits(
                 self._rows,
@@ -138,7 +135,14 @@ class StoreRun:
             )
             report.targets_restored = late.restore_targets(collection)
             if report.targets_restored:
-                collection = Collection(self._rows, self._archive, self._request.collection)
+                collection = self._read_collection()
+            put_first_decisions(
+                self._rows,
+                collection.entries.values(),
+                run=self._run,
+                act_time_ms=self._act_time_ms,
+            )
+            self._at("noted as decided on")
             self._files.write_json(GENERATIONS, collection.generations())
         # Decisions speak of places; those of files moved meanwhile are in the old generation.
         generations = self._files.read_json(GENERATIONS)
@@ -166,13 +170,20 @@ class StoreRun:
         self._at("reported")
         return report
 
+    def _read_collection(self) -> Collection:
+        return Collection(
+            self._rows,
+            self._archive,
+            self._request.collection,
+            run=self._run,
+            space=self._space,
+        )
+
     def _decide(
         self, collection: Collection, bodies: ArchiveFiles, advance: Callable[[int], None]
     ) -> None:
         decisions = Decisions()
-        lines = collection.decide(
-            bodies, decisions, compare=self._request.compare, space=self._space, advance=advance
-        )
+        lines = collection.decide(bodies, decisions, compare=self._request.compare, advance=advance)
         counts: dict[str, object] = {}
 
         def wanted() -> Iterator[ManifestLine]:
@@ -271,45 +282,33 @@ class StoreRun:
             annotate=partial(_annotate, decided),
             at=self._at,
         )
-        self._put_rows(held, entry.generation, written)
+        move_to_generation(
+            self._rows,
+            self._archive,
+            held,
+            written,
+            why=WHY,
+            marks=partial(self._marks_of, decided),
+            at=self._at,
+        )
         report.files += 1
         report.extra_bytes += written.size
         report.refs.add(count)
 
-    def _put_rows(self, held: Held, old: int, written: Written) -> None:
-        name = generation_file(written.archive_file, written.generation)
-        with self._archive.open(sidecar_name(name)) as file:
-            put_locations(
-                self._rows, read_sidecar(file), written.generation, held.claim.act_time_ms
-            )
-        self._at("locations")
-        with self._archive.open(sidecar_name(name)) as file:
-            self._put_marks(read_sidecar(file), held.claim.act_time_ms)
-        put_generation_facts(self._rows, held, written, WHY)
-        self._at("marked")
-        require_claim(self._rows, held)
-        make_current(self._rows, held, old, written.generation)
-        self._at("moved")
-
-    def _put_marks(self, rows: Iterable[SidecarRow], act_time_ms: int) -> None:
-        batch = []
-        for row in rows:
-            if row.row_key is None or row.copy_number is None or row.copy_number < 2:
-                continue
-            mark = DedupeMark(
-                run=self._run,
-                hash_extension=row.hash_extension or 0,
-                copy_number=row.copy_number,
-                refers_to_key=row.original_key.decode("ascii") if row.original_key else None,
-                refers_to_target_uri=row.refers_uri,
-                refers_to_date=row.refers_date,
-                refers_to_id=row.refers_id,
-            )
-            batch.append(Put(row.row_key, {DedupeMark.COLUMN: encode_cell(mark)}, act_time_ms))
-            if len(batch) == _BATCH_ROWS:
-                self._rows.mutate("captures", batch)
-                batch = []
-        self._rows.mutate("captures", batch)
+    def _marks_of(self, decided: _Decided, row: SidecarRow) -> dict[bytes, bytes]:
+        """The mark of a record that became a revisit just now."""
+        if row.ordinal not in decided or not is_replaced(row):
+            return {}
+        mark = DedupeMark(
+            run=self._run,
+            hash_extension=row.hash_extension or 0,
+            copy_number=row.copy_number or 0,
+            refers_to_key=row.original_key.decode("ascii") if row.original_key else None,
+            refers_to_target_uri=row.refers_uri,
+            refers_to_date=row.refers_date,
+            refers_to_id=row.refers_id,
+        )
+        return {DedupeMark.COLUMN: encode_cell(mark)}
 
 
 _Decided = dict[int, tuple[ManifestLine, bytes]]

@@ -10,16 +10,32 @@ from pinakes.index.scan import CAPTURE_TYPES
 from pinakes.warc.digest import Digest, parse_digest
 
 
+def is_replaced(row: SidecarRow) -> bool:
+    """Whether an earlier run has made this record a revisit."""
+    return row.copy_number is not None and row.copy_number > 1
+
+
+def landed_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
+    """The line of one record as it landed; None for what is no capture.
+
+    One that is a revisit of ours now is told by its copy number; no other has one.
+    """
+    if not is_replaced(row):
+        return stored_line(row, archive_file)
+    full = row._replace(copy_number=None, refers_uri=None, refers_date=None, refers_id=None)
+    line = stored_line(full, archive_file)
+    return line._replace(copy_number=row.copy_number) if line is not None else None
+
+
 def stored_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
     """The line of one record in its current generation; None for what is no capture.
 
     A record that an earlier run has made a revisit stands as a revisit, so that its
-    original is pinned; one that others refer to is marked `settled`.
+    original is pinned.
     """
     if row.type not in CAPTURE_TYPES:
         return None
-    replaced = row.copy_number is not None and row.copy_number > 1
-    is_revisit = replaced or row.type == "revisit"
+    is_revisit = row.type == "revisit" or is_replaced(row)
     return ManifestLine(
         file=archive_file,
         offset=row.offset,
@@ -38,7 +54,6 @@ def stored_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
         refers_date=row.refers_date,
         refers_id=row.refers_id,
         also=",".join(_other_digests(row)) or None,
-        marks="settled" if row.copy_number == 1 else None,
     )
 
 

@@ -9,12 +9,13 @@ the same call ends the work: what was published is checked against what would be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.file_rows import TABLE as FILES
-from pinakes.catalog.file_rows import FileEntry, Held
+from pinakes.catalog.file_rows import FileEntry, Held, require_claim
 from pinakes.catalog.record_rows import location_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, DigestMismatch, SchemaError
@@ -34,6 +35,7 @@ _BATCH_ROWS = 4000
 Replacements = Callable[[Source], Iterator[Replacement]]
 Check = Callable[[Source, Source], None]
 Annotate = Callable[[SidecarRow, Record], SidecarRow]
+MarksOf = Callable[[SidecarRow], Mapping[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,24 +120,46 @@ def _moved_rows(
         yield annotate(moved, record)
 
 
-def put_locations(
-    store: RowStore, rows: Iterable[SidecarRow], generation: int, act_time_ms: int
+def move_to_generation(
+    store: RowStore,
+    archive: ArchiveReader,
+    held: Held,
+    written: Written,
+    *,
+    why: str,
+    marks: MarksOf,
+    at: Callable[[str], None] = lambda step: None,
 ) -> None:
-    """Write where a file's captures lie in a generation, ahead of its becoming current."""
-    column = numbered_column(Location, generation)
-    batch = []
-    for row in rows:
-        if row.row_key is None:
-            continue
-        batch.append(Put(row.row_key, {column: encode_cell(location_of(row))}, act_time_ms))
-        if len(batch) == _BATCH_ROWS:
-            store.mutate("captures", batch)
-            batch = []
-    store.mutate("captures", batch)
+    """Make a published generation current: rows ahead, then all its records at once.
+
+    `marks(row)` are the cells that say what was decided about a record.
+
+    Raises:
+        Conflict: where the claim is not ours any more, or another act has moved the file.
+    """
+    name = generation_file(written.archive_file, written.generation)
+    act_time_ms = held.claim.act_time_ms
+    column = numbered_column(Location, written.generation)
+
+    def put_cells(cells_of: MarksOf) -> None:
+        with archive.open(sidecar_name(name)) as file:
+            rows = read_sidecar(file)
+            cells = ((row.row_key, cells_of(row)) for row in rows if row.row_key is not None)
+            puts = (Put(key, of_row, act_time_ms) for key, of_row in cells if of_row)
+            while batch := list(islice(puts, _BATCH_ROWS)):
+                store.mutate("captures", batch)
+
+    put_cells(lambda row: {column: encode_cell(location_of(row))})
+    at("locations")
+    put_cells(marks)
+    _put_facts(store, held, written, why)
+    at("marked")
+    require_claim(store, held)
+    make_current(store, held, written.generation - 1, written.generation)
+    at("moved")
 
 
-def put_generation_facts(store: RowStore, held: Held, written: Written, why: str) -> None:
-    """Write what a generation is."""
+def _put_facts(store: RowStore, held: Held, written: Written, why: str) -> None:
     name = generation_file(written.archive_file, written.generation)
     facts = GenerationFacts(
         file=name, size=written.size, sha256=written.sha256, why=why, act=held.claim.act
