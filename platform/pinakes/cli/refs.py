@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from pinakes.archive_store.local_files import sha256_of
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_inputs, configuration_of, input_names
 from pinakes.cli.output import Console
@@ -154,11 +154,7 @@ class _Batch:
 
 def run_id_of(manifest: Path) -> str:
     """A name for the run that is the same whenever the manifest is."""
-    with manifest.open("rb") as file:
-        state = hashlib.sha256()
-        while piece := file.read(1 << 20):
-            state.update(piece)
-    return f"refs-{state.hexdigest()[:12]}"
+    return f"refs-{sha256_of(manifest)[:12]}"
 
 
 def _size(names: list[str]) -> int:

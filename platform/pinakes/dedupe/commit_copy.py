@@ -18,13 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinakes.archive_store.local_files import sha256_of, sync_folder
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.rewrite.aside import sync_folder, written_aside
+from pinakes.rewrite.aside import written_aside
 from pinakes.rewrite.replace import copy_with_replacements
 from pinakes.warc.source import open_source
 
 from .archive_files import SUPERSEDED
-from .folders import file_sha256
 from .receipt import PASS, FileFacts, Receipt
 from .reference_check import examine_copy
 
@@ -114,7 +114,7 @@ def _step(target: Path, facts: FileFacts, names: set[str], today: str) -> Step:
 
 
 def _is(path: Path, size: int, sha256: str) -> bool:
-    return path.is_file() and path.stat().st_size == size and file_sha256(path) == sha256
+    return path.is_file() and path.stat().st_size == size and sha256_of(path) == sha256
 
 
 def _expect(path: Path, size: int, sha256: str, what: str) -> None:

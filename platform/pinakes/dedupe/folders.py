@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.local_files import sha256_of
 from pinakes.errors import ConfigError
 from pinakes.warc.source import open_source
 
@@ -140,13 +140,4 @@ def _judge_references(resolution: Resolution, result: Validation) -> None:
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    return {"size": path.stat().st_size, "sha256": file_sha256(path)}
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hex."""
-    state = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            state.update(piece)
-    return state.hexdigest()
+    return {"size": path.stat().st_size, "sha256": sha256_of(path)}

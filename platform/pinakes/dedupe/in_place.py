@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pinakes.archive_store.local_files import sync_folder
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.aside import sync_folder
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pinakes.archive_store.local_files import sync_folder
 from pinakes.errors import Conflict, InputRefused, StoreUnavailable
 
 _SUFFIX = ".pinakes-part"
@@ -84,12 +85,3 @@ def _publish(hidden: Path, target: Path) -> None:
         os.link(hidden, target)
     except FileExistsError as error:
         raise InputRefused("exists already and is not replaced", file=str(target)) from error
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
