@@ -2,8 +2,9 @@
 
     FILE ORDINAL TYPE RECORD-ID SHA256
 
-The digest is over the whole inflated record, from its version line to the last byte of
-its block: two files whose lines agree hold the same records, however they are compressed.
+The digest is over the inflated record from its version line to the last byte of its
+block, without the two line ends that close it (ISO 28500:2017 §4): two files whose lines
+agree hold the same records, however they are compressed.
 Names are encoded as in `index.manifest`; `-` is a record id that is not there.
 """
 
