@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from isal import igzip_lib
@@ -21,6 +21,7 @@ from .archive_files import ArchiveFiles
 _QUICK_BYTES = 1 << 22
 _RECORD_END = b"\r\n\r\n"
 _TARGET_URI = b"\r\nWARC-Target-URI: "
+Piece = bytes | memoryview
 
 
 class BodyReader(Protocol):
@@ -31,10 +32,10 @@ class BodyReader(Protocol):
     length already tells it apart.
     """
 
-    def open_body(self, line: ManifestLine) -> Iterator[bytes]:
+    def open_body(self, line: ManifestLine) -> Iterable[Piece]:
         """The stored body, transfer-coding as it lies there, in pieces of at most 4 MiB.
 
-        Raises:
+        Raises, at once or while the pieces are drawn:
             InputRefused: where the file cannot be read.
             MalformedRecord: where the record is not what the line says, or is damaged.
         """
@@ -47,17 +48,14 @@ class ArchiveBodies:
     def __init__(self, files: ArchiveFiles) -> None:
         self._files = files
 
-    def open_body(self, line: ManifestLine) -> Iterator[bytes]:
+    def open_body(self, line: ManifestLine) -> Iterable[Piece]:
         """See `BodyReader`."""
         source = self._files.source(line.file)
         body = _read_quickly(source, line)
-        if body is not None:
-            yield body
-        else:
-            yield from _read_record(source, line)
+        return _read_record(source, line) if body is None else (body,)
 
 
-def _read_quickly(source: Source, line: ManifestLine) -> bytes | None:
+def _read_quickly(source: Source, line: ManifestLine) -> memoryview | None:
     """The body of a response alone in its gzip member, all as the line says; None if not so.
 
     Nearly every record is one; finding its body takes no parsing, only arithmetic that
@@ -83,7 +81,7 @@ def _read_quickly(source: Source, line: ManifestLine) -> bytes | None:
         or not _names(data, line.target_uri)
     ):
         return None
-    return data[body : -len(_RECORD_END)]
+    return memoryview(data)[body : -len(_RECORD_END)]
 
 
 def _names(data: bytes, uri: str) -> bool:
@@ -95,7 +93,7 @@ def _names(data: bytes, uri: str) -> bool:
     return data.startswith(written + b"\r\n", at)
 
 
-def _read_record(source: Source, line: ManifestLine) -> Iterator[bytes]:
+def _read_record(source: Source, line: ManifestLine) -> Iterator[Piece]:
     record = read_record(source, line.offset, inner_offset=line.inner_offset, digests=())
     if (
         not isinstance(record, Record)
@@ -116,5 +114,4 @@ def _read_record(source: Source, line: ManifestLine) -> Iterator[bytes]:
             file=line.file,
             offset=line.offset,
         )
-    for piece in record.payload():
-        yield bytes(piece)
+    yield from record.payload()

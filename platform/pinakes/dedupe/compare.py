@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.index.manifest import ManifestLine
 
-from .bodies import BodyReader
+from .bodies import BodyReader, Piece
 
 KEPT_BODY_BYTES = 8 << 20
 
@@ -46,32 +46,29 @@ class Representative:
         known, size = self.line.size, line.size
         if known is not None and size is not None and known != size:
             return False
-        pieces = self._counted(read_body(line, bodies))
-        if self.body is not None:
-            return _equals_bytes(pieces, self.body)
-        return _equal_streams(pieces, read_body(self.line, bodies))
+        if self.body is None:
+            return _equal_streams(
+                self._counted(_read_body(line, bodies)), _read_body(self.line, bodies)
+            )
+        try:
+            return self._equals_kept(self.body, bodies.open_body(line))
+        except (PinakesError, OSError) as error:
+            raise _unreadable(line, error) from error
+
+    def _equals_kept(self, body: bytes, pieces: Iterable[Piece]) -> bool:
+        at = 0
+        for piece in pieces:
+            self.compared_bytes += len(piece)
+            # startswith compares in place: no slice of the body is copied.
+            if not body.startswith(piece, at):
+                return False
+            at += len(piece)
+        return at == len(body)
 
     def _counted(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         for piece in pieces:
             self.compared_bytes += len(piece)
             yield piece
-
-
-def read_body(line: ManifestLine, bodies: BodyReader) -> Iterator[bytes]:
-    """The line's body in pieces.
-
-    Raises:
-        UnreadableBody: where it cannot be read.
-    """
-    try:
-        yield from bodies.open_body(line)
-    except PinakesError as error:
-        raise UnreadableBody(line, error) from error
-    except OSError as error:
-        reason = f"cannot be read: {error.strerror or error}"
-        raise UnreadableBody(
-            line, InputRefused(reason, file=line.file, offset=line.offset)
-        ) from error
 
 
 def represent(line: ManifestLine, bodies: BodyReader) -> Representative:
@@ -80,24 +77,32 @@ def represent(line: ManifestLine, bodies: BodyReader) -> Representative:
     Raises:
         UnreadableBody: where it cannot be read.
     """
-    parts: list[bytes] = []
+    parts: list[Piece] = []
     size = 0
-    for piece in read_body(line, bodies):
-        parts.append(piece)
-        size += len(piece)
-        if size > KEPT_BODY_BYTES:
-            return Representative(line, None)
+    try:
+        for piece in bodies.open_body(line):
+            parts.append(piece)
+            size += len(piece)
+            if size > KEPT_BODY_BYTES:
+                return Representative(line, None)
+    except (PinakesError, OSError) as error:
+        raise _unreadable(line, error) from error
     return Representative(line, b"".join(parts))
 
 
-def _equals_bytes(pieces: Iterable[bytes], body: bytes) -> bool:
-    at = 0
-    for piece in pieces:
-        # startswith compares in place: no slice of the body is copied.
-        if not body.startswith(piece, at):
-            return False
-        at += len(piece)
-    return at == len(body)
+def _read_body(line: ManifestLine, bodies: BodyReader) -> Iterator[bytes]:
+    """The line's body in pieces; UnreadableBody where it cannot be read."""
+    try:
+        yield from map(bytes, bodies.open_body(line))
+    except (PinakesError, OSError) as error:
+        raise _unreadable(line, error) from error
+
+
+def _unreadable(line: ManifestLine, error: PinakesError | OSError) -> UnreadableBody:
+    if isinstance(error, PinakesError):
+        return UnreadableBody(line, error)
+    reason = f"cannot be read: {error.strerror or error}"
+    return UnreadableBody(line, InputRefused(reason, file=line.file, offset=line.offset))
 
 
 def _equal_streams(one: Iterator[bytes], other: Iterator[bytes]) -> bool:

@@ -6,8 +6,9 @@ numbered: the hash extension.  A digest with one capture costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
+from operator import itemgetter
 
 from pinakes.errors import ConfigError
 from pinakes.index.eligibility import UNREADABLE
@@ -22,6 +23,8 @@ TRUSTED_ALGORITHMS = ("sha256:", "sha512:")
 _PIECE_LINES = 64
 _Clustered = tuple[str, str, int, int, int, ManifestLine]
 _Placed = tuple[str, int, int, str, int, int, int, ManifestLine]
+_first_place = itemgetter(0, 1, 2)
+_line_of: Callable[[_Placed], ManifestLine] = itemgetter(-1)
 _make = ManifestLine._make
 
 
@@ -97,8 +100,8 @@ def _compare_bodies(
                 _placed(clustered, alone, count), space=space, item_bytes=_placed_bytes
             )
             # A cluster is known by the place of its first capture.
-            for _, cluster in groupby(placed, key=lambda entry: entry[:3]):
-                yield from number_contents((e[-1] for e in cluster), bodies, count, space)
+            for _, cluster in groupby(placed, key=_first_place):
+                yield from number_contents(map(_line_of, cluster), bodies, count, space)
             yield from alone
         yield from rest
 
@@ -174,10 +177,12 @@ def number_contents(
             break
         count.compared_bytes += one.compared_bytes
         extension += 1
-        waiting = unequal
         if lost:
             # Nobody knows whether the next content is this one: no collision.
             found.pop()
+        if not unequal:
+            break
+        waiting = unequal
     count.contents += extension
     if len(found) > 1:
         count.collisions.append(Collision(found[0].digest, tuple(map(_capture, found))))
