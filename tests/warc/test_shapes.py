@@ -29,6 +29,7 @@ def assert_same_answers(raw: bytes, taught: bytes) -> bool:
     names = {name.lower() for name, _ in parsed.fields()} | {name.lower() for name in NAMES}
     assert {n: shaped.get(n) for n in names} == {n: parsed.get(n) for n in names}
     assert {n: shaped.field(n) for n in names} == {n: parsed.field(n) for n in names}
+    assert all(shaped.has_any(frozenset({n})) == parsed.has_any(frozenset({n})) for n in names)
     assert shaped.outline() == parsed.outline()
     assert shaped.lines() == parsed.lines()
     assert shaped.declares_http == parsed.declares_http

@@ -13,9 +13,9 @@ from pinakes.warc.record import Record
 RECORDS = [warc(HTTP + b"x" * 5000 * n, number=n) for n in range(4)]
 
 
-def hinted(data: bytes, *, length: int = 0, size: int = 0) -> bytes:
+def hinted(data: bytes, *, length: int = 0, size: int = 0, level: int = 9) -> bytes:
     """A member whose header claims its true sizes, each changed by so much."""
-    deflater = zlib.compressobj(9, zlib.DEFLATED, -15)
+    deflater = zlib.compressobj(level, zlib.DEFLATED, -15)
     body = deflater.compress(data) + deflater.flush()
     trailer = pack("<II", zlib.crc32(data), len(data))
     claim = pack("<II", 24 + len(body) + 8 + length, max(0, len(data) + size) & 0xFFFFFFFF)
@@ -65,6 +65,23 @@ def test_a_second_record_is_not_hidden_by_the_first_ones_claim() -> None:
     length = len(hinted(RECORDS[1]))
     twice = hinted(RECORDS[1], length=length) + hinted(RECORDS[1])
     assert [item[0] for item in seen(twice)] == [0, length]
+
+
+def test_a_member_that_holds_its_own_size_is_read_as_any_other() -> None:
+    """Its size is how its end is known; level 0 stores the content as it is."""
+    size = len(warc(HTTP + b"1234" * 2))
+    record = warc(HTTP + pack("<II", size, size))
+    member = hinted(record, level=0)
+    assert member.count(pack("<I", size), 24) > 1
+    assert seen(member + TRUE)[1:] == [(item[0] + len(member), *item[1:]) for item in seen(TRUE)]
+    assert seen(member)[0][-1] == record[record.index(b"\r\n\r\n") + 4 : -4]
+
+
+def test_a_wrong_checksum_is_found_where_the_sizes_are_true() -> None:
+    broken = bytearray(hinted(RECORDS[1]))
+    broken[-8] ^= 1
+    codes = [{f.code for f in r.findings} for r in read(bytes(broken) + TRUE)]
+    assert codes == [{"crc"}, *(set() for _ in RECORDS)]
 
 
 @pytest.mark.parametrize("cut", [1, 8, 20])

@@ -29,6 +29,7 @@ HARMLESS_FINDINGS = frozenset({"member"})
 # A request stands beside its response: this many records are held back to look for it.
 _BESIDE_RECORDS = 4
 _FIRST_WEB_ARCHIVE_YEAR = 1991
+_PARTIAL = frozenset({"warc-truncated", "warc-segment-number"})
 _HEX = frozenset(b"0123456789abcdefABCDEF")
 Held = tuple[ManifestLine, Header]
 
@@ -168,12 +169,7 @@ def declared_digest(record: Record) -> str | None:
 
 
 def _is_whole(record: Record) -> bool:
-    field = record.header.field
-    return (
-        field("warc-truncated") is None
-        and field("warc-segment-number") is None
-        and record.version[:4] == "WARC"
-    )
+    return record.version[:4] == "WARC" and not record.header.has_any(_PARTIAL)
 
 
 @lru_cache(maxsize=1024)

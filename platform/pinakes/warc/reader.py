@@ -23,6 +23,7 @@ from .members import (
     HINT_MAGIC,
     MEMBER_START_BYTES,
     InflateError,
+    inflate_hinted,
 )
 from .parse import NotARecord, parse_record, skip_bytes
 from .record import DamagedStretch, Record
@@ -121,7 +122,6 @@ class _Walk:
         """Records that fill one member each; stops before the first that does not."""
         source, book, pass_over_gets = self.source, self.book, self.pass_over_gets
         offset, ordinal = self.offset, self.ordinal
-        new, flag = igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP
         base, window, limit = offset, memoryview(b""), 0
         while True:
             at = offset - base
@@ -130,10 +130,9 @@ class _Walk:
                 limit = len(window)
                 if limit < HINT.size:
                     break
-            # wget notes the two sizes of a member in its gzip header.  They are believed
-            # only where the member turns out to end exactly there.
+            # wget notes the two sizes of a member in its gzip header.
             magic, extra, length, size = HINT.unpack_from(window, at)
-            hinted = magic == HINT_MAGIC and extra == HINT_EXTRA
+            hinted = magic == HINT_MAGIC and extra == HINT_EXTRA and size > 0
             if hinted and (size > IN_MEMORY_BYTES or length > IN_MEMORY_BYTES):
                 break
             if hinted and at + length > limit:
@@ -141,17 +140,16 @@ class _Walk:
                 limit = len(window)
                 # It may point behind the end of the file.
                 hinted = length <= limit
-            try:
-                if hinted:
-                    inflater = new(flag)
-                    data = inflater.decompress(window[at : at + length], size + 1)
-                    hinted = inflater.eof and not inflater.unused_data
-                if not hinted:
+            data: bytes | bytearray | None = None
+            if hinted:
+                data = inflate_hinted(bytes(window[at : at + length]), size)
+            if data is None:
+                try:
                     data, length = self._inflate_member(offset)
-            except (InflateError, EOFError):
-                break
-            if not length:
-                break
+                except (InflateError, EOFError):
+                    break
+                if not length:
+                    break
             record = whole_record(data, ordinal, offset, length, book, pass_over_gets)
             if record is None:
                 break

@@ -60,16 +60,13 @@ class Body(Protocol):
 class MemoryBody:
     """A block that is wholly in memory, as a slice of what was inflated."""
 
-    __slots__ = ("data", "end", "start")
+    __slots__ = ("data", "end", "size", "start")
 
-    def __init__(self, data: bytes | memoryview, start: int, end: int) -> None:
+    def __init__(self, data: bytes | bytearray | memoryview, start: int, end: int) -> None:
         self.data = data
         self.start = start
         self.end = end
-
-    @property
-    def size(self) -> int:
-        return self.end - self.start
+        self.size = end - start
 
     def pieces(self, start: int, /) -> Iterator[memoryview]:
         if self.start + start < self.end:
@@ -220,8 +217,9 @@ class Record:
         """The bytes of `payload_digest`, without a `Digest` around them: for the inner loop."""
         body = self.body
         if isinstance(body, MemoryBody):
-            payload = memoryview(body.data)[body.start + self.payload_offset : body.end]
-            return hasher(algorithm)(payload).digest()
+            head = self.http
+            start = body.start if head is None else body.start + len(head.raw)
+            return hasher(algorithm)(memoryview(body.data)[start : body.end]).digest()
         if self._measured is not None and algorithm in self._measured.stored:
             return self._measured.stored[algorithm].value
         return _digest(algorithm, self.payload()).value

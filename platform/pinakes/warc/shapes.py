@@ -128,7 +128,7 @@ class ShapeBook:
         header._match = match
         return header
 
-    def match(self, data: bytes) -> re.Match[bytes] | None:
+    def match(self, data: bytes | bytearray) -> re.Match[bytes] | None:
         """`read` for the inner loop: the match alone; `shape` is then what was matched."""
         shape = self._after.get(self._last)
         match = shape.pattern.match(data) if shape is not None else None

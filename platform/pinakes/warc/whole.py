@@ -20,7 +20,7 @@ _HEADER_LIMIT_BYTES = 1 << 16
 
 
 def whole_record(
-    data: bytes,
+    data: bytes | bytearray,
     ordinal: int,
     offset: int,
     file_length: int,
@@ -51,12 +51,12 @@ def whole_record(
 
 
 def _unshaped_record(
-    data: bytes, ordinal: int, offset: int, file_length: int, book: ShapeBook
+    data: bytes | bytearray, ordinal: int, offset: int, file_length: int, book: ShapeBook
 ) -> Record | None:
     start = data.find(b"\n\r\n") + 3
     if not 3 < start < _HEADER_LIMIT_BYTES:
         return None
-    raw = data[:start]
+    raw = bytes(data[:start])
     version = _VERSION_LINE.match(raw)
     if version is None or RECORD_START.match(raw) is None or b"\n\n" in raw:
         return None
