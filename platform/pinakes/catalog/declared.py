@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from pinakes.warc.digest import Digest, format_digest, hasher, parse_digest
 from pinakes.warc.http import Dechunker
@@ -16,6 +17,12 @@ from pinakes.warc.record import Record
 _MOST_DECODED_BYTES = 1 << 32
 _STEP_BYTES = 1 << 20
 Decode = Callable[[Iterable[bytes | memoryview]], Iterator[bytes]]
+
+
+@lru_cache(maxsize=64)
+def sha1_text(value: bytes) -> str:
+    """A SHA-1 as archives write it: a capture's is asked for here and again for its cell."""
+    return format_digest("sha1", value)
 
 
 def verified_over(record: Record, stored_sha1: bytes | None = None) -> str | None:
@@ -28,7 +35,7 @@ def verified_over(record: Record, stored_sha1: bytes | None = None) -> str | Non
     text = record.header.field("warc-payload-digest")
     if text is None:
         return None
-    if stored_sha1 is not None and text == format_digest("sha1", stored_sha1):
+    if stored_sha1 is not None and text == sha1_text(stored_sha1):
         return "stored"  # seen at a glance of most records
     declared = parse_digest(text)
     if declared is None:

@@ -27,7 +27,7 @@ from pinakes.warc.header import strip_brackets
 from pinakes.warc.http import HttpHead
 from pinakes.warc.record import Record
 
-from .declared import verified_over
+from .declared import sha1_text, verified_over
 from .sidecar import SidecarRow
 
 FIRST_GENERATION = 1
@@ -93,14 +93,14 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
     http = record.http
     uri, date, record_id = record.header.outline()
     size = record.payload_size
+    fit = is_plainly_fit(record, http, uri, date, size, landed)
     revisit = record.type == "revisit"
     sha1 = sha256 = dechunked_sha1 = dechunked_sha256 = over = None
     if not revisit:
         sha1, sha256 = record.payload_hash("sha1"), record.payload_hash("sha256")
-        if http is not None and http.says_chunked:
+        if not fit and http is not None and http.says_chunked:
             dechunked_sha1, dechunked_sha256 = _dechunked(record)
         over = verified_over(record, sha1)
-    fit = is_plainly_fit(record, http, uri, date, size, landed)
     return SidecarRow(
         record.ordinal,
         row_key_of(uri, date, archive_file, record.ordinal) if uri else None,
@@ -108,7 +108,7 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
         record_id,
         uri,
         date,
-        http.status if http is not None else None,
+        200 if fit else http.status if http is not None else None,
         None,  # method: see `requests`
         media_type_of(http) if http is not None else field("content-type"),
         record.offset,
@@ -123,7 +123,7 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
         field("warc-payload-digest"),
         over,
         None if fit else why_not(record, now=landed),
-        _findings(record),
+        None if fit else _findings(record),
         strip_brackets(field("warc-refers-to-target-uri")) if revisit else None,
         field("warc-refers-to-date") if revisit else None,
         strip_brackets(field("warc-refers-to")) if revisit else None,
@@ -139,7 +139,10 @@ def is_plainly_fit(
     size: int,
     landed: datetime,
 ) -> bool:
-    """Whether `why_not` would say None.  True is certain; False is not, but quickly said."""
+    """Whether `why_not` would say None, the status being 200, and nothing was found wrong.
+
+    True is certain; False is not, but quickly said.
+    """
     if http is None or not size or record.type != "response" or record.findings:
         return False
     if uri is None or uri[:7] not in ("http://", "https:/") or date is None:
@@ -147,12 +150,9 @@ def is_plainly_fit(
     moment = _moment(date).parsed
     if moment is None or moment.year < _FIRST_WEB_ARCHIVE_YEAR or moment > landed:
         return False
-    promised = http.content_length
     field = record.header.field
     return (
-        http.status == 200
-        and not http.says_chunked
-        and (promised is None or size >= promised)
+        http.is_plainly_whole(size)
         and field("warc-truncated") is None
         and field("warc-segment-number") is None
         and record.version[:4] == "WARC"
@@ -214,11 +214,11 @@ def capture_cells(row: SidecarRow, archive_file: str) -> Cells:
         row.media_type,
         row.status,
         row.method,
-        _labelled("sha1", row.sha1),
-        _labelled("sha256", row.sha256),
+        _sha1(row.sha1),
+        _sha256(row.sha256),
         row.payload_size,
-        _labelled("sha1", row.dechunked_sha1),
-        _labelled("sha256", row.dechunked_sha256),
+        _sha1(row.dechunked_sha1),
+        _sha256(row.dechunked_sha256),
         row.declared,
         row.verified_over,
         row.skip,
@@ -240,8 +240,12 @@ def location_of(row: SidecarRow) -> Location:
     return Location(offset=row.offset, length=row.length, inner_offset=row.inner_offset)
 
 
-def _labelled(algorithm: str, value: bytes | None) -> str | None:
-    return format_digest(algorithm, value) if value is not None else None
+def _sha1(value: bytes | None) -> str | None:
+    return sha1_text(value) if value is not None else None
+
+
+def _sha256(value: bytes | None) -> str | None:
+    return format_digest("sha256", value) if value is not None else None
 
 
 def digest_rows(row: SidecarRow, archive_file: str, scope: str) -> Iterator[tuple[bytes, Cells]]:
@@ -255,7 +259,7 @@ def digest_rows(row: SidecarRow, archive_file: str, scope: str) -> Iterator[tupl
     ):
         if sha1 is None or sha256 is None:
             continue
-        digests = (("sha1", sha1.hex()), ("sha256", sha256.hex()))
+        digests = (("sha1", sha1), ("sha256", sha256))
         keys = encode_digest_keys(
             scope, digests, row.payload_size, second, archive_file, row.ordinal
         )

@@ -46,11 +46,13 @@ def iter_rows(
         if row.type == "request":
             request = _Request(row, _query_of(record) if row.method != "GET" else None)
             for at, capture in enumerate(held):
-                held[at] = _answer(capture, request, archive_file)
+                if capture.method is None and capture.type in ANSWERS:
+                    held[at] = _answer(capture, request, archive_file)
             passed.append(request)
         elif row.type in ANSWERS:
             for request in passed:
-                row = _answer(row, request, archive_file)
+                if row.method is None:
+                    row = _answer(row, request, archive_file)
         held.append(row)
         if len(held) > BESIDE_RECORDS:
             yield held.popleft()
@@ -77,16 +79,9 @@ def _body(record: Record) -> Iterator[bytes | memoryview]:
 
 
 def _answer(capture: SidecarRow, request: _Request, archive_file: str) -> SidecarRow:
-    if capture.method is not None or capture.type not in ANSWERS:
-        return capture
+    """A capture, with what it answers where this request stands beside it."""
     asked, query = request
-    if asked.concurrent_to or capture.concurrent_to:
-        beside = (asked.concurrent_to is not None and asked.concurrent_to == capture.record_id) or (
-            capture.concurrent_to is not None and capture.concurrent_to == asked.record_id
-        )
-    else:
-        beside = asked.target_uri == capture.target_uri
-    if not beside:
+    if not _are_beside(asked, capture):
         return capture
     if asked.method == "GET":
         return capture._replace(method="GET")
@@ -97,3 +92,13 @@ def _answer(capture: SidecarRow, request: _Request, archive_file: str) -> Sideca
         uri = with_query(capture.target_uri, query)
         row_key = row_key_of(uri, capture.date, archive_file, capture.ordinal)
     return capture._replace(method=asked.method, skip=skip, row_key=row_key)
+
+
+def _are_beside(asked: SidecarRow, capture: SidecarRow) -> bool:
+    """Whether one names the other; where neither names any, whether they have one URI."""
+    to, named = asked.concurrent_to, capture.concurrent_to
+    if to or named:
+        return (to is not None and to == capture.record_id) or (
+            named is not None and named == asked.record_id
+        )
+    return asked.target_uri == capture.target_uri

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import cast
 
 _KEPT_KEYS = 1 << 15
+_KEPT_FOLDERS = 1 << 12
 # No escapes, ports, users, fragments, dot segments, numbers as hosts, nor anything else
 # that canonicalization changes, but for letters' case, `www`, last slash and query order.
 _PLAIN = re.compile(
@@ -20,6 +21,8 @@ _PLAIN = re.compile(
     r"(/|(?:/(?!\.)[\w.~!$&'*+,;=:@-]+)+(?=/?(?:\?|\Z)))?/?(?:\?([\w.~!$&'()*+,;=:@/?-]+))?\Z",
     re.ASCII,
 )
+# What may follow a plain URI's last slash: its last segment.
+_PLAIN_NAME = re.compile(r"(?!\.)[\w.~!$&'*+,;=:@-]+\Z", re.ASCII)
 _SESSION = re.compile("sess|sid=|cfid=")
 # `surt` would ask the name server about these.
 _NUMERIC_HOST = re.compile(
@@ -36,6 +39,11 @@ def urlkey(uri: str) -> str:
     What `surt` rejects becomes itself, in lower case and without blanks, so that it still
     sorts and is found.
     """
+    folder, _, name = uri.rpartition("/")
+    if _PLAIN_NAME.match(name):  # a folder comes with many names
+        key = _plain_folder(folder)
+        if key is not None:
+            return f"{key}/{name.lower()}"
     # isascii: the Kelvin sign is a "k" in lower case.
     match = _PLAIN.match(uri.lower()) if uri[:4] == "http" and uri.isascii() else None
     if match is None:
@@ -51,6 +59,15 @@ def urlkey(uri: str) -> str:
             ["=".join(pair) for pair in sorted(a.split("=", 1) for a in query.split("&"))]
         )
     return f"{key}?{query}"
+
+
+@lru_cache(maxsize=_KEPT_FOLDERS)
+def _plain_folder(uri: str) -> str | None:
+    """The urlkey of a plain URI without its last segment; None where it is not plain."""
+    if uri[:4] != "http" or uri[-1] == "/" or "?" in uri or not uri.isascii():
+        return None
+    match = _PLAIN.match(uri.lower())
+    return f"{_reverse(match[1])}){match[2] or ''}" if match is not None else None
 
 
 @lru_cache(maxsize=1 << 12)

@@ -213,9 +213,8 @@ class Lander:
             if row.row_key is not None:
                 result.captures += 1
                 captures.append(Put(row.row_key, capture_cells(row, name), act_time))
-                digests.extend(
-                    Put(key, cells, act_time) for key, cells in digest_rows(row, name, collection)
-                )
+                for key, cells in digest_rows(row, name, collection):
+                    digests.append(Put(key, cells, act_time))
                 if len(captures) >= _BATCH_ROWS:
                     flush()
             yield row

@@ -47,10 +47,9 @@ class Row(NamedTuple):
         return cell.value if cell is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(NamedTuple):
     """Cells of one row, by column, all with one timestamp; None for families of the store's
-    clock."""
+    clock.  A NamedTuple: landing makes three for each capture."""
 
     row: bytes
     cells: Mapping[bytes, bytes]
