@@ -14,7 +14,7 @@ from pinakes.errors import InputRefused
 from pinakes.index.manifest import ManifestLine, parse_line, place_of
 
 from .archive_files import ArchiveFiles
-from .refs import Place
+from .proven_originals import Place
 
 _COPY_NUMBER = 7
 _FIRST_COPY = 2

@@ -11,33 +11,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
-from typing import NamedTuple
 
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
-from pinakes.index.seconds import second_of
 from pinakes.rewrite.replace import Replacement
-from pinakes.warc.digest import Digest
 from pinakes.warc.heads import RecordHead, head_of, read_head
 from pinakes.warc.members import GZIP_MAGIC, MEMBER_START
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import Original, Unwritable, original_of
+from pinakes.warc.revisit import Original, Unwritable
 from pinakes.warc.revisit_forms import RevisitBuilder
 from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
 
 from .archive_files import ArchiveFiles
+from .proven_originals import Place, ProvenOriginals, record_not_there
 from .shared_members import RECORD_END, compress_member, cut_apart, pieces_of
 
 DEFAULT_MIN_SAVING_BYTES = 64
-_KEPT_ORIGINALS = 1 << 16
+_PIECE_STRETCHES = 64
 _OFFSET = attrgetter("offset")
-Place = tuple[str, int, int]
-"""A record: name of its file, offset, inner offset."""
+_Reason = Unwritable | InputRefused | MalformedRecord
 
 
 @dataclass(slots=True)
@@ -56,13 +52,18 @@ class RefsCount:
         self.problems += other.problems
 
 
-class KnownOriginal(NamedTuple):
-    """What a revisit needs to know of its original, and the checksum of its body."""
+@dataclass(slots=True)
+class _Stretch:
+    """Duplicates that begin at one offset, and how far the first is worked out.
 
-    reference: Original
-    record_type: str
-    body_size: int
-    rest_crc32: int
+    Where the first is alone, it has a head; else its member is to be cut apart.
+    """
+
+    lines: list[ManifestLine]
+    head: RecordHead | None = None
+    original: Original | None = None
+    data: bytes = b""
+    reason: _Reason | None = None
 
 
 class RevisitWriter:
@@ -81,12 +82,10 @@ class RevisitWriter:
         `duplicates` are the records that the manifest may have replaced, in whatever
         file: none of them becomes anybody's original.
         """
-        self._files = files
         self._builder = RevisitBuilder(run)
         self._min_saving_bytes = min_saving_bytes
-        self._duplicates = duplicates
+        self._originals = ProvenOriginals(files, duplicates)
         self._shapes = ShapeBook()
-        self._original = lru_cache(maxsize=_KEPT_ORIGINALS)(self._read_original)
 
     def replacements(
         self, source: Source, lines: Iterable[ManifestLine], count: RefsCount
@@ -100,35 +99,66 @@ class RevisitWriter:
         self._shapes = ShapeBook()
         start = source.view(0, 4)
         members = MEMBER_START.match(start) is not None
-        duplicates = (line for line in lines if (line.copy_number or 0) > 1)
-        for _, group in groupby(duplicates, key=_OFFSET):
-            found = list(group)
+        duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
+        stretches = (_Stretch(list(group)) for _, group in groupby(duplicates, key=_OFFSET))
+        while piece := list(islice(stretches, _PIECE_STRETCHES)):
             if members and start[:3] != GZIP_MAGIC:
-                count.left_full["compression"] += len(found)
-            elif replacement := self._replace(source, found, count, members=members):
-                yield replacement
+                count.left_full["compression"] += sum(len(stretch.lines) for stretch in piece)
+                continue
+            self._work_out(source, piece, members=members)
+            for stretch in piece:
+                replacement = self._replace(source, stretch, count, members=members)
+                if replacement is not None:
+                    yield replacement
+
+    def _work_out(self, source: Source, stretches: list[_Stretch], *, members: bool) -> None:
+        """Make the revisits of the records that are alone in their stretch.
+
+        One step for all of them, then the next: what a step needs stays in the processor's
+        caches, which saves a fifth of the time.
+        """
+        for step in (self._read, self._find_original, self._build):
+            for stretch in stretches:
+                try:
+                    step(source, stretch)
+                except (Unwritable, InputRefused, MalformedRecord) as reason:
+                    stretch.head, stretch.reason = None, reason
+        if members:
+            for stretch in stretches:
+                if stretch.data:
+                    stretch.data = compress_member(stretch.data + RECORD_END)
+
+    def _read(self, source: Source, stretch: _Stretch) -> None:
+        line = stretch.lines[0]
+        if len(stretch.lines) == 1 and not line.inner_offset:
+            head = read_head(source, line.offset, line.length, shapes=self._shapes)
+            stretch.head = head if head.alone else None
+
+    def _find_original(self, source: Source, stretch: _Stretch) -> None:
+        if stretch.head is not None:
+            stretch.original = self._originals.prove(source, stretch.lines[0], stretch.head)
+
+    def _build(self, _: Source, stretch: _Stretch) -> None:
+        head, original = stretch.head, stretch.original
+        if head is not None and original is not None:
+            stretch.data = self._builder.build(
+                head.header, head.http_head, original, crc32=head.crc32
+            )
 
     def _replace(
-        self, source: Source, found: list[ManifestLine], count: RefsCount, *, members: bool
+        self, source: Source, stretch: _Stretch, count: RefsCount, *, members: bool
     ) -> Replacement | None:
-        """What takes the place of the duplicates that begin at one offset."""
-        line = found[0]
-        if len(found) == 1 and not line.inner_offset:
-            try:
-                head = read_head(source, line.offset, line.length, shapes=self._shapes)
-                revisit = self._revisit(source, line, head) if head.alone else b""
-            except (Unwritable, InputRefused, MalformedRecord) as reason:
-                _leave_full(reason, count)
-                return None
-            if revisit:
-                data = compress_member(revisit + RECORD_END) if members else revisit
-                return self._worthwhile(line.offset, head.length, len(data), (data,), 1, count)
-        if not members:
-            count.left_full["unreadable"] += len(found)
-            count.problems.append(_not_there(source, line.offset))
+        offset, head, data = stretch.lines[0].offset, stretch.head, stretch.data
+        if stretch.reason is not None:
+            _leave_full(stretch.reason, count)
             return None
-        by_inner_offset = {line.inner_offset: line for line in found}
-        return self._replace_shared(source, line.offset, by_inner_offset, count)
+        if head is not None:
+            return self._worthwhile(offset, head.length, len(data), (data,), 1, count)
+        if not members:
+            _not_there(source, offset, len(stretch.lines), count)
+            return None
+        found = {line.inner_offset: line for line in stretch.lines}
+        return self._replace_shared(source, offset, found, count)
 
     def _replace_shared(
         self, source: Source, offset: int, found: dict[int, ManifestLine], count: RefsCount
@@ -141,7 +171,11 @@ class RevisitWriter:
             if line is None:
                 return None
             try:
-                revisit = self._revisit(source, line, head_of(record))
+                head = head_of(record)
+                original = self._originals.prove(source, line, head)
+                revisit = self._builder.build(
+                    head.header, head.http_head, original, crc32=head.crc32
+                )
             except (Unwritable, InputRefused, MalformedRecord) as reason:
                 _leave_full(reason, done)
                 return None
@@ -150,8 +184,7 @@ class RevisitWriter:
 
         first = read_record(source, offset, digests=())
         if not isinstance(first, Record) or first.offset != offset:
-            count.left_full["unreadable"] += len(found)
-            count.problems.append(_not_there(source, offset))
+            _not_there(source, offset, len(found), count)
             return None
         wanted = len(found)
         try:
@@ -160,8 +193,7 @@ class RevisitWriter:
             count.left_full[reason.reason] += wanted
             return None
         if found:
-            count.left_full["unreadable"] += len(found)
-            count.problems.append(_not_there(source, offset))
+            _not_there(source, offset, len(found), count)
         count.left_full.update(done.left_full)
         count.problems += done.problems
         size = result.seek(0, 2)
@@ -188,65 +220,8 @@ class RevisitWriter:
         count.saved_bytes += saved
         return Replacement(offset, length, pieces)
 
-    def _revisit(self, source: Source, line: ManifestLine, head: RecordHead) -> bytes:
-        """The bytes of the revisit that takes this record's place.
 
-        Raises:
-            Unwritable: where it stays full.
-            MalformedRecord: where manifest and file speak of different records.
-        """
-        if line.original_file is None or line.original_offset is None:
-            raise Unwritable("original-unknown")
-        record_type = _check_line(source, head, line)
-        place = (line.original_file, line.original_offset, line.original_inner_offset)
-        if place in self._duplicates or place == (line.file, line.offset, line.inner_offset):
-            raise Unwritable("original-not-full")
-        original = self._original(*place, line.original_length or 0)
-        reference = original.reference
-        if (reference.target_uri, reference.date) != (line.original_uri, line.original_date):
-            raise MalformedRecord(
-                "the manifest's original is another record now: make the manifest again",
-                file=line.original_file,
-                offset=line.original_offset,
-            )
-        if not head.body_size:
-            raise Unwritable("empty")
-        if (head.body_size, head.rest_crc32, record_type) != (
-            original.body_size,
-            original.rest_crc32,
-            original.record_type,
-        ):
-            raise Unwritable("body-differs")
-        _check_order(line, reference)
-        return self._builder.build(head.header, head.http_head, reference, crc32=head.crc32)
-
-    def _read_original(
-        self, name: str, offset: int, inner_offset: int, length: int
-    ) -> KnownOriginal:
-        source = self._files.source(name)
-        head = read_head(source, offset, length, inner_offset=inner_offset, shapes=self._shapes)
-        header = head.header
-        record_type = header.record_type
-        if record_type not in ("response", "resource"):
-            raise Unwritable("original-not-full")
-        if header.field("warc-truncated") is not None or header.field("warc-segment-number"):
-            raise Unwritable("original-not-full")
-
-        def stored_digest() -> Digest:
-            record = read_record(source, offset, inner_offset=inner_offset)
-            if not isinstance(record, Record):
-                raise _not_there(source, offset)
-            return record.payload_digest("sha1")
-
-        return KnownOriginal(
-            reference=original_of(header, stored_digest),
-            record_type=record_type,
-            body_size=head.body_size,
-            rest_crc32=head.rest_crc32,
-        )
-
-
-def _leave_full(reason: Unwritable | InputRefused | MalformedRecord, count: RefsCount) -> None:
+def _leave_full(reason: _Reason, count: RefsCount) -> None:
     if isinstance(reason, Unwritable):
         count.left_full[reason.reason] += 1
     else:
@@ -254,33 +229,6 @@ def _leave_full(reason: Unwritable | InputRefused | MalformedRecord, count: Refs
         count.problems.append(reason)
 
 
-def _not_there(source: Source, offset: int) -> MalformedRecord:
-    return MalformedRecord(
-        "the record here is not the manifest's: make the manifest again",
-        file=source.name,
-        offset=offset,
-    )
-
-
-def _check_line(source: Source, head: RecordHead, line: ManifestLine) -> str:
-    """The record's type; MalformedRecord where it is not the one the line was made from."""
-    record_type = head.header.record_type
-    uri, date, _ = head.header.outline()
-    if (
-        record_type != (line.type or "response")
-        or (uri or "") != line.target_uri
-        or date != line.date
-        or (line.size is not None and line.size != head.body_size)
-    ):
-        raise _not_there(source, line.offset)
-    return record_type
-
-
-def _check_order(line: ManifestLine, original: Original) -> None:
-    """A revisit never refers to a later capture, nor to its own URI and second."""
-    own = second_of(line.date)
-    earlier = second_of(original.date)
-    if own is None or earlier is None or earlier > own:
-        raise Unwritable("original-later")
-    if earlier == own and original.target_uri == line.target_uri:
-        raise Unwritable("ambiguous-reference")
+def _not_there(source: Source, offset: int, records: int, count: RefsCount) -> None:
+    count.left_full["unreadable"] += records
+    count.problems.append(record_not_there(source, offset))
