@@ -13,10 +13,12 @@ from pathlib import Path
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
-from pinakes.catalog.file_rows import take_claim
+from pinakes.catalog.file_rows import FileEntry, take_claim
 from pinakes.catalog.leases import release_lease, take_lease
+from pinakes.dedupe.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.run_files import RunFiles
-from pinakes.dedupe.store_run import DedupeReport, DedupeRequest, StoreRun
+from pinakes.dedupe.run_report import DedupeReport, DedupeRequest
+from pinakes.dedupe.store_run import StoreRun
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.acts import Actor
@@ -67,8 +69,10 @@ def page(number: int, version: int = 0) -> bytes:
     return f"<html>{number} {seed}</html>".encode() + hashlib.shake_128(seed.encode()).digest(900)
 
 
-def write_crawl(folder: Path, crawl: int, *, pages: int = 12, files: int = 2) -> None:
-    """A crawl of the site: every third page is another one in every crawl."""
+def write_crawl(
+    folder: Path, crawl: int, *, pages: int = 12, files: int = 2, version: int | None = None
+) -> None:
+    """A crawl of the site: every third page is another one in every crawl, or `version`."""
     folder.mkdir(parents=True)
     for part in range(files):
         info = {
@@ -80,7 +84,7 @@ def write_crawl(folder: Path, crawl: int, *, pages: int = 12, files: int = 2) ->
         for number in range(part, pages, files):
             uri = f"http://example.org/{number}"
             date = f"202{crawl}-01-01T00:00:{number:02d}Z"
-            body = page(number, crawl if number % 3 == 0 else 0)
+            body = page(number, (version or crawl) if number % 3 == 0 else 0)
             members.append(response(uri, date, body, crawl * 1000 + number))
         data = b"".join(gzip.compress(member, mtime=0) for member in members)
         (folder / f"part-{part}.warc.gz").write_bytes(data)
@@ -105,9 +109,17 @@ class Scene:
         return [lander.land(path, f"{name}/{inside}", COLLECTION) for path, inside in inputs]
 
     def dedupe(
-        self, *, act: str = "dedupe-a", at: At = lambda step: None, **options: object
+        self,
+        *,
+        act: str = "dedupe-a",
+        at: At = lambda step: None,
+        grace_ms: int | None = None,
+        **options: object,
     ) -> DedupeReport:
-        """`act` names the run: it stands in every revisit, so states are compared by one."""
+        """`act` names the run: it stands in every revisit, so states are compared by one.
+
+        Without `grace_ms` no old generation is dropped.
+        """
         actor = Actor()
         lease = take_lease(
             self.rows,
@@ -137,11 +149,19 @@ class Scene:
                 now_ms=actor.now_ms(),
                 is_gone=actor.is_gone,
             ),
+            drop=None if grace_ms is None else partial(self.drop, grace_ms),
             at=at,
         )
         report = work.execute()
         release_lease(self.rows, lease)
         return report
+
+    def drop(self, grace_ms: int, entries: Iterable[FileEntry]) -> Iterator[Dropped]:
+        # A millisecond later than what was written just now.
+        now_ms = Actor().now_ms() + 1
+        return drop_old_generations(
+            self.rows, self.archive, entries, now_ms=now_ms, grace_ms=grace_ms
+        )
 
     def state(self) -> dict[str, object]:
         """Everything a reader can see, without names of acts, times and tokens."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 
 from pinakes import __version__
 from pinakes.catalog.crawl_rows import read_crawl
-from pinakes.catalog.file_rows import Held, take_claim
+from pinakes.catalog.file_rows import FileEntry, Held, take_claim
 from pinakes.catalog.leases import HeldLease, release_lease, take_lease
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.cli.exits import Exit
@@ -18,10 +19,12 @@ from pinakes.cli.output import Console
 from pinakes.cli.plan_text import format_plan
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.collection import Collection
-from pinakes.dedupe.old_generations import drop_old_generations
+from pinakes.dedupe.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.plan import plan_dedupe
 from pinakes.dedupe.run_files import RunFiles
-from pinakes.dedupe.store_run import DedupeReport, DedupeRequest, StoreRun
+from pinakes.dedupe.run_report import WANTS_ROOM, DedupeReport, DedupeRequest
+from pinakes.dedupe.store_run import StoreRun
+from pinakes.dedupe.waves import Drop
 from pinakes.errors import ConfigError, Conflict, MissingExtra
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
@@ -95,12 +98,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             wanted, again = _what_to_do(stores, lease, request)
             if again:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
-            report = _execute(stores, lease, wanted, actor, console)
+            drop = partial(_drop, arguments, stores, actor, console) if arguments.drop_old else None
+            report = _execute(stores, lease, wanted, actor, console, drop)
             if wanted == request:
                 break
         _tell(report, console)
-        if arguments.drop_old:
-            _drop_old(arguments, request, stores, actor, console)
     return Exit.SOME_FAILED if report.problems or report.refs.problems else Exit.DONE
 
 
@@ -119,23 +121,24 @@ def _forecast(
     return Exit.DONE
 
 
-def _drop_old(
+def _drop(
     arguments: argparse.Namespace,
-    request: DedupeRequest,
     stores: Stores,
     actor: Actor,
     console: Console,
-) -> None:
-    entries = Collection(stores.rows, stores.archive, request.collection).entries.values()
-    dropped = drop_old_generations(
+    entries: Iterable[FileEntry],
+) -> Iterator[Dropped]:
+    """Drop what has been replaced for the grace time, telling of each."""
+    for dropped in drop_old_generations(
         stores.rows,
         stores.archive,
         entries,
         now_ms=actor.now_ms(),
         grace_ms=arguments.grace * 1000,
-    )
-    for name, size in dropped:
+    ):
+        name, size = dropped
         console.result({"dropped": name, "bytes": size}, text=f"dropped {name}, {size:,} bytes")
+        yield dropped
 
 
 def _request(
@@ -183,7 +186,12 @@ def _what_to_do(
 
 
 def _execute(
-    stores: Stores, lease: HeldLease, request: DedupeRequest, actor: Actor, console: Console
+    stores: Stores,
+    lease: HeldLease,
+    request: DedupeRequest,
+    actor: Actor,
+    console: Console,
+    drop: Drop | None,
 ) -> DedupeReport:
     act = lease.lease.act
     work = StoreRun(
@@ -194,10 +202,11 @@ def _execute(
         run=act,
         act_time_ms=lease.lease.act_time_ms,
         claim=partial(_claim, stores, actor, act),
+        drop=drop,
     )
     with console.progress(_VERB, unit="files") as progress:
         report = work.execute(progress.advance)
-    set_run_state(stores.rows, act, RunState(state="done"))
+    set_run_state(stores.rows, act, RunState(state="stopped" if report.is_stopped else "done"))
     release_lease(stores.rows, lease)
     return report
 
@@ -230,4 +239,9 @@ def _sentences(report: DedupeReport) -> str:
         if counts:
             listed = ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items()))
             lines.append(f"{title}: {listed}")
+    if report.is_stopped:
+        lines.append(
+            f"stopped: {report.files_left[WANTS_ROOM]:,} files are left for want of room; the same "
+            "command goes on when old generations are dropped (--drop-old, after --grace)"
+        )
     return "\n".join(lines)

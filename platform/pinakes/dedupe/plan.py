@@ -30,7 +30,7 @@ from .collection import Collection, Decisions
 from .process import process_lines
 from .refs import RefsCount, RevisitWriter
 from .resolve import resolve_lines
-from .store_run import DedupeRequest
+from .run_report import DedupeRequest
 
 MEASURED_REVISITS = 200
 _TOP = 10

@@ -36,6 +36,11 @@ class RunFiles:
         """Whether the decisions are all there."""
         return (self.folder / DECIDED).exists()
 
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the originals' row keys are all there: they are pinned before."""
+        return (self.folder / ORIGINAL_KEYS).exists()
+
     def write_decided(self, lines: Iterable[ManifestLine], counts: Mapping[str, object]) -> None:
         """Keep the duplicates among these lines; `counts` may fill while they are drawn."""
         self.folder.mkdir(parents=True, exist_ok=True)

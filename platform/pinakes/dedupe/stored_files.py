@@ -20,7 +20,17 @@ class StoredFiles(ArchiveFiles):
     def __init__(self, archive: ArchiveReader, names: Mapping[str, str]) -> None:
         super().__init__()
         self._archive = archive
-        self._names = names
+        self._names = dict(names)
+
+    def add(self, stored: str) -> None:
+        """Let a stored file be asked for by its own name, too."""
+        self._names[stored] = stored
+
+    def close(self, name: str) -> None:
+        """Let go of a file, so that its space is given back when it is deleted."""
+        entry = self._open.pop(name, None)
+        if entry is not None:
+            entry[1].close()
 
     def _enter(self, name: str, stack: ExitStack) -> Source:
         if name not in self._names:

@@ -1,0 +1,59 @@
+"""What a run of `dedupe` over a store is asked for, and what it tells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from pinakes.errors import PinakesError
+
+from .refs import RefsCount
+
+WANTS_ROOM = "max-extra-bytes"
+"""Why a file is left that the same command rewrites once old generations are dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupeRequest:
+    """What a run is to do; `crawl` None is the whole collection."""
+
+    collection: str
+    crawl: str | None
+    compare: bool = True
+    min_saving_bytes: int | None = 64
+    min_file_saving: float = 0.01
+    max_extra_bytes: int | None = None
+
+
+@dataclass(slots=True)
+class DedupeReport:
+    """What a run did."""
+
+    run: str
+    files: int = 0
+    targets_restored: int = 0
+    files_left: Counter[str] = field(default_factory=Counter)
+    extra_bytes: int = 0
+    refs: RefsCount = field(default_factory=RefsCount)
+    problems: list[PinakesError] = field(default_factory=list)
+    decisions: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether there was no room for all files: the same command goes on later."""
+        return self.files_left[WANTS_ROOM] > 0
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "run": self.run,
+            "files_rewritten": self.files,
+            "targets_restored": self.targets_restored,
+            "files_left": dict(+self.files_left),
+            "stopped": self.is_stopped,
+            "revisits": self.refs.records,
+            "saved_bytes": self.refs.saved_bytes,
+            "extra_bytes": self.extra_bytes,
+            "left_full": dict(self.refs.left_full),
+            "problems": [str(problem) for problem in self.problems],
+            "decisions": self.decisions,
+        }

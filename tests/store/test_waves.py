@@ -1,0 +1,115 @@
+"""`--max-extra-bytes`: rewriting in waves, and what a wave that is over leaves behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scenes import KILLED, Scene, kill_at, make_scene, write_crawl
+from test_at_once import check_references
+
+from pinakes.dedupe.run_report import WANTS_ROOM
+
+pytestmark = pytest.mark.slow
+
+# Crawl 3 repeats what is new in crawl 2: its originals lie in files that are rewritten.
+CRAWLS = (1, 2, 3)
+REVISITS = 8 + 12
+# One of the new generations of some 3 or 5 kB at a time, never two.
+BOUND = 6000
+
+
+def prepare(scene: Scene) -> None:
+    write_crawl(scene.crawls / "c3", 3, version=2)
+    for crawl in CRAWLS:
+        scene.land(crawl)
+
+
+@pytest.fixture
+def landed(scene: Scene) -> Scene:
+    prepare(scene)
+    return scene
+
+
+def stored_bytes(scene: Scene) -> int:
+    return sum(f.size for f in scene.archive.list() if not f.name.endswith(".parquet"))
+
+
+def current(state: dict[str, object]) -> dict[str, object]:
+    """A state without the old generations, in which waves may differ."""
+    files = state["files"]
+    assert isinstance(files, list)
+    names = {name if n == 1 else name.replace("/", f"/g{n}/", 1) for name, _, n in files}
+    stored = [pair for pair in state["stored"] if pair[0] in names]  # type: ignore[attr-defined]
+    return {**state, "stored": stored, "sidecars": [], "aside": []}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
+        prepare(scene)
+        assert scene.dedupe().refs.records == REVISITS
+        return current(scene.state())
+
+
+def test_drops_and_goes_on_within_the_bound(landed: Scene, undisturbed: dict[str, object]) -> None:
+    before = stored_bytes(landed)
+    most = before
+
+    def watch(step: str) -> None:
+        nonlocal most
+        if step == "published":
+            most = max(most, stored_bytes(landed))
+
+    report = landed.dedupe(grace_ms=0, max_extra_bytes=BOUND, at=watch)
+    assert (report.files, report.refs.records, report.is_stopped) == (4, REVISITS, False)
+    assert before < most <= before + BOUND
+    # Not without the bound: there all new generations lie beside the old ones.
+    assert report.extra_bytes > BOUND
+    assert not report.problems
+    assert check_references(landed) == REVISITS
+    assert current(landed.state()) == undisturbed
+    assert stored_bytes(landed) < before
+
+
+def test_stops_where_it_may_not_drop_and_goes_on_later(
+    landed: Scene, undisturbed: dict[str, object]
+) -> None:
+    before = stored_bytes(landed)
+    report = landed.dedupe(max_extra_bytes=BOUND)
+    assert report.is_stopped
+    assert report.files + report.files_left[WANTS_ROOM] == 4
+    assert 0 < stored_bytes(landed) - before <= BOUND
+    check_references(landed)
+    # At once, or within the grace time, it may do no more.
+    assert landed.dedupe(max_extra_bytes=BOUND).files == 0
+    assert landed.dedupe(max_extra_bytes=BOUND, grace_ms=3_600_000).files == 0
+    assert landed.dedupe(max_extra_bytes=BOUND, grace_ms=0).is_stopped is False
+    assert check_references(landed) == REVISITS
+    assert current(landed.state()) == undisturbed
+
+
+def test_a_file_that_never_fits_is_told_of_and_the_others_go_on(landed: Scene) -> None:
+    report = landed.dedupe(max_extra_bytes=1)
+    assert report.files_left == {"larger than max-extra-bytes": 4}
+    assert not report.is_stopped
+
+
+def test_killed_at_every_step_and_run_again(
+    tmp_path: Path,
+    in_child,  # type: ignore[no-untyped-def]
+    undisturbed: dict[str, object],
+) -> None:
+    for step in range(1 << 30):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        with make_scene(folder) as scene:
+            prepare(scene)
+            options = {"grace_ms": 0, "max_extra_bytes": BOUND}
+            died = in_child(lambda: scene.dedupe(at=kill_at(step), **options))  # noqa: B023
+            if died != KILLED:
+                break
+            scene.dedupe(**options)
+            assert current(scene.state()) == undisturbed, f"killed at step {step}"
+    # Of the run itself 4, of four files 7 each.
+    assert step == 32
