@@ -11,6 +11,22 @@ from pinakes.errors import ConfigError, InputRefused
 from pinakes.ingest.hooks import hand_over, refuse_wacz
 from pinakes.ingest.inputs import Input
 
+# The lines and blank lines of heritrix3's CrawlSummaryReport.java.
+CRAWL_REPORT = """\
+crawl name: basic
+crawl status: Finished
+duration: 1m2s3ms
+
+seeds crawled: 1
+seeds uncrawled: 0
+
+hosts visited: 1
+
+URIs processed: 4
+URI successes: 3
+URI failures: 1
+"""
+
 
 def _touch(*paths: Path) -> None:
     for path in paths:
@@ -30,15 +46,19 @@ def test_heritrix(tmp_path: Path) -> None:
     assert [path.name for path in found.left] == ["WEB-2.warc.gz.open"]
     assert hand_over("heritrix", [str(launch)]).crawl == found.crawl
     _touch(launch / "reports" / "crawl-report.txt")
-    report = "Crawl Name: basic\nCrawl Status: Finished\nTotal Seeds Crawled: 1\n"
-    (launch / "reports" / "crawl-report.txt").write_text(report)
+    (launch / "reports" / "crawl-report.txt").write_text(CRAWL_REPORT)
     found = hand_over("heritrix", [str(tmp_path / "my job")])
-    assert found.description == "Crawl Name: basic; Crawl Status: Finished"
+    assert found.description == (
+        "crawl name: basic; crawl status: Finished; duration: 1m2s3ms; URI successes: 3"
+    )
 
 
 def test_browsertrix_collection(tmp_path: Path) -> None:
     collection = tmp_path / "collections" / "news-1"
     _touch(collection / "archive" / "rec-0.warc.gz", collection / "pages" / "pages.jsonl")
+    # What --combineWARC and --generateWACZ add holds the same records once more.
+    _touch(collection / "news-1_0.warc.gz", collection / "news-1.wacz")
+    _touch(collection / "warc-cdx" / "rec-0.warc.gz.cdx", collection / "logs" / "a.log")
     found = hand_over("browsertrix", [str(collection)])
     assert (found.crawl, [item.name for item in found.inputs]) == ("news-1", ["rec-0.warc.gz"])
 
@@ -98,7 +118,7 @@ def test_where_there_is_no_crawl(tmp_path: Path, hook: str) -> None:
         hand_over(hook, ["a", "b"])
 
 
-def test_a_wacz_is_for_another_verb() -> None:
-    with pytest.raises(InputRefused, match="import-wacz"):
+def test_a_wacz_is_no_archive_file() -> None:
+    with pytest.raises(InputRefused, match="unzip it"):
         refuse_wacz(Input(Path("a.wacz"), "a.wacz"))
     refuse_wacz(Input(Path("a.warc.gz"), "a.warc.gz"))

@@ -2,11 +2,13 @@
 
     heritrix     JOBDIR/latest -> LAUNCH, LAUNCH/warcs/*.warc.gz (.open while written),
                  LAUNCH/reports/crawl-report.txt, written when the crawl ends
-    browsertrix  collections/NAME/archive/*.warc.gz; or the JSON of a `crawlFinished` webhook
+    browsertrix  collections/NAME/archive/*.warc.gz (what --combineWARC makes of them lies in
+                 NAME, and repeats them); or the JSON of a `crawlFinished` webhook
     wget         NAME.warc.gz, or NAME-00000.warc.gz ... and NAME-meta.warc.gz
 
-Sources: Heritrix 3 wiki "Heritrix Output"; browsertrix `models.py` (`CrawlFinishedBody`);
-wget(1) `--warc-file`, `--warc-max-size`.
+Sources: heritrix3 `PathSharingContext` (latest, LAUNCH: 14 digits), `BaseWARCWriterProcessor`
+(warcs), `CrawlSummaryReport`; browsertrix-crawler `crawler.ts` (archivesDir, combineWARC);
+browsertrix `models.py` (`CrawlFinishedBody`, `CrawlFileOut`); wget 1.21, run.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from .inputs import Input, iter_inputs
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _WGET_PART = re.compile(r"-(?:\d{5}|meta)\Z")
-_REPORT_LINES = ("Crawl Name", "Crawl Status", "Duration Time", "URIs Crawled successfully")
+# As Heritrix writes them since 3.0; its manual has the capitals of Heritrix 1.
+_REPORT_LINES = ("crawl name: ", "crawl status: ", "duration: ", "URI successes: ")
 
 
 class Handover(NamedTuple):
@@ -131,6 +134,8 @@ HOOKS: MappingProxyType[str, Callable[[Sequence[str]], Handover]] = MappingProxy
 
 
 def refuse_wacz(item: Input) -> None:
-    """Raise InputRefused for a package of archive files, which another verb takes."""
+    """Raise InputRefused for a package of archive files."""
     if item.path.name.endswith(".wacz"):
-        raise InputRefused("a WACZ package: `pinakes import-wacz` takes it", file=str(item.path))
+        raise InputRefused(
+            "a WACZ package: unzip it, and ingest the folder archive/ in it", file=str(item.path)
+        )
