@@ -157,6 +157,20 @@ def test_a_broken_line_is_named_and_the_rest_is_done(
     assert references("processed") == EXPECTED
 
 
+def test_refs_names_a_broken_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("broken").write_text("what is this\n")
+    assert main(["refs", "a.warc.gz", "--manifest", "broken", "-o", "out"]) == Exit.SOME_FAILED
+    assert "broken: line 1 is no manifest line: 'what is this'" in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_refs_says_that_nothing_was_decided(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["refs", "a.warc.gz", "--manifest", "sha1.manifest", "-o", "out"]) == Exit.DONE
+    assert "sha1.manifest: marks no duplicate" in capsys.readouterr().err
+
+
 def test_an_unresolved_manifest_is_not_processed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -304,6 +304,14 @@ def test_links_to_a_file_are_the_file(ingest: Ingest) -> None:
         assert (stored / name).read_bytes() == record(1)
 
 
+def test_a_folder_without_archive_files_is_named(ingest: Ingest) -> None:
+    ingest.put("notes.txt", b"hello")
+    done = ingest.land(ingest.crawl)
+    assert done.returncode == 0
+    assert "no archive file there" in done.stderr
+    assert ingest.state() == NOTHING
+
+
 def test_unfinished_files_are_listed_and_left(ingest: Ingest) -> None:
     for suffix in (".open", ".part", ".invalid", ".tmp"):
         ingest.put(f"a.warc.gz{suffix}", record(1))

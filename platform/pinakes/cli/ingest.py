@@ -91,6 +91,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         if arguments.watch:
             landing.watch(arguments, names)
         landing.note_left(found.left)
+        if not found.inputs and not found.left:
+            console.warn("nothing to land: no archive file there")
         with console.progress("ingest", total=_size(found.inputs)) as progress:
             for item in found.inputs:
                 landing.land(item, progress)
@@ -184,8 +186,8 @@ def _report(landed: Landed, path: str, console: Console) -> bool:
             "captures": landed.captures,
             "errors": dict(landed.errors),
         },
-        text=f"{printable(landed.archive_file)}: {what}, {landed.size} bytes"
-        + ("" if landed.was_there else f", {landed.captures} captures"),
+        text=f"{printable(landed.archive_file)}: {what}, {landed.size:,} bytes"
+        + ("" if landed.was_there else f", {landed.captures:,} captures"),
     )
     for line in landed.lines:
         console.warn(f"{printable(path)}:{printable(line)}")

@@ -37,6 +37,8 @@ def format_plan(plan: Plan) -> str:
 
 
 def _table(title: str, groups: dict[str, Savings]) -> list[str]:
+    if not groups:
+        return []
     ordered = sorted(groups.items(), key=lambda item: -item[1].bytes)[:5]
     return [f"by {title}"] + [
         f"  {saved.bytes:>12,} bytes in {saved.records:>8,}  {printable(name)}"

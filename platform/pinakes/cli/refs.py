@@ -18,7 +18,13 @@ from pinakes.dedupe.duplicates import Duplicates
 from pinakes.dedupe.in_place import InPlaceRewriting
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.rewriting import Replacements, refuse_equal_names, rewrite_to
-from pinakes.errors import ConfigError, Conflict, DigestMismatch, InputRefused
+from pinakes.errors import (
+    ConfigError,
+    Conflict,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+)
 from pinakes.warc.source import open_source
 
 _TO_COUNT = "min_saving_bytes"
@@ -74,7 +80,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if not run_id.isascii() or not run_id.replace("-", "").replace("_", "").isalnum():
         raise ConfigError("--run is letters, digits, - and _")
     with open_files(arguments, superseded=arguments.in_place) as files:
-        duplicates = Duplicates.read(manifest, files)
+        duplicates = _read_duplicates(manifest, files)
+        if not duplicates.places:
+            console.say(f"{manifest}: marks no duplicate; `pinakes resolve --process` would")
         writer = RevisitWriter(
             files,
             run=run_id,
@@ -150,6 +158,14 @@ class _Batch:
         self.total.add(count)
         self._console.result(_report(name, count), text=_sentence(name, count))
         progress.advance(path.stat().st_size)
+
+
+def _read_duplicates(manifest: Path, files: ArchiveFiles) -> Duplicates:
+    try:
+        return Duplicates.read(manifest, files)
+    except MalformedRecord as problem:
+        problem.file = str(manifest)
+        raise
 
 
 def run_id_of(manifest: Path) -> str:

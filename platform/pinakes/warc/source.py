@@ -141,7 +141,7 @@ def open_source(
     name = os.fspath(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise InputRefused("not a regular file: give the files in it, or use DIR", file=name)
+            raise InputRefused("not a regular file; of a folder, give the files in it", file=name)
         file = Path(path).open("rb", buffering=0)  # noqa: SIM115 (closed below)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
