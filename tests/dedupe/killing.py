@@ -16,10 +16,10 @@ EVENTS = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir"}
 CALLS = ("write", "copy_file_range", "fsync", "ftruncate", "close")
 
 
-def dies(arguments: list[object], folder: Path, step: int) -> bool:
+def dies(arguments: list[object], folder: Path, step: int, *, well: int = 0) -> bool:
     """Run the verb in a child that ends itself, as by kill -9, at its step on `folder`.
 
-    False where it had fewer steps, and ended well.
+    False where it had fewer steps, and ended with the exit code `well`.
     """
     child = os.fork()
     if not child:
@@ -30,7 +30,7 @@ def dies(arguments: list[object], folder: Path, step: int) -> bool:
             os._exit(code)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    assert code in (0, DIED), f"step {step}: exit {code}"
+    assert code in (well, DIED), f"step {step}: exit {code}"
     return code == DIED
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
+from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark
@@ -24,7 +25,6 @@ from .refs import RefsCount, RevisitWriter
 from .resolution import Resolution
 from .run_report import WANTS_ROOM, DedupeReport, DedupeRequest
 from .stored_files import StoredFiles
-from .stored_lines import is_replaced
 from .validate import Comparison, compare_files
 from .waves import Room
 
@@ -146,18 +146,8 @@ class FileRewriter:
 
     def _marks_of(self, decided: _Decided, row: SidecarRow) -> dict[bytes, bytes]:
         """The mark of a record that became a revisit just now."""
-        if row.ordinal not in decided or not is_replaced(row):
-            return {}
-        mark = DedupeMark(
-            run=self._run,
-            hash_extension=row.hash_extension or 0,
-            copy_number=row.copy_number or 0,
-            refers_to_key=row.original_key.decode("ascii") if row.original_key else None,
-            refers_to_target_uri=row.refers_uri,
-            refers_to_date=row.refers_date,
-            refers_to_id=row.refers_id,
-        )
-        return {DedupeMark.COLUMN: encode_cell(mark)}
+        mark = mark_of(row, self._run) if row.ordinal in decided else None
+        return {DedupeMark.COLUMN: encode_cell(mark)} if mark is not None else {}
 
 
 def _at_place(line: ManifestLine, placed: Placed | None) -> ManifestLine:

@@ -13,6 +13,7 @@ from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
@@ -124,9 +125,9 @@ class LateRevisits:
         return originals
 
     def _marks_of(self, ordinals: set[int], row: SidecarRow) -> dict[bytes, bytes]:
-        if row.ordinal not in ordinals:
+        mark = mark_of(row, self._run) if row.ordinal in ordinals else None
+        if mark is None:
             return {}
-        mark = DedupeMark(run=self._run, hash_extension=row.hash_extension or 0, copy_number=1)
         return {
             DedupeMark.COLUMN: encode_cell(mark),
             Pin.COLUMN: encode_cell(Pin(run=self._run)),

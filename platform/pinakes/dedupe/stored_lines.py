@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pinakes.catalog.generation_rows import is_replaced, without_decision
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import CAPTURE_TYPES
 from pinakes.warc.digest import Digest, parse_digest
-
-
-def is_replaced(row: SidecarRow) -> bool:
-    """Whether an earlier run has made this record a revisit."""
-    return row.copy_number is not None and row.copy_number > 1
 
 
 def landed_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
@@ -22,8 +18,7 @@ def landed_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
     """
     if not is_replaced(row):
         return stored_line(row, archive_file)
-    full = row._replace(copy_number=None, refers_uri=None, refers_date=None, refers_id=None)
-    line = stored_line(full, archive_file)
+    line = stored_line(without_decision(row), archive_file)
     return line._replace(copy_number=row.copy_number) if line is not None else None
 
 

@@ -16,6 +16,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from pinakes.catalog.generation_rows import is_replaced
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.index.manifest import ManifestLine
@@ -23,7 +24,7 @@ from pinakes.index.seconds import second_of
 
 from .clusters import PINNED
 from .marks import mark_lines
-from .stored_lines import is_replaced, landed_line
+from .stored_lines import landed_line
 
 _ARRIVAL_BYTES = 400
 _NUMBER_BYTES = 40

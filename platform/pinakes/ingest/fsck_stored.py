@@ -15,14 +15,20 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held
+from pinakes.catalog.generation_rows import (
+    is_replaced,
+    mark_of,
+    read_generation_rows,
+    without_decision,
+)
 from pinakes.catalog.record_rows import capture_cells, digest_rows, location_of
 from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
 from pinakes.errors import InputRefused, SchemaError
-from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
-from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.file_cells import FileFacts
+from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
 from pinakes.row_store.port import Put, RowStore, get_row
 from pinakes.warc.reader import iter_records, read_record
@@ -101,18 +107,18 @@ class StoredFileCheck:
     # --- sidecar
 
     def _sidecar_finding(self, code: str, message: str) -> FsckFinding:
-        if self._entry.generation != 1:
-            return self._finding(code, f"{message}; of a later generation, which needs its run")
         return FsckFinding(
             code=code,
             file=self._name,
             message=message,
-            repair="make the sidecar and the rows anew from the archive file",
+            repair="make the sidecar and the rows anew from the archive file"
+            if self._entry.generation == 1
+            else "make the sidecar anew from the archive file and the rows",
             mend=self._rebuild,
         )
 
     def _rebuild(self) -> None:
-        """Sidecar and rows of the first generation, from its bytes, as its landing did.
+        """Sidecar and rows of the current generation, as its landing or its run made them.
 
         Rows that the old sidecar led to and the new one does not are deleted.
         """
@@ -120,7 +126,7 @@ class StoredFileCheck:
         name = self._entry.archive_file
         with self._claim(name) as held:
             before = self._row_names()
-            fresh = read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
+            fresh = self._rows_anew(act_time_ms)
             with self._archive.create_aside(f"{held.claim.token}.sidecar") as aside:
                 write_sidecar(aside.file, fresh)
                 aside.checksum()
@@ -130,6 +136,17 @@ class StoredFileCheck:
             delete_rows(self._rows, sorted(before - after), {name: held.claim.act_time_ms})
             for batch in iter_batches(iter_sidecar(self._archive, self._name)):
                 self._put_rows(batch)
+
+    def _rows_anew(self, act_time_ms: int) -> Iterator[SidecarRow]:
+        if self._entry.generation == 1:
+            return read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
+        return read_generation_rows(
+            self._rows,
+            self._archive,
+            self._entry.archive_file,
+            self._name,
+            act_time_ms=act_time_ms,
+        )
 
     def _row_names(self) -> set[RowName]:
         """The rows that the sidecar leads to; none where it cannot be read."""
@@ -200,11 +217,12 @@ class StoredFileCheck:
 
     def _put_rows(self, batch: Sequence[SidecarRow]) -> None:
         act_time_ms = self._act_time_ms()
-        captures, digests = [], []
+        captures, digests = self._lost_marks(batch), []
         for row in batch:
             if row.row_key is None:
                 continue
-            cells = capture_cells(row, self._entry.archive_file)
+            landed = without_decision(row) if is_replaced(row) else row
+            cells = capture_cells(landed, self._entry.archive_file)
             if self._entry.generation != 1:
                 # Where it lay at first, only its first sidecar knows.
                 del cells[numbered_column(Location, 1)]
@@ -213,6 +231,26 @@ class StoredFileCheck:
             digests += [Put(key, value, act_time_ms) for key, value in self._digest_rows(row)]
         self._rows.mutate("captures", captures)
         self._rows.mutate("digests", digests)
+
+    def _lost_marks(self, batch: Sequence[SidecarRow]) -> list[Put]:
+        """The marks of this generation's decisions that have gone with their rows."""
+        decided = {row.row_key: row for row in batch if row.row_key and row.copy_number}
+        if not decided:
+            return []
+        known = self._rows.get_rows("captures", list(decided), columns=[DedupeMark.COLUMN])
+        key = encode_file_key(self._entry.archive_file)
+        column = numbered_column(GenerationFacts, self._entry.generation)
+        found = get_row(self._rows, "files", key, columns=[column])
+        if found is None:
+            return []
+        cell = found.cells[column]
+        run = decode_cell(GenerationFacts, cell.value).act
+        marks = ((key, mark_of(row, run)) for key, row in decided.items() if key not in known)
+        return [
+            Put(key, {DedupeMark.COLUMN: encode_cell(mark)}, cell.timestamp_ms)
+            for key, mark in marks
+            if mark is not None
+        ]
 
     # --- locations and references
 

@@ -1,0 +1,145 @@
+"""The sidecar rows of a later generation, anew: places from its bytes, all else from the rows.
+
+A record that is a revisit now has lost the body that its row tells of; the catalogue knows
+it as it landed, and what was decided about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from itertools import islice
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.errors import InputRefused
+from pinakes.hbase_schema.capture_cells import DedupeMark
+from pinakes.row_store.port import RowStore
+from pinakes.warc.digest import parse_digest
+from pinakes.warc.header import Header
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import is_ours, restore_header
+from pinakes.warc.source import Source
+
+from .captures import Capture, get_captures
+from .requests import iter_rows
+from .sidecar import SidecarRow
+
+_BATCH_ROWS = 500
+
+
+def read_generation_rows(
+    store: RowStore, archive: ArchiveReader, archive_file: str, name: str, *, act_time_ms: int
+) -> Iterator[SidecarRow]:
+    """The rows of the generation stored as `name`, as the run that wrote it made them.
+
+    `act_time_ms` is the time of the file's landing.
+
+    Raises:
+        InputRefused: where a record was replaced, and its row is not there.
+    """
+    landed = datetime.fromtimestamp(act_time_ms / 1000, timezone.utc)
+    sizes: dict[int, int] = {}
+
+    def records(source: Source) -> Iterator[Record]:
+        for item in iter_records(source, digests=("sha1", "sha256")):
+            if isinstance(item, Record):
+                if item.type == "revisit" and is_ours(item.header):
+                    old = Header(restore_header(item.header)).get("Content-Length")
+                    sizes[item.ordinal] = int(old or 0)
+                yield item
+
+    with archive.open(name) as file:
+        rows = iter_rows(records(Source(file, name=name)), archive_file=archive_file, landed=landed)
+        while batch := list(islice(rows, _BATCH_ROWS)):
+            known = get_captures(store, [row.row_key for row in batch if row.row_key is not None])
+            for row in batch:
+                size = sizes.pop(row.ordinal, None)
+                capture = known.get(row.row_key or b"")
+                if capture is not None:
+                    yield _as_known(row, capture, size)
+                elif size is None:
+                    yield row
+                else:
+                    raise InputRefused(
+                        f"the record at {row.offset} was replaced, and its row in the catalogue "
+                        "is not there: put the sidecar back from a copy",
+                        file=name,
+                    )
+
+
+def _as_known(row: SidecarRow, capture: Capture, replaced_size: int | None) -> SidecarRow:
+    """The row with what the catalogue has of the record as it landed, and of the decision.
+
+    `replaced_size` is the Content-Length of before, where the record is a revisit of ours.
+    """
+    facts, mark = capture.facts, capture.dedupe
+    row = row._replace(
+        type=facts.type,
+        status=facts.status,
+        method=facts.method,
+        media_type=facts.media_type,
+        payload_size=facts.payload_size,
+        sha1=_bytes_of(facts.payload_sha1),
+        sha256=_bytes_of(facts.payload_sha256),
+        dechunked_sha1=_bytes_of(facts.dechunked_sha1),
+        dechunked_sha256=_bytes_of(facts.dechunked_sha256),
+        declared=facts.declared_digest,
+        verified_over=facts.declared_over,
+        skip=facts.skip,
+        findings=" ".join(facts.findings) or None,
+        refers_uri=facts.refers_to_target_uri,
+        refers_date=facts.refers_to_date,
+        refers_id=facts.refers_to_id,
+    )
+    was_full = facts.type != "revisit"
+    # A mark may be written ahead of a generation that is not current yet.
+    if mark is None or (replaced_size is not None and was_full) != (mark.copy_number > 1):
+        return row
+    row = row._replace(hash_extension=mark.hash_extension, copy_number=mark.copy_number)
+    if replaced_size is None:
+        return row
+    return row._replace(
+        content_length=replaced_size,
+        original_key=mark.refers_to_key.encode("ascii") if mark.refers_to_key else None,
+        refers_uri=mark.refers_to_target_uri,
+        refers_date=mark.refers_to_date,
+        refers_id=mark.refers_to_id,
+    )
+
+
+def is_replaced(row: SidecarRow) -> bool:
+    """Whether a run of dedupe has made this record a revisit."""
+    return row.copy_number is not None and row.copy_number > 1
+
+
+def without_decision(row: SidecarRow) -> SidecarRow:
+    """The row of a record that was replaced, as its landing wrote it, but for its place."""
+    return row._replace(
+        hash_extension=None,
+        copy_number=None,
+        original_key=None,
+        refers_uri=None,
+        refers_date=None,
+        refers_id=None,
+    )
+
+
+def mark_of(row: SidecarRow, run: str) -> DedupeMark | None:
+    """What is written into the row of a capture about the decision on it; None for none."""
+    if row.copy_number is None:
+        return None
+    return DedupeMark(
+        run=run,
+        hash_extension=row.hash_extension or 0,
+        copy_number=row.copy_number,
+        refers_to_key=row.original_key.decode("ascii") if row.original_key else None,
+        refers_to_target_uri=row.refers_uri if is_replaced(row) else None,
+        refers_to_date=row.refers_date if is_replaced(row) else None,
+        refers_to_id=row.refers_id if is_replaced(row) else None,
+    )
+
+
+def _bytes_of(digest: str | None) -> bytes | None:
+    parsed = parse_digest(digest) if digest is not None else None
+    return parsed.value if parsed is not None else None

@@ -1,0 +1,104 @@
+"""fsck of files that dedupe has rewritten: sidecars and rows come back as the run left them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from killing import dies
+from scenes import Scene, make_scene
+from test_late_revisits import prepare
+
+from pinakes.catalog.file_rows import read_entry
+from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.fsck import Fsck
+
+pytestmark = pytest.mark.slow
+REWRITTEN = ("c2/part-0.warc.gz", "c2/part-1.warc.gz")
+
+
+@pytest.fixture
+def deduped(scene: Scene) -> Scene:
+    """Two crawls, one of them rewritten, and a target restored in a third generation."""
+    prepare(scene)
+    scene.dedupe(act="dedupe-b")
+    return scene
+
+
+def mend(scene: Scene, *, full: bool = True) -> list[str]:
+    found = []
+    for finding in Fsck(scene.rows, scene.archive, Actor(), full=full).findings():
+        found.append(finding.code)
+        if finding.mend is not None:
+            finding.mend()
+    return found
+
+
+def sidecar_of(scene: Scene, name: str) -> str:
+    generation = read_entry(scene.rows, name).generation
+    return str(scene.archive.path_of(sidecar_name(generation_file(name, generation))))
+
+
+def sidecars(scene: Scene) -> dict[str, list[SidecarRow]]:
+    return {name: list(read_sidecar(sidecar_of(scene, name))) for name in REWRITTEN}
+
+
+def empty(path: str) -> None:
+    os.truncate(path, 0)
+
+
+@pytest.mark.parametrize(
+    ("harm", "code"), [(os.unlink, "sidecar-missing"), (empty, "sidecar-unreadable")]
+)
+@pytest.mark.parametrize("old_ones", [True, False])
+def test_a_sidecar_is_made_anew(deduped: Scene, harm, code: str, old_ones: bool) -> None:  # type: ignore[no-untyped-def]
+    assert [read_entry(deduped.rows, name).generation for name in REWRITTEN] == [2, 3]
+    if not old_ones:
+        entries = [read_entry(deduped.rows, name) for name in REWRITTEN]
+        assert list(deduped.drop(0, entries))
+    rows, state = sidecars(deduped), deduped.state()
+    for name in REWRITTEN:
+        harm(sidecar_of(deduped, name))
+    assert mend(deduped) == [code, code]
+    assert sidecars(deduped) == rows
+    assert deduped.state() == state
+    assert mend(deduped) == []
+
+
+def test_lost_rows_come_back_with_their_marks(deduped: Scene) -> None:
+    before = deduped.state()
+    with sqlite3.connect(deduped.folder / "store" / "rows.sqlite") as connection:
+        keys = (b"org,example)/4 2022", b"org,example)/4 2023")
+        connection.execute("DELETE FROM captures WHERE row >= ? AND row < ?", keys)
+    connection.close()
+    assert mend(deduped) == ["rows-missing"]
+    assert mend(deduped) == []
+    after = deduped.state()
+    lost = [cell for cell in before["captures"] if cell not in after["captures"]]  # type: ignore[operator,attr-defined]
+    # Where it lay at first, only its first sidecar knows.
+    assert [column for _, column, _ in lost] == [b"m:location.1"]
+    assert {**after, "captures": []} == {**before, "captures": []}
+
+
+def test_killed_at_every_step_and_run_again(deduped: Scene, tmp_path: Path) -> None:
+    rows, state = sidecars(deduped), deduped.state()
+    for name in REWRITTEN:
+        os.unlink(sidecar_of(deduped, name))
+    deduped.rows.close()
+    for step in range(1 << 30):
+        folder = tmp_path / str(step)
+        shutil.copytree(deduped.folder / "store", folder / "store")
+        died = dies(["fsck", "--repair", "--store", folder / "store"], folder, step, well=1)
+        with make_scene(folder, crawls=()) as scene:
+            assert set(mend(scene, full=False)) <= {"sidecar-missing", "dead-claim", "aside"}
+            assert mend(scene) == []
+            assert sidecars(scene) == rows
+            assert scene.state() == state
+        if not died:
+            break
+    assert step > len(REWRITTEN) * 3
