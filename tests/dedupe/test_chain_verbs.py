@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from warc_sets import OTHER, PAGE, ArchiveFile, Rec, write_set
+from warc_sets import DECLARED, OTHER, PAGE, ArchiveFile, Rec, write_set
 
 from pinakes.cli import main
 from pinakes.cli.exits import Exit
@@ -76,6 +76,23 @@ def test_weak_digests_are_not_trusted(folder: Path, capsys: pytest.CaptureFixtur
     assert main(arguments) == Exit.WRONG_CALL
     assert "--digest sha256" in capsys.readouterr().err
     assert not Path("resolved").exists()
+
+
+@pytest.mark.parametrize("declared", DECLARED)
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+def test_what_a_revisit_names_by_a_digest_alone_stays_full(
+    algorithm: str, declared: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the manifest's algorithm, and what the declared digest is over."""
+    monkeypatch.chdir(tmp_path)
+    first = Rec(declared=declared, framing=True)
+    target = replace(first, uri="http://example.org/2", date="2021-01-01T00:00:00Z")
+    naming = replace(target, type="revisit", date="2022-01-01T00:00:00Z")
+    write_set(Path(), [ArchiveFile("a", [first, target, naming])])
+    assert main(["manifest", "a.warc.gz", "--digest", algorithm, "-o", "m"]) == Exit.DONE
+    assert main(["resolve", "m", "-o", "resolved"]) == Exit.DONE
+    assert main(["process", "resolved", "-o", "processed"]) == Exit.DONE
+    assert [line.full for line in lines_of("processed")] == [None, "pinned", None]
 
 
 def test_statistics(folder: Path) -> None:

@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pinakes.index.manifest import ManifestLine
-from pinakes.index.scan import iter_manifest, why_not
-from pinakes.warc.digest import Digest
+from pinakes.index.scan import declared_digest, iter_manifest, why_not
+from pinakes.warc.digest import Digest, parse_digest
+from pinakes.warc.header import Header
 from pinakes.warc.reader import iter_records
-from pinakes.warc.record import DamagedStretch, Record
+from pinakes.warc.record import DamagedStretch, MemoryBody, Record
 from pinakes.warc.source import Source
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
@@ -125,6 +128,51 @@ def test_a_declared_digest_counts_where_it_is_trusted(
 ) -> None:
     (line,) = lines_of(response(**fields), trust_declared=trust)
     assert line.digest == (expected or str(Digest("sha1", hashlib.sha1(BODY).digest())))
+
+
+SHA1 = str(Digest("sha1", hashlib.sha1(BODY).digest()))
+SHA256 = str(Digest("sha256", hashlib.sha256(BODY).digest()))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "declared", "also"),
+    [
+        pytest.param("sha1", SHA1, None, id="the same"),
+        pytest.param("sha1", "SHA-1:" + hashlib.sha1(BODY).hexdigest(), None, id="respelled"),
+        pytest.param("sha1", DECLARED, DECLARED, id="another value"),
+        pytest.param("sha1", DECLARED.lower(), DECLARED, id="another value, respelled"),
+        pytest.param("sha1", "sha-256:" + SHA256[7:].upper(), SHA256, id="another algorithm"),
+        pytest.param("sha256", SHA1, SHA1, id="sha1 where sha256 is computed"),
+        pytest.param("sha256", SHA1.lower(), SHA1, id="and respelled"),
+        pytest.param("sha1", "odd", "odd", id="in no spelling known"),
+        pytest.param("sha1", "", None, id="empty"),
+    ],
+)
+def test_another_digest_that_is_declared_is_noted(
+    algorithm: str, declared: str, also: str | None
+) -> None:
+    (line,) = lines_of(response(WARC_Payload_Digest=declared), algorithm=algorithm)
+    assert line.digest == {"sha1": SHA1, "sha256": SHA256}[algorithm]
+    assert line.also == also
+    revisit = record("revisit", OK + b"\r\n", WARC_Payload_Digest=declared)
+    (line,) = lines_of(revisit, algorithm=algorithm)
+    assert line.also is None
+
+
+def test_a_line_with_nothing_declared_has_no_other_digest() -> None:
+    (line,) = lines_of(response())
+    assert line.also is None
+
+
+@given(
+    st.text("=: 0123456789ABCDEFXYZabcsha\u00c4", max_size=45)
+    | st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ2345678= ", min_size=31, max_size=33).map("sha1:".__add__)
+)
+def test_a_declared_digest_is_spelled_as_ours_where_it_is_one(text: str) -> None:
+    header = Header(b"WARC/1.1\r\nWARC-Payload-Digest: " + text.encode() + b"\r\n\r\n")
+    made = Record(0, 0, 0, header, MemoryBody(b"", 0, 0), 0, "WARC/1.1", "response")
+    text = text.strip(" ")
+    assert declared_digest(made) == str(parse_digest(text) or text)
 
 
 OTHER = request("GET", "http://other/")

@@ -31,6 +31,7 @@ def assert_same_answers(raw: bytes, taught: bytes) -> bool:
     assert {n: shaped.field(n) for n in names} == {n: parsed.field(n) for n in names}
     assert all(shaped.has_any(frozenset({n})) == parsed.has_any(frozenset({n})) for n in names)
     assert shaped.outline() == parsed.outline()
+    assert shaped.payload_digest == parsed.payload_digest
     assert shaped.lines() == parsed.lines()
     assert shaped.declares_http == parsed.declares_http
     assert (shaped.shape.version, shaped.shape.record_type) == (
@@ -53,6 +54,11 @@ FITS = {
     "in brackets": (
         header(b"WARC-Target-URI: x", b"WARC-Date: 1", b"WARC-Record-ID: y"),
         header(b"WARC-Target-URI: <x>", b"WARC-Date: 2 ", b"WARC-Record-ID: <y> "),
+    ),
+    "a payload digest": (header(b"WARC-Payload-Digest: x"), header(b"WARC-Payload-Digest:  y ")),
+    "two payload digests": (
+        header(b"WARC-Payload-Digest: 1", b"warc-payload-digest: 2"),
+        header(b"WARC-Payload-Digest: 3", b"warc-payload-digest: 4"),
     ),
     "HTTP by its type": (header(start=TYPED), header(start=TYPED)),
     "HTTP where another was": (

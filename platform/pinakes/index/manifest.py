@@ -105,7 +105,7 @@ _make: Callable[[Iterable[object]], ManifestLine] = ManifestLine._make
 
 
 # What lies before, between and behind the values of a common line.
-_COMMON = (_UNSET[6:10], _UNSET[12:16], _UNSET[17:])
+_COMMON = (_UNSET[6:10], _UNSET[12:16], _UNSET[17:25], _UNSET[26])
 
 
 def _is_plain_text(text: str) -> bool:
@@ -142,17 +142,20 @@ def format_line(line: ManifestLine, *, plain: bool = False) -> str:
 
 def _format_common(line: ManifestLine, plain: bool) -> str | None:
     """A whole response as `pinakes manifest` writes most; None where any other is due."""
-    if (line[6:10], line[12:16], line[17:]) != _COMMON:
+    if (line[6:10], line[12:16], line[17:25], line[26]) != _COMMON:
         return None
     file, offset, length, uri, date, digest = line[:6]
-    size, status, record_id = line.size, line.status, line.record_id
+    size, status, record_id, also = line.size, line.status, line.record_id, line.also
     if size is None or status is None or record_id is None:
         return None
-    names = (file, uri, date, digest, record_id)
+    names = (file, uri, date, digest, record_id, digest if also is None else also)
     if not _is_plain_text("".join(names)) or not _NAMELESS.isdisjoint(names):
         return None
     text = f"{file} {offset} {length} {uri} {date} {digest}"
-    return text if plain else f"{text} size={size} status={status} id={record_id}"
+    if plain:
+        return text
+    text += f" size={size} status={status} id={record_id}"
+    return text if also is None else f"{text} also={also}"
 
 
 def _format_any(line: ManifestLine, plain: bool) -> str:

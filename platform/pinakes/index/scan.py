@@ -128,6 +128,7 @@ def _capture_line(
             if record_type == "revisit"
             else format_digest(algorithm, record.payload_hash(algorithm))
         )
+    declared = record.header.payload_digest
     line = ManifestLine(
         file,
         record.offset,
@@ -146,6 +147,7 @@ def _capture_line(
         None,
         record.inner_offset,
         record_id,
+        also=_also(declared, digest) if declared and declared != digest else None,
     )
     return line if record_type == "response" else _with_particulars(line, record)
 
@@ -163,9 +165,22 @@ def _with_particulars(line: ManifestLine, record: Record) -> ManifestLine:
 
 def declared_digest(record: Record) -> str | None:
     """The declared payload digest in our spelling; as written where it is in none."""
-    text = record.header.field("warc-payload-digest")
-    digest = parse_digest(text) if text else None
-    return str(digest) if digest is not None else text
+    text = record.header.payload_digest
+    return _our_spelling(text) if text else text
+
+
+def _our_spelling(declared: str) -> str:
+    # What nearly all writers declare is spelled as ours, or is none.
+    if len(declared) == 37 and declared[:5] == "sha1:" and declared[5:].isupper():
+        return declared
+    digest = parse_digest(declared)
+    return declared if digest is None else str(digest)
+
+
+def _also(declared: str, digest: str) -> str | None:
+    """The declared digest, where it is another than the one on the line."""
+    also = _our_spelling(declared)
+    return also if also != digest else None
 
 
 def _is_whole(record: Record) -> bool:

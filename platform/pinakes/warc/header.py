@@ -71,6 +71,11 @@ class Header:
         return (self.field("warc-type") or "").lower()
 
     @property
+    def payload_digest(self) -> str | None:
+        """WARC-Payload-Digest as written."""
+        return self.field("warc-payload-digest")
+
+    @property
     def declares_http(self) -> bool:
         """Whether Content-Type says that the block is an HTTP message."""
         return (self.field("content-type") or "")[:16].lower() == "application/http"

@@ -35,6 +35,7 @@ class Shape(NamedTuple):
     names: tuple[bytes, ...]
     groups: dict[str, int]
     length_group: int
+    digest_group: int | None
     outline_groups: tuple[int, int, int] | None
     version: str
     record_type: str
@@ -44,13 +45,15 @@ class Shape(NamedTuple):
 class ShapedHeader(Header):
     """A header that fits a shape."""
 
-    __slots__ = ("_match", "_outline", "content_length", "shape")
+    __slots__ = ("_digest", "_match", "_outline", "content_length", "shape")
 
     def __init__(self, shape: Shape, match: re.Match[bytes], content_length: int) -> None:
         self.raw = match[0]
         self._index = None
         self.shape = shape
         self.content_length = content_length
+        digest = shape.digest_group
+        self._digest = match[digest] if digest is not None else None
         groups = shape.outline_groups
         self._outline: tuple[bytes, ...] | None = match.group(*groups) if groups else None
         # The match itself would keep the whole record in memory: `_group` matches again.
@@ -92,6 +95,11 @@ class ShapedHeader(Header):
     @property
     def record_type(self) -> str:
         return self.shape.record_type
+
+    @property
+    def payload_digest(self) -> str | None:
+        digest = self._digest
+        return None if digest is None else digest.decode("utf-8", "surrogateescape").strip(BLANK)
 
     @property
     def declares_http(self) -> bool:
@@ -211,6 +219,7 @@ def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> S
         tuple(name.lower() for name, _ in lines),
         groups,
         groups["content-length"],
+        groups.get("warc-payload-digest"),
         (groups[_OUTLINE[0]], groups[_OUTLINE[1]], groups[_OUTLINE[2]])
         if groups.keys() >= set(_OUTLINE)
         else None,
