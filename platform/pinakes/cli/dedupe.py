@@ -12,7 +12,7 @@ from pinakes import __version__
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import FileEntry, Held, take_claim
 from pinakes.catalog.leases import HeldLease, release_lease, take_lease
-from pinakes.catalog.run_rows import put_run, read_run, set_run_state
+from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console
@@ -21,7 +21,7 @@ from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.collection import Collection
 from pinakes.dedupe.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.plan import plan_dedupe
-from pinakes.dedupe.run_files import RunFiles
+from pinakes.dedupe.run_files import RunFiles, clear_ended_runs
 from pinakes.dedupe.run_report import WANTS_ROOM, DedupeReport, DedupeRequest
 from pinakes.dedupe.store_run import StoreRun
 from pinakes.dedupe.waves import Drop
@@ -100,6 +100,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
             drop = partial(_drop, arguments, stores, actor, console) if arguments.drop_old else None
             report = _execute(stores, lease, wanted, actor, console, drop)
+            clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
             if wanted == request:
                 break
         _tell(report, console)

@@ -6,12 +6,13 @@
     STORE/runs/RUN/report.json          what was done
 
 A file here is whole or not there; a run that is taken up again goes on from what it finds.
+Of a run that has ended the report is kept, and nothing else.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -44,6 +45,8 @@ class RunFiles:
     def write_decided(self, lines: Iterable[ManifestLine], counts: Mapping[str, object]) -> None:
         """Keep the duplicates among these lines; `counts` may fill while they are drawn."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        # Keys are those of the lines beside them.
+        (self.folder / ORIGINAL_KEYS).unlink(missing_ok=True)
         with (
             written_aside(self.folder / DECIDED) as descriptor,
             open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="\n",
@@ -80,6 +83,15 @@ class RunFiles:
             for name, group in groupby(pairs, key=lambda pair: pair[0].file):
                 yield name, list(group)
 
+    def clear(self) -> None:
+        """Delete what the run has worked out, but for its report; again is no harm."""
+        for path in self.working_files():
+            path.unlink(missing_ok=True)
+
+    def working_files(self) -> list[Path]:
+        """All files but the report."""
+        return [path for path in sorted(self.folder.iterdir()) if path.name != REPORT]
+
     def write_json(self, name: str, content: Mapping[str, object]) -> None:
         """Keep a report; one that is there is replaced."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -99,3 +111,11 @@ class RunFiles:
             return {}
         content: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
         return content
+
+
+def clear_ended_runs(folder: Path, has_ended: Callable[[str], bool]) -> None:
+    """Clear the runs below a folder that have ended: this one, and what one that died left."""
+    for path in sorted(folder.glob("dedupe-*")):
+        files = RunFiles(path)
+        if path.is_dir() and files.working_files() and has_ended(path.name):
+            files.clear()

@@ -1,0 +1,57 @@
+"""What a run leaves behind: its report; the working files of one that has not ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from scenes import Scene
+
+from pinakes.catalog.run_rows import put_run, set_run_state
+from pinakes.cli import main
+from pinakes.dedupe.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT
+from pinakes.hbase_schema.run_cells import RunFacts, RunState
+
+pytestmark = pytest.mark.slow
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def dedupe(scene: Scene) -> int:
+    store = str(scene.folder / "store")
+    return main(["dedupe", "--all", "--store", store, "--collection", "news"])
+
+
+def put_files(scene: Scene, run: str, state: str, files: Iterable[str]) -> Path:
+    put_run(scene.rows, run, RunFacts(verb="dedupe", act_time_ms=1, software="tests"))
+    set_run_state(scene.rows, run, RunState(state=state))
+    folder = scene.folder / "store" / "runs" / run
+    folder.mkdir(parents=True)
+    for name in files:
+        (folder / name).write_bytes(b"{}")
+    return folder
+
+
+def test_the_report_stays(scene: Scene) -> None:
+    scene.land(1)
+    scene.land(2)
+    assert dedupe(scene) == 0
+    [folder] = (scene.folder / "store" / "runs").iterdir()
+    assert names(folder) == [REPORT]
+
+
+@pytest.mark.parametrize("state", ["done", "stopped"])
+@pytest.mark.parametrize("left", [[DECIDED], [GENERATIONS, ORIGINAL_KEYS], []])
+def test_what_one_that_died_left_goes(scene: Scene, state: str, left: list[str]) -> None:
+    folder = put_files(scene, "dedupe-old", state, [*left, REPORT])
+    going_on = put_files(scene, "dedupe-elsewhere", "running", [DECIDED, GENERATIONS])
+    unknown = scene.folder / "store" / "runs" / "dedupe-mine"
+    unknown.mkdir()
+    (unknown / "notes").write_bytes(b"")
+    assert dedupe(scene) == 0
+    assert names(folder) == [REPORT]
+    assert names(going_on) == sorted([DECIDED, GENERATIONS])
+    assert names(unknown) == ["notes"]
