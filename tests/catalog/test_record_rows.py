@@ -7,6 +7,7 @@ from dataclasses import fields
 from datetime import datetime, timezone
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from pinakes.catalog.record_rows import (
     digest_rows,
     is_plainly_fit,
     media_type_of,
+    method_of,
     sidecar_row,
 )
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry, Location
@@ -143,3 +145,32 @@ def test_values_are_given_in_the_order_of_the_fields(tmp_path: Path) -> None:
     )
     written = json.loads(cells[CaptureFacts.COLUMN])
     assert list(written) == ["v"] + [f.name for f in fields(CaptureFacts) if f.name in written]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"get / HTTP/1.1\r\n\r\n",
+        b"POST / HTTP/1.1\r\n\r\nGET ",
+        b"GET",
+        b"GETS /",
+        b"",
+    ],
+)
+@pytest.mark.parametrize("media_type", ["application/http", "text/plain"])
+@pytest.mark.parametrize("uri", ["http://e.org/", "dns:e.org"])
+def test_the_method_at_a_glance_is_that_of_the_head(
+    tmp_path: Path, block: bytes, media_type: str, uri: str
+) -> None:
+    path = tmp_path / "one.warc"
+    head = (
+        f"WARC/1.0\r\nWARC-Type: request\r\nWARC-Target-URI: {uri}\r\n"
+        f"Content-Type: {media_type}\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    path.write_bytes(head.encode() + block + b"\r\n\r\n")
+    with open_source(path) as source:
+        [record] = (item for item in iter_records(source) if isinstance(item, Record))
+    glance = method_of(record)
+    http = record.http
+    assert glance == (http.method if http is not None else None)

@@ -25,7 +25,7 @@ from pinakes.warc.dates import format_14, format_17, parse_date
 from pinakes.warc.digest import format_digest
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.http import HttpHead
-from pinakes.warc.record import Record
+from pinakes.warc.record import MemoryBody, Record
 
 from .declared import sha1_text, verified_over
 from .sidecar import SidecarRow
@@ -56,7 +56,6 @@ def sidecar_row(record: Record, *, archive_file: str, landed: datetime) -> Sidec
     """The row of one record, its request not considered yet (see `requests`)."""
     if record.type in CAPTURE_TYPES:
         return _capture_row(record, archive_file, landed)
-    http = record.http if record.type == "request" else None
     uri, date, record_id = record.header.outline()
     return SidecarRow(
         record.ordinal,
@@ -66,7 +65,7 @@ def sidecar_row(record: Record, *, archive_file: str, landed: datetime) -> Sidec
         uri,
         date,
         None,  # status
-        http.method if http is not None else None,
+        method_of(record) if record.type == "request" else None,
         None,  # media_type
         record.offset,
         record.length,
@@ -157,6 +156,15 @@ def is_plainly_fit(
         and field("warc-segment-number") is None
         and record.version[:4] == "WARC"
     )
+
+
+def method_of(request: Record) -> str | None:
+    """`request.http.method`, without looking for the end of the head where it is GET."""
+    body = request.body
+    if isinstance(body, MemoryBody) and body.data[body.start : body.start + 4] == b"GET ":
+        return "GET" if request.holds_http else None
+    http = request.http
+    return http.method if http is not None else None
 
 
 _NAME = b"content-type"
