@@ -274,6 +274,32 @@ def test_surplus_of_any_size_before_a_record_in_a_member(size: int) -> None:
         assert second.inner_offset == len(A) + len(filling)
 
 
+HEADER_BYTES = A.index(b"\r\n\r\n") + 4
+
+
+@pytest.mark.parametrize("cut", range(1, HEADER_BYTES))
+def test_a_header_that_breaks_off_takes_no_line_of_the_next_member(cut: int) -> None:
+    items = check_source(source_of(member(A[:cut]) + member(B) + member(C)))
+    broken = items[0]
+    assert isinstance(broken, DamagedStretch) or (
+        broken.header.raw == A[:cut] and {f.code for f in broken.findings} == {"truncated"}
+    )
+    assert isinstance(broken, Record) == (cut >= A.index(b":") + 1)
+    assert [item.length for item in items[1:] if isinstance(item, Record)] == [
+        len(member(B)),
+        len(member(C)),
+    ]
+    assert not reported(items[1:])
+
+
+@pytest.mark.parametrize("cut", range(1, HEADER_BYTES))
+def test_a_header_may_go_over_two_members(cut: int) -> None:
+    first, second = check_source(source_of(member(A[:cut]) + member(A[cut:]) + member(B)))
+    assert isinstance(first, Record)
+    assert (first.header.raw, first.findings) == (A[:HEADER_BYTES], ())
+    assert not reported([first, second])
+
+
 def test_line_ends_before_a_record_in_the_next_member() -> None:
     first, second = records_of(member(A) + member(b"\r\n" + B))
     assert (first.findings, second.target_uri) == ((), "http://example.org/2")

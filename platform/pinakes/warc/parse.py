@@ -102,9 +102,9 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
         data = stream.peek(length)
         complete = len(data) < length
         if RECORD_START.match(data):
-            end = head_end(data)
-            if end >= 0:
-                return Header(data[:end])
+            ends = [at for at in (head_end(data), _next_record(stream, data)) if at >= 0]
+            if ends:
+                return Header(data[: min(ends)])
         elif data[:5].upper() == b"WARC/" and not complete and length < LINE_LIMIT_BYTES:
             pass
         else:
@@ -128,6 +128,12 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
         length *= 4
 
 
+def _next_record(stream: ByteStream, data: bytes) -> int:
+    """Where in `data` a later member begins with a record of its own; -1 if none does."""
+    starts = stream.member_starts(len(data))
+    return next((at for at in starts if at and starts_record(data[at:])), -1)
+
+
 class _Parse:
     """The parse of one record: where it began, and what was found wrong on the way."""
 
@@ -149,7 +155,8 @@ class _Parse:
             self.find("line-end", "header lines end with LF instead of CRLF")
         skip_bytes(stream, len(header.raw))
         if head_end(header.raw) < 0 and not isinstance(header, ArcHeader):
-            self.find("truncated", "the file ends in the record header")
+            what = "member" if stream.at_member_start() else "file"
+            self.find("truncated", f"the {what} ends in the record header")
             promised = promised or 0
         elif promised is None:
             self.find(
@@ -267,7 +274,7 @@ class _Parse:
 
     def check_length(self, record: Record) -> None:
         missing = record.content_length - record.body.size
-        if missing <= 0 or any(f.code == "content-length" for f in self.findings):
+        if missing <= 0 or any(f.code in ("content-length", "truncated") for f in self.findings):
             return
         damage = self.stream.damage
         if damage is not None and damage.code != "truncated":

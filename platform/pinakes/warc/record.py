@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 FINDINGS = {
     "crc": "the gzip checksum of the member does not fit its content",
     "damaged": "the compressed data breaks off in the middle of the record",
-    "truncated": "the file ends before the record does",
+    "truncated": "the file ends before the record does, or a member in its header",
     "content-length": "Content-Length is missing, no number, or not what lies there",
     "record-end": "the record is not closed by two line ends",
     "line-end": "header lines end with LF instead of CRLF",

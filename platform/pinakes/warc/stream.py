@@ -34,6 +34,7 @@ class ByteStream(Protocol):
     def place(self) -> tuple[int, int]: ...
     def end_of_last_byte(self) -> int: ...
     def at_member_start(self) -> bool: ...
+    def member_starts(self, length: int) -> list[int]: ...
 
 
 class PlainStream:
@@ -68,6 +69,10 @@ class PlainStream:
     def at_member_start(self) -> bool:
         """Whether the next byte is the first of a member; a plain file has none."""
         return False
+
+    def member_starts(self, length: int) -> list[int]:
+        """Which of the next `length` bytes are the first of a member: none."""
+        return []
 
 
 class MemberStream:
@@ -145,6 +150,11 @@ class MemberStream:
     def at_member_start(self) -> bool:
         """Whether the next byte is the first of a member."""
         return any(start == self.position for start, _ in self._members)
+
+    def member_starts(self, length: int) -> list[int]:
+        """Which of the next `length` bytes, peeked at before, are the first of a member."""
+        ahead = (start - self.position for start, _ in self._members)
+        return [at for at in ahead if 0 <= at < length]
 
     @property
     def resume_from(self) -> int:
