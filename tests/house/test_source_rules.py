@@ -145,12 +145,3 @@ def test_no_file_names_a_machine(
             if pattern.search(line) and file != Path("tests/house/test_source_rules.py"):
                 found.append(f"{file}:{number}: {line.strip()[:100]}")
     assert found == []
-
-
-def test_locks_name_neither_index_nor_folder(repository: Path) -> None:
-    for lock in sorted((repository / "requirements").glob("lock-*.txt")):
-        lines = lock.read_text().splitlines()
-        assert [line for line in lines if "://" in line or line.startswith("-")] == [], lock
-        pinned = [line for line in lines if re.match(r"[a-z0-9]", line, re.IGNORECASE)]
-        assert pinned
-        assert all(re.match(r"\S+==\S+( ;.*)? \\$", line) for line in pinned), lock
