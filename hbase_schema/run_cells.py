@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from .file_cells import Claim
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlFacts:
@@ -49,17 +51,11 @@ class CrawlState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
-    """`l:lease` of a crawl or collection: a claim on all of it (see `file_cells.Claim`)."""
+class Lease(Claim):
+    """`l:lease` of a collection: a claim on all of it."""
 
     COLUMN: ClassVar[bytes] = b"l:lease"
     VERSION: ClassVar[int] = 1
-
-    owner: str
-    token: str
-    act: str
-    act_time_ms: int
-    expires_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

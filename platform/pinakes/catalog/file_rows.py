@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pinakes.errors import Conflict
-from pinakes.hbase_schema.act_times import next_act_time
 from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
 from pinakes.hbase_schema.file_cells import (
     Claim,
@@ -23,10 +21,11 @@ from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, fil
 from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
+from .claims import ClaimedCell
+
 TABLE = "files"
 INFLIGHT = "inflight"
 LEASE_MS = 600_000
-_TAKE_ATTEMPTS = 3
 _COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, b"l")
 
 
@@ -125,76 +124,48 @@ def take_claim(
     Raises:
         Conflict: where somebody else has it.
     """
-    key = encode_file_key(archive_file)
-    for _ in range(_TAKE_ATTEMPTS):
-        row = get_row(store, TABLE, key, columns=[Claim.COLUMN])
-        value = row.value(Claim.COLUMN) if row is not None else None
-        last = decode_cell(Claim, value) if value is not None else None
-        unfinished = last is not None and last.expires_ms != 0
-        resumed = last is not None and unfinished and _verb(last.act) == _verb(act)
-        if (
-            last is not None
-            and unfinished
-            and last.owner != owner
-            and last.expires_ms > now_ms
-            and not is_gone(last.owner)
-        ):
-            raise Conflict(f"{last.owner} is working on it", file=archive_file)
-        if last is not None and resumed:
-            claim = replace(last, owner=owner, token=token, expires_ms=now_ms + LEASE_MS)
-        else:
-            earlier = after_ms if last is None else max(after_ms, last.act_time_ms)
-            claim = Claim(
-                owner=owner,
-                token=token,
-                act=act,
-                act_time_ms=next_act_time(now_ms, earlier),
-                expires_ms=now_ms + LEASE_MS,
-            )
-        if store.check_and_put(
-            TABLE, key, Claim.COLUMN, expected=value, value=encode_cell(claim)
-        ) or _holds(store, archive_file, token):
-            return Held(archive_file=archive_file, claim=claim, resumed=resumed)
-    raise Conflict("somebody else claims it at this moment; try again", file=archive_file)
+    claim, resumed = _cell_of(archive_file).take(
+        store,
+        owner=owner,
+        token=token,
+        act=act,
+        now_ms=now_ms,
+        is_gone=is_gone,
+        goes_on=lambda last: _verb(last) == _verb(act),
+        after_ms=after_ms,
+    )
+    return Held(archive_file=archive_file, claim=claim, resumed=resumed)
+
+
+def _cell_of(archive_file: str) -> ClaimedCell:
+    return ClaimedCell(
+        table=TABLE,
+        key=encode_file_key(archive_file),
+        cell=Claim,
+        holds_ms=LEASE_MS,
+        what="it",
+        file=archive_file,
+    )
 
 
 def _verb(act: str) -> str:
     return act.partition("-")[0]
 
 
-def _holds(store: RowStore, archive_file: str, token: str) -> bool:
-    row = get_row(store, TABLE, encode_file_key(archive_file), columns=[Claim.COLUMN])
-    value = row.value(Claim.COLUMN) if row is not None else None
-    return value is not None and decode_cell(Claim, value).token == token
-
-
 def require_claim(store: RowStore, held: Held) -> None:
     """Raise Conflict unless the claim is still ours: it may have expired and been taken."""
-    if not _holds(store, held.archive_file, held.claim.token):
-        raise Conflict("another process has taken over this file", file=held.archive_file)
+    _cell_of(held.archive_file).require(store, held.claim.token)
 
 
 def renew_claim(store: RowStore, held: Held, now_ms: int) -> Held:
     """Put off the claim's expiry; Raises Conflict as `require_claim` does."""
-    return _replace_claim(store, held, replace(held.claim, expires_ms=now_ms + LEASE_MS))
+    cell = _cell_of(held.archive_file)
+    return replace(held, claim=cell.renew(store, held.claim, expires_ms=now_ms + LEASE_MS))
 
 
 def release_claim(store: RowStore, held: Held) -> None:
     """Give the claim back; its act time stays, for the next act's."""
-    _replace_claim(store, held, replace(held.claim, expires_ms=0))
-
-
-def _replace_claim(store: RowStore, held: Held, claim: Claim) -> Held:
-    """Replace our claim, as it stands now: it may have been renewed since `held` was given."""
-    key = encode_file_key(held.archive_file)
-    row = get_row(store, TABLE, key, columns=[Claim.COLUMN])
-    value = row.value(Claim.COLUMN) if row is not None else None
-    ours = value is not None and decode_cell(Claim, value).token == held.claim.token
-    if not ours or not store.check_and_put(
-        TABLE, key, Claim.COLUMN, expected=value, value=encode_cell(claim)
-    ):
-        raise Conflict("another process has taken over this file", file=held.archive_file)
-    return replace(held, claim=claim)
+    _cell_of(held.archive_file).renew(store, held.claim, expires_ms=0)
 
 
 def set_state(store: RowStore, held: Held, state: str, *, generation: int | None = None) -> None:

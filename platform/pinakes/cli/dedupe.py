@@ -11,7 +11,7 @@ from functools import partial
 from pinakes import __version__
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import FileEntry, Held, take_claim
-from pinakes.catalog.leases import HeldLease, release_lease, take_lease
+from pinakes.catalog.leases import HeldLease, release_lease, renew_lease, take_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
@@ -206,7 +206,13 @@ def _execute(
         drop=drop,
     )
     with console.progress(_VERB, unit="files") as progress:
-        report = work.execute(progress.advance)
+
+        def advance(count: int) -> None:
+            # So that nobody takes a long run for a dead one; Conflict where somebody has.
+            renew_lease(stores.rows, lease, actor.now_ms())
+            progress.advance(count)
+
+        report = work.execute(advance)
     set_run_state(stores.rows, act, RunState(state="stopped" if report.is_stopped else "done"))
     release_lease(stores.rows, lease)
     return report

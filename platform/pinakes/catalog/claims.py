@@ -1,0 +1,120 @@
+"""Claims: who works on a file, or on a whole collection, and until when.
+
+A claim is one cell, changed by check-and-put alone.  One whose owner is gone, or that has
+run out, is taken over; an act that goes on with the last one's keeps its name and time, so
+that what is written again is written to the same cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pinakes.errors import Conflict
+from pinakes.hbase_schema.act_times import next_act_time
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.file_cells import Claim
+from pinakes.row_store.port import RowStore, get_row
+
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedCell:
+    """Where a claim lies, and how long one holds; `what` and `file` are for people."""
+
+    table: str
+    key: bytes
+    cell: type[Claim]
+    holds_ms: int
+    what: str
+    file: str | None = None
+
+    def read(self, store: RowStore) -> Claim | None:
+        """The claim as it stands, given back or not; None where none was ever taken."""
+        value = self._value(store)
+        return decode_cell(self.cell, value) if value is not None else None
+
+    def _value(self, store: RowStore) -> bytes | None:
+        row = get_row(store, self.table, self.key, columns=[self.cell.COLUMN])
+        return row.value(self.cell.COLUMN) if row is not None else None
+
+    def take(
+        self,
+        store: RowStore,
+        *,
+        owner: str,
+        token: str,
+        act: str,
+        now_ms: int,
+        is_gone: Callable[[str], bool],
+        goes_on: Callable[[str], bool],
+        after_ms: int = 0,
+    ) -> tuple[Claim, bool]:
+        """Take the claim for an act later than `after_ms`; say whether it goes on with one.
+
+        `goes_on(last)` is whether the act would end an unfinished one of that name.
+
+        Raises:
+            Conflict: where somebody is at work.
+        """
+        for _ in range(_ATTEMPTS):
+            value = self._value(store)
+            last = decode_cell(self.cell, value) if value is not None else None
+            unfinished = last is not None and last.expires_ms != 0
+            if last is not None and unfinished:
+                self._require_gone(last, owner, now_ms, is_gone)
+            resumed = last is not None and unfinished and goes_on(last.act)
+            if last is not None and resumed:
+                claim = replace(last, owner=owner, token=token, expires_ms=now_ms + self.holds_ms)
+            else:
+                earlier = after_ms if last is None else max(after_ms, last.act_time_ms)
+                claim = self.cell(
+                    owner=owner,
+                    token=token,
+                    act=act,
+                    act_time_ms=next_act_time(now_ms, earlier),
+                    expires_ms=now_ms + self.holds_ms,
+                )
+            # Whoever's token is there has it, also where the answer was lost.
+            if self._put(store, value, claim) or self.is_held(store, token):
+                return claim, resumed
+        raise Conflict(f"somebody else takes {self.what} at this moment; try again", file=self.file)
+
+    def _require_gone(
+        self, last: Claim, owner: str, now_ms: int, is_gone: Callable[[str], bool]
+    ) -> None:
+        if last.owner != owner and last.expires_ms > now_ms and not is_gone(last.owner):
+            raise Conflict(
+                f"{last.owner} is working on {self.what} ({last.act}): wait, and run this again",
+                file=self.file,
+            )
+
+    def _put(self, store: RowStore, expected: bytes | None, claim: Claim) -> bool:
+        column, value = self.cell.COLUMN, encode_cell(claim)
+        return store.check_and_put(self.table, self.key, column, expected=expected, value=value)
+
+    def is_held(self, store: RowStore, token: str) -> bool:
+        """Whether the claim is the one that was taken with this token."""
+        claim = self.read(store)
+        return claim is not None and claim.token == token
+
+    def require(self, store: RowStore, token: str) -> None:
+        """Raise Conflict unless the claim is still ours: it may have run out and been taken."""
+        if not self.is_held(store, token):
+            raise self._lost()
+
+    def renew(self, store: RowStore, claim: Claim, *, expires_ms: int) -> Claim:
+        """Put off the expiry of our claim as it stands now; 0 gives it back.
+
+        Its act time stays, for the next act's.  Raises Conflict where it is not ours.
+        """
+        value = self._value(store)
+        now = decode_cell(self.cell, value) if value is not None else None
+        renewed = replace(claim, expires_ms=expires_ms)
+        if now is None or now.token != claim.token or not self._put(store, value, renewed):
+            raise self._lost()
+        return renewed
+
+    def _lost(self) -> Conflict:
+        return Conflict(f"another process has taken {self.what} over", file=self.file)
