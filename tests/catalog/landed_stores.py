@@ -15,7 +15,8 @@ from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.acts import Actor
-from pinakes.ingest.landing import Landed, Lander
+from pinakes.ingest.landed import Landed
+from pinakes.ingest.landing import Lander
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
 

@@ -25,7 +25,8 @@ from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.hooks import HOOKS, Handover, hand_over, refuse_wacz
 from pinakes.ingest.inputs import Input, iter_inputs
-from pinakes.ingest.landing import Landed, Lander
+from pinakes.ingest.landed import Landed
+from pinakes.ingest.landing import Lander
 from pinakes.ingest.watch import SETTLE_S, Seen, follow, look_at
 from pinakes.profile import open_stores
 

@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
@@ -33,52 +30,21 @@ from pinakes.catalog.file_rows import (
     set_state,
     take_claim,
 )
-from pinakes.catalog.record_rows import capture_cells, digest_rows
-from pinakes.catalog.requests import iter_rows
-from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
+from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.file_cells import FileErrors, FileFacts, GenerationFacts
-from pinakes.hbase_schema.name_keys import crawl_of, encode_file_key
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.hbase_schema.run_cells import ActCounts
-from pinakes.row_store.port import Put, RowStore
-from pinakes.warc.members import GZIP_MAGIC
-from pinakes.warc.reader import Item, iter_records
-from pinakes.warc.record import Record
+from pinakes.row_store.port import RowStore
 from pinakes.warc.source import Source, open_source
 
 from .acts import Actor
 from .copying import CopyingFile
+from .landed import Landed, write_facts, write_rows
 
 STORED = "stored"
 VERB = "ingest"
 _ACT = f"{VERB}-"
 LANDING = "landing"
-_BATCH_ROWS = 10_000
-_KEPT_ERRORS = 100
-
-
-@dataclass(slots=True)
-class Landed:
-    """What became of a file."""
-
-    archive_file: str
-    size: int = 0
-    sha256: str = ""
-    was_there: bool = False
-    captures: int = 0
-    records: Counter[str] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
-    damaged: int = 0
-    lines: list[str] = field(default_factory=list)
-    format: str = "none"
-    compression: str = "none"
-
-    def note(self, offset: int, code: str, message: str) -> None:
-        self.errors[code] += 1
-        if len(self.lines) < _KEPT_ERRORS:
-            self.lines.append(f"{offset}: {code}: {message}")
 
 
 class Lander:
@@ -166,7 +132,9 @@ class Lander:
         ):
             copying = CopyingFile(file, copy.file)
             source = Source(copying, name=str(path))
-            self._write_rows(source, held, collection, sidecar.file, result)
+            write_rows(
+                self._rows, source, sidecar.file, held=held, collection=collection, result=result
+            )
             self._at("rows")
             result.sha256 = copying.finish()
             result.size = copying.copied_bytes
@@ -178,77 +146,12 @@ class Lander:
                     "what was stored is not what was read: check the disk", file=held.archive_file
                 )
             self._at("copied")
-            self._write_facts(path, held, collection, result)
+            write_facts(self._rows, path, held=held, collection=collection, result=result)
             self._at("facts")
             require_claim(self._rows, held)
             self._publish(copy, sidecar, result)
         self._finish(held, result)
         return result
-
-    def _write_rows(
-        self, source: Source, held: Held, collection: str, sidecar: BinaryIO, result: Landed
-    ) -> None:
-        landed = datetime.fromtimestamp(held.claim.act_time_ms / 1000, timezone.utc)
-        items = iter_records(source, digests=("sha1", "sha256"))
-        rows = iter_rows(_counted(items, result), archive_file=held.archive_file, landed=landed)
-        write_sidecar(sidecar, self._put_captures(rows, held, collection, result))
-        first = bytes(source.view(0, 3))
-        result.compression = "gzip" if first == GZIP_MAGIC else "none"
-
-    def _put_captures(
-        self, rows: Iterable[SidecarRow], held: Held, collection: str, result: Landed
-    ) -> Iterator[SidecarRow]:
-        """Write the rows' cells in batches on the way through."""
-        act_time, name = held.claim.act_time_ms, held.archive_file
-        captures: list[Put] = []
-        digests: list[Put] = []
-
-        def flush() -> None:
-            self._rows.mutate("captures", captures)
-            self._rows.mutate("digests", digests)
-            captures.clear()
-            digests.clear()
-
-        for row in rows:
-            if row.row_key is not None:
-                result.captures += 1
-                captures.append(Put(row.row_key, capture_cells(row, name), act_time))
-                for key, cells in digest_rows(row, name, collection):
-                    digests.append(Put(key, cells, act_time))
-                if len(captures) >= _BATCH_ROWS:
-                    flush()
-            yield row
-        flush()
-
-    def _write_facts(self, path: Path, held: Held, collection: str, result: Landed) -> None:
-        act = held.claim.act
-        facts = FileFacts(
-            size=result.size,
-            sha256=result.sha256,
-            collection=collection,
-            format=result.format,
-            compression=result.compression,
-            act=act,
-            source=str(path),
-            captures=result.captures,
-            damaged=result.damaged,
-            records=dict(result.records),
-            errors=dict(result.errors),
-        )
-        generation = GenerationFacts(
-            file=held.archive_file, size=result.size, sha256=result.sha256, why="landed", act=act
-        )
-        cells = {
-            FileFacts.COLUMN: encode_cell(facts),
-            numbered_column(GenerationFacts, 1): encode_cell(generation),
-        }
-        if result.lines:
-            errors = FileErrors(
-                lines=tuple(result.lines), more=sum(result.errors.values()) - len(result.lines)
-            )
-            cells[FileErrors.COLUMN] = encode_cell(errors)
-        key = encode_file_key(held.archive_file)
-        self._rows.mutate("files", [Put(key, cells, held.claim.act_time_ms)])
 
     def _publish(self, copy: AsideFile, sidecar: AsideFile, result: Landed) -> None:
         """The sidecar first: a file that is there has one."""
@@ -280,7 +183,7 @@ class Lander:
         }
         put_counts(
             self._rows,
-            held.archive_file.partition("/")[0],
+            crawl_of(held.archive_file),
             ActCounts(verb=VERB, counts=counts),
             act=held.claim.act,
             act_time_ms=held.claim.act_time_ms,
@@ -301,21 +204,6 @@ class Lander:
             release_claim(self._rows, held)
         except Conflict:
             return
-
-
-def _counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:
-    """The records, with all there is to say of them and of what is none put into `result`."""
-    for item in items:
-        if not isinstance(item, Record):
-            result.damaged += 1
-            result.note(item.offset, "no-record", f"to {item.end}: {item.reason}")
-            continue
-        if result.format == "none":
-            result.format = "arc" if item.version.startswith("ARC") else "warc"
-        result.records[item.type or "unknown"] += 1
-        for finding in item.findings:
-            result.note(finding.offset, finding.code, finding.message)
-        yield item
 
 
 def _is_finished(entry: FileEntry) -> bool:

@@ -1,0 +1,153 @@
+"""What becomes of a file that lands, and the rows that are written of it in one pass.
+
+The records are read once; what is read is copied beneath (`copying`).  Cells go out in
+batches while the sidecar fills, and everything is counted on the way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import BinaryIO
+
+from pinakes.catalog.file_rows import Held
+from pinakes.catalog.record_rows import capture_cells, digest_rows
+from pinakes.catalog.requests import iter_rows
+from pinakes.catalog.sidecar import SidecarRow, write_sidecar
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.file_cells import FileErrors, FileFacts, GenerationFacts
+from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.row_store.port import Put, RowStore
+from pinakes.warc.members import GZIP_MAGIC
+from pinakes.warc.reader import Item, iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+_BATCH_ROWS = 10_000
+_KEPT_ERRORS = 100
+
+
+@dataclass(slots=True)
+class Landed:
+    """What became of a file."""
+
+    archive_file: str
+    size: int = 0
+    sha256: str = ""
+    was_there: bool = False
+    captures: int = 0
+    records: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    damaged: int = 0
+    lines: list[str] = field(default_factory=list)
+    format: str = "none"
+    compression: str = "none"
+
+    def note(self, offset: int, code: str, message: str) -> None:
+        self.errors[code] += 1
+        if len(self.lines) < _KEPT_ERRORS:
+            self.lines.append(f"{offset}: {code}: {message}")
+
+
+def write_rows(
+    store: RowStore,
+    source: Source,
+    sidecar: BinaryIO,
+    *,
+    held: Held,
+    collection: str,
+    result: Landed,
+) -> None:
+    """Write cells and sidecar of every record; `result` counts them.
+
+    Memory: a batch of rows.
+    """
+    landed = datetime.fromtimestamp(held.claim.act_time_ms / 1000, timezone.utc)
+    items = iter_records(source, digests=("sha1", "sha256"))
+    rows = iter_rows(_counted(items, result), archive_file=held.archive_file, landed=landed)
+    write_sidecar(sidecar, _put_captures(store, rows, held, collection, result))
+    first = bytes(source.view(0, 3))
+    result.compression = "gzip" if first == GZIP_MAGIC else "none"
+
+
+def _put_captures(
+    store: RowStore,
+    rows: Iterable[SidecarRow],
+    held: Held,
+    collection: str,
+    result: Landed,
+) -> Iterator[SidecarRow]:
+    """Write the rows' cells in batches on the way through."""
+    act_time, name = held.claim.act_time_ms, held.archive_file
+    captures: list[Put] = []
+    digests: list[Put] = []
+
+    def flush() -> None:
+        store.mutate("captures", captures)
+        store.mutate("digests", digests)
+        captures.clear()
+        digests.clear()
+
+    for row in rows:
+        if row.row_key is not None:
+            result.captures += 1
+            captures.append(Put(row.row_key, capture_cells(row, name), act_time))
+            for key, cells in digest_rows(row, name, collection):
+                digests.append(Put(key, cells, act_time))
+            if len(captures) >= _BATCH_ROWS:
+                flush()
+        yield row
+    flush()
+
+
+def _counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:
+    """The records, with all there is to say of them and of what is none put into `result`."""
+    for item in items:
+        if not isinstance(item, Record):
+            result.damaged += 1
+            result.note(item.offset, "no-record", f"to {item.end}: {item.reason}")
+            continue
+        if result.format == "none":
+            result.format = "arc" if item.version.startswith("ARC") else "warc"
+        result.records[item.type or "unknown"] += 1
+        for finding in item.findings:
+            result.note(finding.offset, finding.code, finding.message)
+        yield item
+
+
+def write_facts(
+    store: RowStore, path: Path, *, held: Held, collection: str, result: Landed
+) -> None:
+    """Write the file's own row: what it is, where it came from, its first generation, errors."""
+    act = held.claim.act
+    facts = FileFacts(
+        size=result.size,
+        sha256=result.sha256,
+        collection=collection,
+        format=result.format,
+        compression=result.compression,
+        act=act,
+        source=str(path),
+        captures=result.captures,
+        damaged=result.damaged,
+        records=dict(result.records),
+        errors=dict(result.errors),
+    )
+    generation = GenerationFacts(
+        file=held.archive_file, size=result.size, sha256=result.sha256, why="landed", act=act
+    )
+    cells = {
+        FileFacts.COLUMN: encode_cell(facts),
+        numbered_column(GenerationFacts, 1): encode_cell(generation),
+    }
+    if result.lines:
+        errors = FileErrors(
+            lines=tuple(result.lines), more=sum(result.errors.values()) - len(result.lines)
+        )
+        cells[FileErrors.COLUMN] = encode_cell(errors)
+    key = encode_file_key(held.archive_file)
+    store.mutate("files", [Put(key, cells, held.claim.act_time_ms)])
