@@ -47,7 +47,8 @@ class FileErrors:
 class GenerationFacts:
     """`f:generation.N`: one written form of the file.
 
-    `sha256` is of its bytes, `inflated_sha256` of the inflated stream, `checksum` what the
+    `sha256` is of its bytes, `inflated_sha256` would be of the inflated stream and is
+    nowhere written yet (docs/adr/0014-no-digest-of-the-inflated-stream.md), `checksum` what the
     archive store gives for it.  `why` is `landed`, `dedupe`, `restore`, `convert` or `zstd`.
     """
 
