@@ -89,7 +89,8 @@ echo "   in $here: $(ls | paste -sd ' ')"
 if [ -n "${missing:-}" ]; then
     echo "   left out, not built yet:$missing"
 else
-    echo "   try next, in that folder:"
+    echo "   try next:"
+    echo "     export PATH=$(dirname "$(command -v pinakes)"):\$PATH; cd $here"
     echo "     pinakes manifest $second | head"
     echo "     pinakes timeline http://library.example.org/"
     echo "     pinakes show $second:0"
