@@ -205,6 +205,15 @@ def test_strong_digests_may_be_trusted(algorithm: str) -> None:
     assert (count.records, count.skipped) == (2, {"truncated": 1})
 
 
+def test_no_line_is_lost_between_the_pieces_they_are_drawn_in() -> None:
+    lines = [LINE._replace(offset=n, digest=f"sha256:{n % 90:064x}") for n in range(200)]
+    count = ResolveCount()
+    done = resolve_lines(iter(lines), None, count=count)
+    assert [line.offset for line in done] == list(range(200))
+    same = Bodies({place_of(line): b"same" for line in lines})
+    assert sorted(line.offset for line in resolved(lines, same)) == list(range(200))
+
+
 @pytest.mark.parametrize("digest", ["sha1:" + "A" * 32, "md5:" + "0" * 32, "-", "sha256"])
 def test_weak_digests_are_not_trusted(digest: str) -> None:
     with pytest.raises(ConfigError, match="sha256"):
