@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from isal import igzip
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
@@ -206,6 +207,34 @@ def test_a_huge_header_is_no_record(ingest: Ingest) -> None:
     assert done.returncode in (0, 3)
     assert "a.warc.gz:0: no-record" in done.stderr
     assert ingest.state()["visible"] == ["http://e.org/"]
+
+
+@pytest.mark.parametrize("start", [b"", b"WARC/1.0\r\nWARC-Type: response\r\nX: "], ids=repr)
+@pytest.mark.parametrize("filler", [b"\0", b"a", b"a: b\r\n"], ids=repr)
+def test_a_header_of_a_gigabyte_costs_no_memory(
+    ingest: Ingest, start: bytes, filler: bytes
+) -> None:
+    """Some megabytes on disk; it is named and passed over, and what follows lands."""
+    path = ingest.crawl / "a.warc.gz"
+    piece = filler * ((1 << 20) // len(filler))
+    with igzip.open(path, "wb", compresslevel=1) as file:
+        file.write(start)
+        for _ in range(1 << 10):
+            file.write(piece)
+    bomb_bytes = path.stat().st_size
+    assert bomb_bytes < 16 << 20
+    with path.open("ab") as file:
+        file.write(gzip.compress(record(1)))
+    process = ingest.start("ingest", "--crawl", "c", str(path))
+    assert process.stderr is not None
+    err = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, err
+    assert f"a.warc.gz:0: no-record: to {bomb_bytes}: " in err
+    assert ingest.state()["visible"] == ["http://e.org/"]
+    assert (ingest.folder / "pinakes-store/archive/c/a.warc.gz").read_bytes() == path.read_bytes()
+    assert usage.ru_maxrss < 128 << 10  # in KiB; landing one small record takes half of it
 
 
 @pytest.mark.parametrize("name", [b"100% of it.warc", "é ü.warc".encode(), b"\xff.warc"])
