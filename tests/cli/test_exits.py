@@ -8,6 +8,7 @@ import inspect
 import pytest
 
 from pinakes import errors
+from pinakes.cli import main
 from pinakes.cli.exits import Exit, Terminated, describe, exit_for
 
 
@@ -37,6 +38,27 @@ from pinakes.cli.exits import Exit, Terminated, describe, exit_for
 )
 def test_exit_code(error: BaseException, code: int) -> None:
     assert exit_for(error) == code
+
+
+@pytest.mark.parametrize(
+    ("argv", "profile", "extra"),
+    [
+        (["dedupe", "--all", "--runner", "hadoop"], "embedded", "jobs"),
+        (["crawl", "list"], "cluster", "cluster"),
+        (["init"], "cluster", "cluster"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_a_missing_extra_is_named(
+    argv: list[str],
+    profile: str,
+    extra: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PINAKES_PROFILE", profile)
+    assert main(argv) == Exit.WRONG_CALL
+    assert extra in capsys.readouterr().err
 
 
 def test_every_error_class_is_something_the_caller_can_act_on() -> None:
