@@ -88,6 +88,16 @@ def test_a_bug_says_that_it_is_one(
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("argv", [[], ["try", "--no-such"]], ids=["no verb", "option"])
+def test_a_wrong_call_says_where_help_is(
+    verb: Callable[[Action], dict[str, Verb]],
+    capsys: pytest.CaptureFixture[str],
+    argv: list[str],
+) -> None:
+    assert run(argv, verb(raising(AssertionError()))) == Exit.WRONG_CALL
+    assert capsys.readouterr().err.endswith("; see pinakes --help\n")
+
+
 @pytest.mark.parametrize(
     "argv", [["try", "-q"], ["-q", "try"], ["try", "inner", "-q"], ["try", "-q", "inner"]], ids=str
 )

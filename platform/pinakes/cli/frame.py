@@ -55,6 +55,9 @@ class CommandParser(argparse.ArgumentParser):
             help="this configuration file, not the pinakes.toml found upwards from here",
         )
 
+    def error(self, message: str) -> NoReturn:
+        super().error(f"{message}; see {self.prog} --help")
+
 
 class VerbParser(CommandParser):
     """The parser of one verb, which loads the verb's module when it is first used."""
