@@ -10,8 +10,8 @@ from functools import partial
 
 from pinakes import __version__
 from pinakes.catalog.crawl_rows import read_crawl
-from pinakes.catalog.file_rows import FileEntry, Held, take_claim
-from pinakes.catalog.leases import HeldLease, release_lease, renew_lease, take_lease
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
@@ -86,15 +86,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             return _forecast(arguments, request, stores, console)
         actor = Actor()
         while True:
-            lease = take_lease(
-                stores.rows,
-                request.collection,
-                owner=actor.owner,
-                token=actor.new_token(),
-                act=actor.new_act(_VERB),
-                now_ms=actor.now_ms(),
-                is_gone=actor.is_gone,
-            )
+            lease = actor.lease(stores.rows, request.collection, act=actor.new_act(_VERB))
             wanted, again = _what_to_do(stores, lease, request)
             if again:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
@@ -202,7 +194,7 @@ def _execute(
         request,
         run=act,
         act_time_ms=lease.lease.act_time_ms,
-        claim=partial(_claim, stores, actor, act),
+        claim=partial(actor.claim, stores.rows, act=act),
         drop=drop,
     )
     with console.progress(_VERB, unit="files") as progress:
@@ -216,18 +208,6 @@ def _execute(
     set_run_state(stores.rows, act, RunState(state="stopped" if report.is_stopped else "done"))
     release_lease(stores.rows, lease)
     return report
-
-
-def _claim(stores: Stores, actor: Actor, act: str, archive_file: str) -> Held:
-    return take_claim(
-        stores.rows,
-        archive_file,
-        owner=actor.owner,
-        token=actor.new_token(),
-        act=act,
-        now_ms=actor.now_ms(),
-        is_gone=actor.is_gone,
-    )
 
 
 def _tell(report: DedupeReport, console: Console) -> None:

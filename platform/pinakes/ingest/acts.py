@@ -9,6 +9,10 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinakes.catalog.file_rows import Held, take_claim
+from pinakes.catalog.leases import HeldLease, take_lease
+from pinakes.row_store.port import RowStore
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
@@ -31,6 +35,31 @@ class Actor:
         """A name for an act, readable and unique: `ingest-20260101T000000-1a2b3c4d`."""
         moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
         return f"{verb}-{moment}-{uuid.uuid4().hex[:8]}"
+
+    def claim(self, rows: RowStore, archive_file: str, *, act: str, after_ms: int = 0) -> Held:
+        """Claim a file for an act: see `take_claim`."""
+        return take_claim(
+            rows,
+            archive_file,
+            owner=self.owner,
+            token=self.new_token(),
+            act=act,
+            now_ms=self.now_ms(),
+            is_gone=self.is_gone,
+            after_ms=after_ms,
+        )
+
+    def lease(self, rows: RowStore, collection: str, *, act: str) -> HeldLease:
+        """Take a collection's lease for an act: see `take_lease`."""
+        return take_lease(
+            rows,
+            collection,
+            owner=self.owner,
+            token=self.new_token(),
+            act=act,
+            now_ms=self.now_ms(),
+            is_gone=self.is_gone,
+        )
 
     def is_gone(self, owner: str) -> bool:
         """Whether the owner of a claim was a process of this host that is not there any more.

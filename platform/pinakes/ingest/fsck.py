@@ -8,39 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
-from pinakes.catalog.crawl_rows import put_counts, scan_crawls
+from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.file_records import read_generations, stored_names
 from pinakes.catalog.file_rows import (
     FileEntry,
-    Held,
     read_entry,
-    release_claim,
     scan_entries,
     scan_inflight,
-    set_inflight,
-    set_state,
-    take_claim,
 )
 from pinakes.catalog.leases import read_lease
 from pinakes.catalog.row_deletion import RowName, delete_rows, scan_rows_outside
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.hbase_schema.file_cells import Claim
-from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.hbase_schema.run_cells import ActCounts
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
+from .file_removal import GONE
+from .fsck_acts import DeadActs, is_leaving
 from .fsck_findings import FsckFinding
 from .fsck_stored import StoredFileCheck
 from .landing import STORED
-from .removal import GONE, Removal, Remover
 
-VERB = "fsck"
 _SIDECAR = sidecar_name("")
 _GENERATION = re.compile(r"\Ag[0-9]+/")
 
@@ -69,6 +60,7 @@ class Fsck:
         self._quick = quick
         self._full = full
         self._seed = seed
+        self._acts = DeadActs(rows, archive, actor)
 
     def findings(self) -> Iterator[FsckFinding]:
         """Everything that is wrong; mend each before drawing the next, or none.
@@ -83,12 +75,12 @@ class Fsck:
         tokens = set()
         for entry in scan_entries(self._rows):
             names = stored_names(entry, read_generations(self._rows, entry.archive_file))
-            if self._is_alive(entry.claim):
+            if self._acts.is_alive(entry.claim):
                 tokens.add(entry.claim.token if entry.claim is not None else "")
                 known.update(names)
                 stored.add(entry.archive_file)
             else:
-                yield from self._check_entry(entry, entry.archive_file in hidden)
+                yield from self._check_entry(entry, is_hidden=entry.archive_file in hidden)
                 # As it is now that it may have been mended.
                 state = read_entry(self._rows, entry.archive_file).state
                 if state not in (None, GONE, "refused"):
@@ -97,139 +89,20 @@ class Fsck:
                     stored.add(entry.archive_file)
             hidden.discard(entry.archive_file)
         for name in sorted(hidden):
-            yield self._hidden(name, "no file of that name is known")
+            yield self._acts.hidden(name, "no file of that name is known")
         yield from self._check_asides(asides, tokens)
         yield from self._check_archive(known)
         yield from self._check_leases()
         if self._full:
             yield from self._check_strays(stored)
 
-    def _is_alive(self, claim: Claim | None) -> bool:
-        return (
-            claim is not None
-            and claim.expires_ms > self._actor.now_ms()
-            and not self._actor.is_gone(claim.owner)
-        )
-
-    def _claim(self, archive_file: str) -> Held:
-        return take_claim(
-            self._rows,
-            archive_file,
-            owner=self._actor.owner,
-            token=self._actor.new_token(),
-            act=self._actor.new_act(VERB),
-            now_ms=self._actor.now_ms(),
-            is_gone=self._actor.is_gone,
-        )
-
-    @contextmanager
-    def _holding(self, archive_file: str) -> Iterator[Held]:
-        held = self._claim(archive_file)
-        try:
-            yield held
-        finally:
-            release_claim(self._rows, held)
-
-    # --- what the catalogue knows
-
-    def _check_entry(self, entry: FileEntry, is_hidden: bool) -> Iterator[FsckFinding]:
-        unfinished = entry.claim is not None and entry.claim.expires_ms != 0
-        if entry.state in ("landing", "refused"):
-            yield self._dead_landing(entry)
-            return
-        begun = unfinished and entry.claim is not None and entry.claim.act.startswith("remove-")
-        if entry.state in ("leaving", "left") or begun:
-            yield FsckFinding(
-                code="dead-removal",
-                file=entry.archive_file,
-                message=f"is {entry.state}, and was to leave",
-                repair="end the removal",
-                mend=partial(self._take_out, entry.archive_file),
+    def _check_entry(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
+        yield from self._acts.findings(entry, is_hidden=is_hidden)
+        if entry.state == STORED and entry.facts is not None and not is_leaving(entry):
+            check = StoredFileCheck(
+                self._rows, self._archive, entry, entry.facts, self._acts.holding
             )
-            return
-        if is_hidden:
-            yield self._hidden(entry.archive_file, f"is {entry.state or 'not known'}")
-        if unfinished and entry.claim is not None:
-            yield self._dead_claim(entry, entry.claim)
-        if entry.state == STORED and entry.facts is not None:
-            check = StoredFileCheck(self._rows, self._archive, entry, entry.facts, self._holding)
             yield from check.findings(quick=self._quick, full=self._full, seed=self._seed)
-
-    def _dead_claim(self, entry: FileEntry, claim: Claim) -> FsckFinding:
-        if claim.act.startswith("dedupe-"):
-            return FsckFinding(
-                code="unfinished-act",
-                file=entry.archive_file,
-                message=f"{claim.act} did not end: `pinakes dedupe` goes on with it",
-            )
-        return FsckFinding(
-            code="dead-claim",
-            file=entry.archive_file,
-            message=f"claimed by {claim.owner}, who is gone",
-            repair="give the claim back",
-            mend=partial(self._release, entry.archive_file),
-        )
-
-    def _release(self, archive_file: str) -> None:
-        with self._holding(archive_file):
-            """Taking the claim over and giving it back is all."""
-
-    def _hidden(self, archive_file: str, message: str) -> FsckFinding:
-        return FsckFinding(
-            code="hidden",
-            file=archive_file,
-            message=message,
-            repair="take it out of flight",
-            mend=partial(self._show, archive_file),
-        )
-
-    def _show(self, archive_file: str) -> None:
-        with self._holding(archive_file) as held:
-            set_inflight(self._rows, held, None)
-
-    def _dead_landing(self, entry: FileEntry) -> FsckFinding:
-        facts = entry.facts
-        published = (
-            facts is not None
-            and entry.state == "landing"
-            and self._archive.size(entry.archive_file) == facts.size
-            and self._archive.size(sidecar_name(entry.archive_file)) is not None
-            and self._archive.checksum(entry.archive_file) == facts.sha256
-        )
-        return FsckFinding(
-            code="dead-landing",
-            file=entry.archive_file,
-            message=f"is {entry.state}; its bytes {'are' if published else 'are not'} there",
-            repair="end the landing" if published else "withdraw it: land the file again",
-            mend=partial(self._complete if published else self._take_out, entry.archive_file),
-        )
-
-    def _complete(self, archive_file: str) -> None:
-        held = self._claim(archive_file)
-        facts = read_entry(self._rows, archive_file).facts
-        if facts is not None:
-            counts = {
-                "files": 1,
-                "bytes": facts.size,
-                "records": sum(facts.records.values()),
-                "captures": facts.captures,
-                "damaged": facts.damaged,
-            }
-            # The cell of the landing itself, so that it is counted once.
-            put_counts(
-                self._rows,
-                crawl_of(archive_file),
-                ActCounts(verb="ingest", counts=counts),
-                act=facts.act,
-                act_time_ms=held.claim.act_time_ms,
-            )
-            set_state(self._rows, held, STORED, generation=1)
-            set_inflight(self._rows, held, None)
-        release_claim(self._rows, held)
-
-    def _take_out(self, archive_file: str) -> None:
-        crawl = crawl_of(archive_file)
-        Remover(self._rows, self._archive, self._actor).remove_file(archive_file, Removal(crawl))
 
     # --- what the archive has
 
@@ -277,7 +150,7 @@ class Fsck:
         """Whether somebody is at work on this file just now, in any generation."""
         crawl, _, path = name.partition("/")
         entry = read_entry(self._rows, f"{crawl}/{_GENERATION.sub('', path)}")
-        return self._is_alive(entry.claim)
+        return self._acts.is_alive(entry.claim)
 
     def _check_leases(self) -> Iterator[FsckFinding]:
         collections = set()
@@ -305,7 +178,7 @@ class Fsck:
         for row in scan_rows_outside(self._rows, stored):
             strays.setdefault(row.archive_file, []).append(row)
         for name, rows in sorted(strays.items()):
-            if self._is_alive(read_entry(self._rows, name).claim):
+            if self._acts.is_alive(read_entry(self._rows, name).claim):
                 continue  # it began to land behind us
             yield FsckFinding(
                 code="rows-alone",
@@ -316,5 +189,5 @@ class Fsck:
             )
 
     def _delete_strays(self, name: str, rows: list[RowName]) -> None:
-        with self._holding(name) as held:
+        with self._acts.holding(name) as held:
             delete_rows(self._rows, rows, {name: held.claim.act_time_ms})

@@ -1,45 +1,32 @@
-"""fsck of one file that has landed: bytes, sidecar, rows, locations, references.
-
-Facts that are missing are written again as the landing wrote them: with its act time.
-"""
+"""fsck of one file that has landed: bytes, sidecar, rows, locations, references."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
-from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
-from pinakes.catalog.file_rows import FileEntry, Held
-from pinakes.catalog.generation_rows import (
-    is_replaced,
-    mark_of,
-    read_generation_rows,
-    without_decision,
-)
-from pinakes.catalog.record_rows import capture_cells, digest_rows, location_of
-from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
-from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
-from pinakes.errors import InputRefused, SchemaError
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.catalog.file_records import iter_sidecar, read_generations
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.record_rows import digest_rows, location_of
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
-from pinakes.row_store.port import Put, RowStore, get_row
+from pinakes.hbase_schema.file_cells import FileFacts
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .fsck_findings import FsckFinding
+from .fsck_mending import UNREADABLE, Claiming, StoredFileMender, iter_batches
 
-_BATCH_ROWS = 1000
 _SAMPLE = 0.01
-_UNREADABLE = (OSError, ValueError, SchemaError)  # pyarrow's errors are ValueErrors
 
 
 class StoredFileCheck:
@@ -51,14 +38,14 @@ class StoredFileCheck:
         archive: ArchiveStore,
         entry: FileEntry,
         facts: FileFacts,
-        claim: Callable[[str], AbstractContextManager[Held]],
+        claim: Claiming,
     ) -> None:
         """`claim` holds the file while something of it is mended."""
         self._rows = rows
         self._archive = archive
         self._entry = entry
         self._facts = facts
-        self._claim = claim
+        self._mender = StoredFileMender(rows, archive, entry, facts, claim)
         self._name = generation_file(entry.archive_file, entry.generation)
 
     def findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
@@ -74,7 +61,7 @@ class StoredFileCheck:
         try:
             batches = iter_batches(iter_sidecar(self._archive, self._name))
             first = next(batches, None)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             yield self._sidecar_finding("sidecar-unreadable", f"sidecar: {error}")
             return
         chosen = random.Random(_seed_of(seed, self._name))  # noqa: S311
@@ -114,60 +101,8 @@ class StoredFileCheck:
             repair="make the sidecar and the rows anew from the archive file"
             if self._entry.generation == 1
             else "make the sidecar anew from the archive file and the rows",
-            mend=self._rebuild,
+            mend=self._mender.rebuild,
         )
-
-    def _rebuild(self) -> None:
-        """Sidecar and rows of the current generation, as its landing or its run made them.
-
-        Rows that the old sidecar led to and the new one does not are deleted.
-        """
-        act_time_ms = self._act_time_ms()
-        name = self._entry.archive_file
-        with self._claim(name) as held:
-            before = self._row_names()
-            fresh = self._rows_anew(act_time_ms)
-            with self._archive.create_aside(f"{held.claim.token}.sidecar") as aside:
-                write_sidecar(aside.file, fresh)
-                aside.checksum()
-                self._archive.delete(sidecar_name(self._name))
-                aside.publish(sidecar_name(self._name))
-            after = self._row_names()
-            delete_rows(self._rows, sorted(before - after), {name: held.claim.act_time_ms})
-            for batch in iter_batches(iter_sidecar(self._archive, self._name)):
-                self._put_rows(batch)
-
-    def _rows_anew(self, act_time_ms: int) -> Iterator[SidecarRow]:
-        if self._entry.generation == 1:
-            return read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
-        return read_generation_rows(
-            self._rows,
-            self._archive,
-            self._entry.archive_file,
-            self._name,
-            act_time_ms=act_time_ms,
-        )
-
-    def _row_names(self) -> set[RowName]:
-        """The rows that the sidecar leads to; none where it cannot be read."""
-        name = self._entry.archive_file
-        try:
-            rows = iter_sidecar(self._archive, self._name)
-            return set(rows_of_records(rows, name, self._facts.collection))
-        except (*_UNREADABLE, InputRefused):
-            return set()
-
-    def _write_again(self, batch: Sequence[SidecarRow]) -> None:
-        with self._claim(self._entry.archive_file):
-            self._put_rows(batch)
-
-    def _act_time_ms(self) -> int:
-        """The time of the landing: that of the facts it wrote."""
-        key = encode_file_key(self._entry.archive_file)
-        row = get_row(self._rows, "files", key, columns=[FileFacts.COLUMN])
-        if row is None:
-            raise SchemaError("its facts have gone meanwhile", file=self._name)
-        return row.cells[FileFacts.COLUMN].timestamp_ms
 
     # --- rows
 
@@ -212,45 +147,8 @@ class StoredFileCheck:
             file=self._name,
             message=message,
             repair="write the rows again from the sidecar",
-            mend=partial(self._write_again, batch),
+            mend=partial(self._mender.write_again, batch),
         )
-
-    def _put_rows(self, batch: Sequence[SidecarRow]) -> None:
-        act_time_ms = self._act_time_ms()
-        captures, digests = self._lost_marks(batch), []
-        for row in batch:
-            if row.row_key is None:
-                continue
-            landed = without_decision(row) if is_replaced(row) else row
-            cells = capture_cells(landed, self._entry.archive_file)
-            if self._entry.generation != 1:
-                # Where it lay at first, only its first sidecar knows.
-                del cells[numbered_column(Location, 1)]
-                cells[self._location_column()] = encode_cell(location_of(row))
-            captures.append(Put(row.row_key, cells, act_time_ms))
-            digests += [Put(key, value, act_time_ms) for key, value in self._digest_rows(row)]
-        self._rows.mutate("captures", captures)
-        self._rows.mutate("digests", digests)
-
-    def _lost_marks(self, batch: Sequence[SidecarRow]) -> list[Put]:
-        """The marks of this generation's decisions that have gone with their rows."""
-        decided = {row.row_key: row for row in batch if row.row_key and row.copy_number}
-        if not decided:
-            return []
-        known = self._rows.get_rows("captures", list(decided), columns=[DedupeMark.COLUMN])
-        key = encode_file_key(self._entry.archive_file)
-        column = numbered_column(GenerationFacts, self._entry.generation)
-        found = get_row(self._rows, "files", key, columns=[column])
-        if found is None:
-            return []
-        cell = found.cells[column]
-        run = decode_cell(GenerationFacts, cell.value).act
-        marks = ((key, mark_of(row, run)) for key, row in decided.items() if key not in known)
-        return [
-            Put(key, {DedupeMark.COLUMN: encode_cell(mark)}, cell.timestamp_ms)
-            for key, mark in marks
-            if mark is not None
-        ]
 
     # --- locations and references
 
@@ -294,13 +192,6 @@ class StoredFileCheck:
 def _place(record: Record | SidecarRow) -> tuple[object, ...]:
     """Where it lies, and which it is."""
     return (record.offset, record.inner_offset, record.record_id, record.target_uri)
-
-
-def iter_batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
-    """Rows in lists of what one round trip takes."""
-    iterator = iter(rows)
-    while batch := list(islice(iterator, _BATCH_ROWS)):
-        yield batch
 
 
 def _seed_of(seed: object, name: str) -> bytes:

@@ -1,0 +1,185 @@
+"""Taking one file out: hidden, its rows, its bytes, its sidecars; each step can be done again.
+
+    claimed, in flight, `leaving` ─▶ rows ─▶ `left` ─▶ bytes, sidecars ─▶ `removed`
+
+Rows are found through sidecars, and deleted with the time of an act that is later than all
+that wrote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.crawl_rows import has_landed, put_counts, read_crawl
+from pinakes.catalog.file_records import (
+    iter_known_rows,
+    read_generations,
+    read_rows_anew,
+    stored_names,
+)
+from pinakes.catalog.file_rows import (
+    FileEntry,
+    Held,
+    read_entry,
+    release_claim,
+    require_claim,
+    set_inflight,
+    set_state,
+)
+from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records, scan_rows_of
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.errors import ConfigError
+from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.hbase_schema.run_cells import ActCounts
+from pinakes.row_store.port import RowStore
+
+from .acts import Actor
+
+VERB = "remove"
+LEAVING, LEFT, GONE = "leaving", "left", "removed"
+
+
+class RemovedFile(NamedTuple):
+    """What a file had that is out now."""
+
+    captures: int
+    size_bytes: int
+
+
+class FileRemover:
+    """Takes single files out of one pair of stores.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        actor: Actor,
+        *,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`at` is called after each step, with its name: tests end the process there."""
+        self._rows = rows
+        self._archive = archive
+        self._actor = actor
+        self._at = at
+
+    def hide(self, archive_file: str, *, after_ms: int) -> None:
+        """Hide a file that `remove` will take out, in an act later than `after_ms`.
+
+        Raises:
+            Conflict: somebody else works on it.
+        """
+        self._leave(self._claim(archive_file, after_ms=after_ms))
+
+    def _leave(self, held: Held) -> str:
+        """Hide the file; its state: `left` where an act before this one came so far."""
+        set_inflight(self._rows, held, LEAVING)
+        self._at("hidden")
+        if read_entry(self._rows, held.archive_file).state == LEFT:
+            return LEFT
+        set_state(self._rows, held, LEAVING)
+        self._at("leaving")
+        return LEAVING
+
+    def _claim(self, archive_file: str, *, after_ms: int = 0) -> Held:
+        act = self._actor.new_act(VERB)
+        return self._actor.claim(self._rows, archive_file, act=act, after_ms=after_ms)
+
+    def delete_strays(self, entries: Iterable[FileEntry]) -> None:
+        """Rows of landings that died before their sidecar and bytes: one scan for all."""
+        lost = [
+            self._claim(entry.archive_file)
+            for entry in entries
+            if entry.state != LEFT and not self._has_records(entry)
+        ]
+        if not lost:
+            return
+        times = {held.archive_file: held.claim.act_time_ms for held in lost}
+        delete_rows(self._rows, scan_rows_of(self._rows, times), times)
+        for held in lost:
+            set_state(self._rows, held, LEFT)
+        self._at("strays")
+
+    def _has_records(self, entry: FileEntry) -> bool:
+        names = self._names(entry)
+        return (
+            any(self._archive.size(sidecar_name(name)) is not None for name in names)
+            or self._archive.size(entry.archive_file) is not None
+        )
+
+    def _names(self, entry: FileEntry) -> list[str]:
+        return stored_names(entry, read_generations(self._rows, entry.archive_file))
+
+    def remove(self, archive_file: str, *, after_ms: int = 0) -> RemovedFile:
+        """Take one file out: rows, bytes of all generations, sidecars.
+
+        Raises:
+            Conflict: somebody else works on it.
+        """
+        held = self._claim(archive_file, after_ms=after_ms)
+        state = self._leave(held)
+        entry = read_entry(self._rows, archive_file)
+        names = self._names(entry)
+        if state != LEFT:
+            times = {archive_file: held.claim.act_time_ms}
+            delete_rows(self._rows, self._row_names(entry, names, held), times)
+            self._at("rows")
+            require_claim(self._rows, held)
+            set_state(self._rows, held, LEFT)
+            self._at("left")
+        require_claim(self._rows, held)
+        landed = entry.facts is not None and has_landed(self._rows, archive_file, entry.facts)
+        for name in names:
+            if landed or self._is_ours(name, entry):
+                self._archive.delete(name)
+            self._at("bytes")
+            self._archive.delete(sidecar_name(name))
+            self._at("sidecar")
+        return self._finish(held, entry, landed=landed)
+
+    def _is_ours(self, name: str, entry: FileEntry) -> bool:
+        """Whether bytes of a landing that did not end are those that it brought.
+
+        It may have been refused for a file of that name, which nobody's removal may touch.
+        """
+        if entry.facts is None or self._archive.size(name) != entry.facts.size:
+            return False
+        return self._archive.checksum(name) == entry.facts.sha256
+
+    def _row_names(self, entry: FileEntry, names: list[str], held: Held) -> Iterable[RowName]:
+        known = iter_known_rows(self._archive, names)
+        if known is None and self._archive.size(entry.archive_file) is not None:
+            act_time_ms = held.claim.act_time_ms
+            known = read_rows_anew(self._archive, entry.archive_file, act_time_ms=act_time_ms)
+        if known is None:
+            return scan_rows_of(self._rows, {entry.archive_file})
+        return rows_of_records(known, entry.archive_file, self._collection_of(entry))
+
+    def _collection_of(self, entry: FileEntry) -> str:
+        if entry.facts is not None:
+            return entry.facts.collection
+        crawl = read_crawl(self._rows, crawl_of(entry.archive_file))
+        if crawl is None:
+            raise ConfigError(f"{entry.archive_file} is of no crawl that is known: run fsck")
+        return crawl.facts.collection
+
+    def _finish(self, held: Held, entry: FileEntry, *, landed: bool) -> RemovedFile:
+        facts = entry.facts
+        size, captures = (facts.size, facts.captures) if facts is not None else (0, 0)
+        if landed:
+            counts = {"removed_files": 1, "removed_bytes": size, "removed_captures": captures}
+            put_counts(
+                self._rows,
+                crawl_of(held.archive_file),
+                ActCounts(verb=VERB, counts=counts),
+                act=held.claim.act,
+                act_time_ms=held.claim.act_time_ms,
+            )
+        set_state(self._rows, held, GONE)
+        self._at("gone")
+        set_inflight(self._rows, held, None)
+        self._at("out of flight")
+        release_claim(self._rows, held)
+        return RemovedFile(captures, size)

@@ -1,0 +1,155 @@
+"""Mends what fsck finds of one file that has landed: its sidecar, its rows.
+
+Facts that are missing are written again as the landing wrote them: with its act time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from itertools import islice
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.file_records import iter_sidecar, read_rows_anew
+from pinakes.catalog.file_rows import FileEntry, Held
+from pinakes.catalog.generation_rows import (
+    is_replaced,
+    mark_of,
+    read_generation_rows,
+    without_decision,
+)
+from pinakes.catalog.record_rows import capture_cells, digest_rows, location_of
+from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
+from pinakes.errors import InputRefused, SchemaError
+from pinakes.hbase_schema.capture_cells import DedupeMark, Location
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
+from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.row_store.port import Put, RowStore, get_row
+
+UNREADABLE = (OSError, ValueError, SchemaError)
+"""What a sidecar that is none raises: pyarrow's errors are ValueErrors."""
+_BATCH_ROWS = 1000
+Claiming = Callable[[str], AbstractContextManager[Held]]
+
+
+def iter_batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
+    """Rows in lists of what one round trip takes."""
+    iterator = iter(rows)
+    while batch := list(islice(iterator, _BATCH_ROWS)):
+        yield batch
+
+
+class StoredFileMender:
+    """Mends one stored file in its current generation; each time it claims the file."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        entry: FileEntry,
+        facts: FileFacts,
+        claim: Claiming,
+    ) -> None:
+        self._rows = rows
+        self._archive = archive
+        self._entry = entry
+        self._facts = facts
+        self._claim = claim
+        self._name = generation_file(entry.archive_file, entry.generation)
+
+    def rebuild(self) -> None:
+        """Sidecar and rows of the current generation, as its landing or its run made them.
+
+        Rows that the old sidecar led to and the new one does not are deleted.
+        """
+        act_time_ms = self._act_time_ms()
+        name = self._entry.archive_file
+        with self._claim(name) as held:
+            before = self._row_names()
+            fresh = self._rows_anew(act_time_ms)
+            with self._archive.create_aside(f"{held.claim.token}.sidecar") as aside:
+                write_sidecar(aside.file, fresh)
+                aside.checksum()
+                self._archive.delete(sidecar_name(self._name))
+                aside.publish(sidecar_name(self._name))
+            after = self._row_names()
+            delete_rows(self._rows, sorted(before - after), {name: held.claim.act_time_ms})
+            for batch in iter_batches(iter_sidecar(self._archive, self._name)):
+                self._put_rows(batch)
+
+    def _rows_anew(self, act_time_ms: int) -> Iterator[SidecarRow]:
+        if self._entry.generation == 1:
+            return read_rows_anew(self._archive, self._name, act_time_ms=act_time_ms)
+        return read_generation_rows(
+            self._rows,
+            self._archive,
+            self._entry.archive_file,
+            self._name,
+            act_time_ms=act_time_ms,
+        )
+
+    def _row_names(self) -> set[RowName]:
+        """The rows that the sidecar leads to; none where it cannot be read."""
+        name = self._entry.archive_file
+        try:
+            rows = iter_sidecar(self._archive, self._name)
+            return set(rows_of_records(rows, name, self._facts.collection))
+        except (*UNREADABLE, InputRefused):
+            return set()
+
+    def write_again(self, batch: Sequence[SidecarRow]) -> None:
+        """Write the rows of these records again, as they were written at first."""
+        with self._claim(self._entry.archive_file):
+            self._put_rows(batch)
+
+    def _act_time_ms(self) -> int:
+        """The time of the landing: that of the facts it wrote."""
+        key = encode_file_key(self._entry.archive_file)
+        row = get_row(self._rows, "files", key, columns=[FileFacts.COLUMN])
+        if row is None:
+            raise SchemaError("its facts have gone meanwhile", file=self._name)
+        return row.cells[FileFacts.COLUMN].timestamp_ms
+
+    def _put_rows(self, batch: Sequence[SidecarRow]) -> None:
+        act_time_ms = self._act_time_ms()
+        column = numbered_column(Location, self._entry.generation)
+        captures, digests = self._lost_marks(batch), []
+        for row in batch:
+            if row.row_key is None:
+                continue
+            landed = without_decision(row) if is_replaced(row) else row
+            cells = capture_cells(landed, self._entry.archive_file)
+            if self._entry.generation != 1:
+                # Where it lay at first, only its first sidecar knows.
+                del cells[numbered_column(Location, 1)]
+                cells[column] = encode_cell(location_of(row))
+            captures.append(Put(row.row_key, cells, act_time_ms))
+            digests += [
+                Put(key, value, act_time_ms)
+                for key, value in digest_rows(row, self._entry.archive_file, self._facts.collection)
+            ]
+        self._rows.mutate("captures", captures)
+        self._rows.mutate("digests", digests)
+
+    def _lost_marks(self, batch: Sequence[SidecarRow]) -> list[Put]:
+        """The marks of this generation's decisions that have gone with their rows."""
+        decided = {row.row_key: row for row in batch if row.row_key and row.copy_number}
+        if not decided:
+            return []
+        known = self._rows.get_rows("captures", list(decided), columns=[DedupeMark.COLUMN])
+        key = encode_file_key(self._entry.archive_file)
+        column = numbered_column(GenerationFacts, self._entry.generation)
+        found = get_row(self._rows, "files", key, columns=[column])
+        if found is None:
+            return []
+        cell = found.cells[column]
+        run = decode_cell(GenerationFacts, cell.value).act
+        marks = ((key, mark_of(row, run)) for key, row in decided.items() if key not in known)
+        return [
+            Put(key, {DedupeMark.COLUMN: encode_cell(mark)}, cell.timestamp_ms)
+            for key, mark in marks
+            if mark is not None
+        ]
