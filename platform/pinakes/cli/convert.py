@@ -19,9 +19,9 @@ from pinakes.errors import (
     MalformedRecord,
     PinakesError,
 )
-from pinakes.rewrite.arc_bytes import is_compressed
 from pinakes.rewrite.convert import warc_name
 from pinakes.rewrite.convert_file import UNCHANGED, Conversion, convert_file, rebuild_file
+from pinakes.warc.members import compression_of
 from pinakes.warc.source import open_source
 
 _ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
@@ -132,7 +132,7 @@ def _refuse_clashes(names: Iterable[str], *, back: bool) -> None:
             by_target[base.removesuffix(".gz")].append(name)
             continue
         with suppress(InputRefused), open_source(name) as source:
-            by_target[warc_name(base, compressed=is_compressed(source))].append(name)
+            by_target[warc_name(base, compressed=compression_of(source) is not None)].append(name)
     clashes = [" and ".join(names) for names in by_target.values() if len(names) > 1]
     if clashes:
         raise ConfigError(f"one name for two outputs, nothing was written: {'; '.join(clashes)}")

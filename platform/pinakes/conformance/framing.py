@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from pinakes.warc.members import GZIP_MAGIC, MEMBER_START
+from pinakes.warc.members import compression_of
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
 
@@ -13,7 +13,6 @@ from .rules import Hit
 from .subject import Subject
 
 SIZE_LIMIT_BYTES = 10**9
-_START_BYTES = 16
 _CODES = {
     "crc": "gzip-crc",
     "damaged": "gzip-damaged",
@@ -29,14 +28,13 @@ def check_file(source: Source) -> Iterator[Hit]:
     if not source.size:
         yield Hit("file-empty", "the file is empty", 0)
         return
-    start = bytes(source.view(0, _START_BYTES))
-    gzip = start[:3] == GZIP_MAGIC
+    compression = compression_of(source)
     name = PurePath(source.name).name
-    if gzip and not name.endswith(".warc.gz"):
+    if compression == "gzip" and not name.endswith(".warc.gz"):
         yield Hit("file-name", "compressed with gzip, and not named .warc.gz", 0)
-    if not MEMBER_START.match(start) and not name.endswith(".warc"):
+    if compression is None and not name.endswith(".warc"):
         yield Hit("file-name", "not compressed, and not named .warc", 0)
-    if MEMBER_START.match(start) and not gzip:
+    if compression == "bzip2":
         yield Hit("file-compression", "compressed with bzip2", 0)
     if source.size > SIZE_LIMIT_BYTES:
         yield Hit("file-size", f"the file has {source.size} bytes", 0)
@@ -70,7 +68,7 @@ class Gaps:
     """Finds bytes between records: the reader passes over line ends in silence."""
 
     def __init__(self, source: Source) -> None:
-        self._members = MEMBER_START.match(source.view(0, _START_BYTES)) is not None
+        self._members = compression_of(source) is not None
         self._end = 0
         self._expected = 0
 

@@ -21,7 +21,7 @@ from pinakes.errors import (
 )
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.header import Header
-from pinakes.warc.members import MEMBER_START
+from pinakes.warc.members import compression_of
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import (
@@ -68,7 +68,7 @@ def restorations(
     A revisit written by others is left: what it replaced was never recorded.  `only`
     names those to restore, by offset and inner offset.
     """
-    members = MEMBER_START.match(source.view(0, 4)) is not None
+    members = compression_of(source) is not None
     shared = -1
     for record in iter_records(source, digests=()):
         if not isinstance(record, Record) or record.type != "revisit":

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pinakes.warc.members import MEMBER_START
+from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item
 from pinakes.warc.record import MemoryBody, Record
 from pinakes.warc.source import Source
@@ -102,7 +102,7 @@ def _digested(window: Source, start: int, end: int) -> bytes:
 
 
 def _is_compressed(stretch: Stretch) -> bool:
-    return MEMBER_START.match(stretch.window.view(stretch.item.offset, 4)) is not None
+    return compression_of(stretch.window, stretch.item.offset) is not None
 
 
 def _content(stretch: Stretch) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
 from pinakes.warc.damage import find_next_record
-from pinakes.warc.members import MEMBER_START
+from pinakes.warc.members import compression_of
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.stream import MemberStream
@@ -50,7 +50,7 @@ class Run(NamedTuple):
 
     def pieces(self, source: Source) -> Iterator[bytes | memoryview]:
         """Its bytes, read again."""
-        if self.raw or not is_compressed(source):
+        if self.raw or compression_of(source) is None:
             start = self.offset if self.raw else self.inner
             yield from source.pieces(start, start + self.size)
             return
@@ -59,14 +59,9 @@ class Run(NamedTuple):
         yield from _take_pieces(stream, self.size)
 
 
-def is_compressed(source: Source) -> bool:
-    """Whether the file begins with a compressed member."""
-    return MEMBER_START.match(source.view(0, 4)) is not None
-
-
 def readable_pieces(source: Source) -> Iterator[Piece]:
     """The readable bytes of a file, from its first to its last; memory of a piece."""
-    if not is_compressed(source):
+    if compression_of(source) is None:
         at = 0
         for view in source.pieces(0, source.size):
             yield Piece(False, 0, at, view)
@@ -92,7 +87,7 @@ class ArcBytes:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._compressed = is_compressed(source)
+        self._compressed = compression_of(source) is not None
         self._pieces = readable_pieces(source)
         self._piece: Piece | None = None
 

@@ -21,13 +21,14 @@ from typing import NamedTuple
 
 from pinakes.errors import InputRefused
 from pinakes.warc.digest import Digest
+from pinakes.warc.members import compression_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 from pinakes.warc.write import format_header, name_record
 
 from . import arc_fields
-from .arc_bytes import is_compressed, readable_pieces
+from .arc_bytes import readable_pieces
 from .arc_parts import ArcRecord, Stretch, findings_of, iter_parts, refuse_warc
 
 RULES = "1"
@@ -79,7 +80,7 @@ def survey_arc(source: Source) -> Survey:
         readable_bytes += len(piece.data)
     return Survey(
         name=Path(source.name).name,
-        compressed=is_compressed(source),
+        compressed=compression_of(source) is not None,
         size_bytes=source.size,
         sha256=of_file.hexdigest(),
         readable_bytes=readable_bytes,

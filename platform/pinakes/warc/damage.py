@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from itertools import islice
 
 from .arc import LINE_LIMIT_BYTES, match_arc_header
-from .members import MEMBER_START, MEMBER_START_BYTES, Damage, first_bytes, inflate_member
+from .members import (
+    MEMBER_START,
+    MEMBER_START_BYTES,
+    Damage,
+    compression_of,
+    first_bytes,
+    inflate_member,
+)
 from .source import WINDOW_BYTES, Source
 
 _OVERLAP_BYTES = 1 << 12
@@ -47,9 +54,9 @@ def holds_members(source: Source, offset: int) -> bool:
 
     Told by its first bytes; where those are damaged, by what is found first.
     """
-    start = bytes(source.view(offset, _OVERLAP_BYTES))
-    if MEMBER_START.match(start):
+    if compression_of(source, offset) is not None:
         return True
+    start = bytes(source.view(offset, _OVERLAP_BYTES))
     if starts_record(start.lstrip(b"\r\n"), arc=True):
         return False
     found = find_next_record(source, offset, members=True, arc=False)
@@ -129,7 +136,7 @@ def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
 
 
 def _is_whole_member(source: Source, offset: int, ends: dict[int, int]) -> bool:
-    if not MEMBER_START.match(source.view(offset, MEMBER_START_BYTES)):
+    if compression_of(source, offset) is None:
         return False
     try:
         for _ in inflate_member(source, offset, ends):

@@ -46,6 +46,14 @@ def name_container(start: bytes) -> str | None:
     return _UNSUPPORTED.get(start[:4])
 
 
+def compression_of(source: Source, offset: int = 0) -> str | None:
+    """`gzip` or `bzip2`, by the first bytes of a file or at `offset`; None of what is no member."""
+    start = bytes(source.view(offset, MEMBER_START_BYTES))
+    if MEMBER_START.match(start) is None:
+        return None
+    return "gzip" if start.startswith(GZIP_MAGIC) else "bzip2"
+
+
 class Damage(Exception):
     """Inside this package: a member cannot be read on; becomes a finding or a stretch.
 

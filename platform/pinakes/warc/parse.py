@@ -6,21 +6,19 @@ read, or as `NotARecord` where none begins.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from .arc import LINE_LIMIT_BYTES, ArcHeader, match_arc_header
-from .damage import RECORD_START, find_next_record, next_line, starts_record
+from .arc import LINE_LIMIT_BYTES, match_arc_header
+from .damage import RECORD_START, starts_record
+from .extent import take_record
 from .header import Header
-from .http import HttpHead, head_end
-from .members import Damage, name_container
-from .record import Body, Finding, MemoryBody, Record, measure
-from .stream import ByteStream, MemberStream, PlainStream
+from .http import head_end
+from .members import name_container
+from .record import Record
+from .stream import ByteStream, skip_bytes
 
 HEADER_LIMIT_BYTES = 1 << 20
-IN_MEMORY_BYTES = 1 << 22
 _PEEK_BYTES = 1 << 13
-_TAKEN_LETTER = re.compile(rb"\n(?:https?|ftp|dns|gopher|nntp|mailto|filedesc):", re.IGNORECASE)
 
 
 class NotARecord(Exception):
@@ -31,42 +29,6 @@ class NotARecord(Exception):
         self.message = message
         self.offset = offset
         self.search_from = search_from
-
-
-class StreamedBody:
-    """A block too large for memory: inflated again from its member when it is read."""
-
-    __slots__ = ("_members", "_offset", "_skip", "_source", "size")
-
-    def __init__(self, stream: ByteStream, offset: int, skip: int, size: int) -> None:
-        self._source = stream.source
-        self._members = isinstance(stream, MemberStream)
-        self._offset = offset
-        self._skip = skip
-        self.size = size
-
-    def pieces(self, start: int, /) -> Iterator[bytes]:
-        left = self.size - start
-        if self._members:
-            stream: ByteStream = MemberStream(self._source, self._offset)
-            skip_bytes(stream, self._skip + start)
-        else:
-            stream = PlainStream(self._source, self._offset + self._skip + start)
-        while left > 0:
-            piece = stream.take(left)
-            if not piece:
-                return
-            left -= len(piece)
-            yield piece
-
-
-def skip_bytes(stream: ByteStream, count: int) -> None:
-    """Take `count` bytes, or all there are."""
-    while count > 0:
-        piece = stream.take(count)
-        if not piece:
-            return
-        count -= len(piece)
 
 
 def parse_record(
@@ -82,7 +44,7 @@ def parse_record(
         if stream.damage is not None:
             raise NotARecord(stream.damage.message, stream.damaged_from, stream.resume_from)
         return None
-    return _Parse(stream, ordinal, digests).record(_read_header(stream, arc=arc))
+    return take_record(stream, _read_header(stream, arc=arc), ordinal, digests)
 
 
 def _skip_line_ends(stream: ByteStream) -> None:
@@ -132,206 +94,3 @@ def _next_record(stream: ByteStream, data: bytes) -> int:
     """Where in `data` a later member begins with a record of its own; -1 if none does."""
     starts = stream.member_starts(len(data))
     return next((at for at in starts if at and starts_record(data[at:])), -1)
-
-
-class _Parse:
-    """The parse of one record: where it began, and what was found wrong on the way."""
-
-    def __init__(self, stream: ByteStream, ordinal: int, digests: Sequence[str]) -> None:
-        self.stream = stream
-        self.ordinal = ordinal
-        self.digests = digests
-        self.offset, self.inner = stream.place()
-        self.findings: list[Finding] = []
-
-    def find(self, code: str, message: str, offset: int | None = None) -> None:
-        self.findings.append(Finding(code, message, self.offset if offset is None else offset))
-
-    def record(self, header: Header) -> Record:
-        stream = self.stream
-        promised = self.promised_length(header)
-        lf_only = header.line_end == b"\n" and not isinstance(header, ArcHeader)
-        if lf_only:
-            self.find("line-end", "header lines end with LF instead of CRLF")
-        skip_bytes(stream, len(header.raw))
-        if head_end(header.raw) < 0 and not isinstance(header, ArcHeader):
-            what = "member" if stream.at_member_start() else "file"
-            self.find("truncated", f"the {what} ends in the record header")
-            promised = promised or 0
-        elif promised is None:
-            self.find(
-                "content-length",
-                "no usable Content-Length: the block ends at the next record",
-            )
-            promised = self.bytes_to_next_record(arc=isinstance(header, ArcHeader))
-        record = self.take_block(header, promised)
-        if isinstance(stream, PlainStream) and isinstance(header, ArcHeader):
-            record = self.give_back_letter(header, record)
-        if isinstance(stream, PlainStream) and not self.is_closed(record):
-            record = self.cut_at_next_record(header, record)
-        block_end = stream.position
-        self.check_length(record)
-        self.take_record_end(lf_only=lf_only, arc=isinstance(header, ArcHeader))
-        record.offset, record.inner_offset = self.offset, self.inner
-        record.length = self.length(block_end)
-        record.findings = tuple(self.findings)
-        return record
-
-    def promised_length(self, header: Header) -> int | None:
-        text = (header.get("content-length") or "").strip()
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-
-    def bytes_to_next_record(self, *, arc: bool) -> int:
-        """How long a block without a length is; 0 in a member, whose end bounds it."""
-        if isinstance(self.stream, MemberStream):
-            return 0
-        start, source = self.stream.position, self.stream.source
-        end = find_next_record(source, start, members=False, arc=arc)
-        tail = bytes(source.view(max(end - 4, start), min(4, end - start)))
-        return end - start - (len(tail) - len(tail.rstrip(b"\r\n")))
-
-    def take_block(self, header: Header, length: int) -> Record:
-        arc = isinstance(header, ArcHeader)
-        if length <= IN_MEMORY_BYTES:
-            data = b"".join(self.block_pieces(length, arc=arc))
-            body: Body = MemoryBody(data, 0, len(data))
-            record = self.build(header, body, length)
-            if arc:
-                record.type = _arc_type(record, data)
-            return record
-        skip = self.inner + len(header.raw)
-        streamed = StreamedBody(self.stream, self.offset, skip, length)
-        record = self.build(header, streamed, length)
-        if arc:
-            record.type = _arc_type(record, self.stream.peek(64))
-        start = self.stream.position
-        record._measured = measure(
-            self.block_pieces(length, arc=arc),
-            http=record.holds_http,
-            algorithms=self.digests,
-        )
-        streamed.size = self.stream.position - start
-        return record
-
-    def build(self, header: Header, body: Body, length: int) -> Record:
-        record_type = (header.get("warc-type") or "").lower()
-        return Record(self.ordinal, 0, 0, header, body, length, header.version, record_type)
-
-    def block_pieces(self, length: int, *, arc: bool) -> Iterator[bytes]:
-        """The block; ends early where a member begins with a record of its own."""
-        while length > 0:
-            if self.stream.at_member_start() and starts_record(
-                self.stream.peek(_PEEK_BYTES), arc=arc
-            ):
-                return
-            piece = self.stream.take(length)
-            if not piece:
-                return
-            length -= len(piece)
-            yield piece
-            self.stream.peek(1)
-
-    def is_closed(self, record: Record) -> bool:
-        """Whether Content-Length is believed: two line ends, a record, or the end follow."""
-        ahead = self.stream.peek(_PEEK_BYTES)
-        rest = ahead.lstrip(b"\r\n")
-        if not rest:
-            return record.body.size == record.content_length
-        return ahead.startswith(b"\r\n\r\n") or starts_record(rest, arc=True)
-
-    def cut_at_next_record(self, header: Header, record: Record) -> Record:
-        """Where Content-Length reaches over the next records, end the block before them."""
-        block_start = self.stream.position - record.body.size
-        arc = isinstance(header, ArcHeader)
-        found = find_next_record(
-            self.stream.source,
-            block_start,
-            members=False,
-            arc=arc,
-            end=self.stream.position,
-        )
-        if arc or found >= self.stream.position or found == block_start:
-            return record
-        self.stream.position = block_start
-        length = self.bytes_to_next_record(arc=False)
-        self.find("content-length", "Content-Length reaches over the next record")
-        cut = self.take_block(header, length)
-        cut.content_length = record.content_length
-        return cut
-
-    def give_back_letter(self, header: Header, record: Record) -> Record:
-        """An ARC length that is one too many takes the first letter of the next record's URL."""
-        stream = self.stream
-        size = record.body.size
-        around = bytes(stream.source.view(max(stream.position - 2, 0), _PEEK_BYTES))
-        if size < 2 or not _TAKEN_LETTER.match(around) or not match_arc_header(around[1:]):
-            return record
-        self.find("content-length", "the length is one too many, by the record that follows")
-        stream.position -= size
-        mended = self.take_block(header, size - 1)
-        mended.content_length = record.content_length
-        return mended
-
-    def check_length(self, record: Record) -> None:
-        missing = record.content_length - record.body.size
-        if missing <= 0 or any(f.code in ("content-length", "truncated") for f in self.findings):
-            return
-        damage = self.stream.damage
-        if damage is not None and damage.code != "truncated":
-            self.find(damage.code, damage.message, damage.offset)
-        elif not self.stream.peek(1):
-            self.find("truncated", f"the file ends {missing} bytes before the block does")
-        else:
-            self.find("content-length", f"the block is {missing} bytes shorter than promised")
-
-    def take_record_end(self, *, lf_only: bool, arc: bool) -> None:
-        stream = self.stream
-        expected = b"\n" if arc else b"\n\n" if lf_only else b"\r\n\r\n"
-        ahead = stream.peek(len(expected))
-        if ahead == expected:
-            skip_bytes(stream, len(expected))
-        elif not arc and not any(f.code == "truncated" for f in self.findings):
-            self.find("record-end", "the record is not closed by two line ends")
-        if isinstance(stream, MemberStream):
-            self.take_rest_of_member(arc=arc)
-
-    def take_rest_of_member(self, *, arc: bool) -> None:
-        """In a member nothing may follow a record but another one, or line ends."""
-        stream = self.stream
-        surplus = 0
-        while stream.peek(1) and not stream.at_member_start():
-            ahead = stream.peek(_PEEK_BYTES)
-            blank = len(ahead) - len(ahead.lstrip(b"\r\n"))
-            if blank:
-                stream.take(blank)
-            elif starts_record(ahead, arc=arc):
-                break
-            else:
-                surplus += len(
-                    stream.take(next_line(ahead, arc=arc, more=len(ahead) == _PEEK_BYTES))
-                )
-        if surplus:
-            self.find("content-length", f"{surplus} bytes more in the member than promised")
-        alone = not self.inner and (stream.at_member_start() or not stream.peek(1))
-        if not alone:
-            self.find("member", "several records share one gzip member")
-
-    def length(self, block_end: int) -> int:
-        if isinstance(self.stream, PlainStream):
-            return block_end - self.offset
-        try:
-            return self.stream.end_of_last_byte() - self.offset
-        except Damage as damage:
-            if not any(f.code in ("crc", "damaged", "truncated") for f in self.findings):
-                self.find(damage.code, damage.message, damage.offset)
-            return (damage.offset if damage.end is None else damage.end) - self.offset
-
-
-def _arc_type(record: Record, block_start: bytes) -> str:
-    """ARC records have no type: what has an HTTP status line is a response."""
-    uri = (record.target_uri or "").lower()
-    if uri.startswith("filedesc:"):
-        return "filedesc"
-    if uri.startswith(("http:", "https:")) and HttpHead(block_start[:64]).status is not None:
-        return "response"
-    return "resource"

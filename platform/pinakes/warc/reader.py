@@ -17,22 +17,20 @@ from isal import igzip_lib
 
 from .damage import find_next_record, holds_members
 from .members import (
-    GZIP_MAGIC,
     HINT,
     HINT_EXTRA,
     HINT_MAGIC,
-    MEMBER_START_BYTES,
     InflateError,
+    compression_of,
     inflate_hinted,
 )
-from .parse import NotARecord, parse_record, skip_bytes
-from .record import DamagedStretch, Record
+from .parse import NotARecord, parse_record
+from .record import IN_MEMORY_BYTES, DamagedStretch, Record
 from .shapes import ShapeBook
 from .source import READ_BYTES, Source
-from .stream import ByteStream, MemberStream, PlainStream
+from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 from .whole import whole_record
 
-IN_MEMORY_BYTES = 1 << 22
 _FIRST_PIECE_BYTES = 1 << 14
 _OUT_BYTES = 1 << 18
 _PLAIN_PIECE_BYTES = 1 << 16
@@ -60,11 +58,11 @@ def iter_records(
     """
     if source.size <= start:
         return
-    first = bytes(source.view(start, MEMBER_START_BYTES))
+    gzip = compression_of(source, start) == "gzip"
     members = holds_members(source, start)
     walk = _Walk(source, start, digests, members=members, pass_over_gets=pass_over_gets)
     while walk.offset < source.size:
-        if first[:3] == GZIP_MAGIC:
+        if gzip:
             yield from walk.fast_gzip()
         elif not members:
             yield from walk.fast_plain()

@@ -17,6 +17,8 @@ from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
 _HTTP_TYPES = frozenset({"response", "request", "revisit"})
 PIECE_BYTES = 1 << 20
+# Up to here a block is kept in memory; a larger one is inflated again when it is read.
+IN_MEMORY_BYTES = 1 << 22
 
 
 class Finding(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from .damage import find_swallowed
-from .members import MEMBER_START, MEMBER_START_BYTES, Damage, inflate_member
+from .members import Damage, compression_of, inflate_member
 from .source import Source
 
 _OUT_BYTES = 1 << 20
@@ -35,6 +35,15 @@ class ByteStream(Protocol):
     def end_of_last_byte(self) -> int: ...
     def at_member_start(self) -> bool: ...
     def member_starts(self, length: int) -> list[int]: ...
+
+
+def skip_bytes(stream: ByteStream, count: int) -> None:
+    """Take `count` bytes, or all there are."""
+    while count > 0:
+        piece = stream.take(count)
+        if not piece:
+            return
+        count -= len(piece)
 
 
 class PlainStream:
@@ -175,7 +184,7 @@ class MemberStream:
         size = self.source.size
         while offset < size:
             self.damaged_from = offset
-            if not MEMBER_START.match(self.source.view(offset, MEMBER_START_BYTES)):
+            if compression_of(self.source, offset) is None:
                 self.damage = Damage("damaged", "bytes that are no compressed member", offset)
                 return
             if self._members and self._members[-1][0] == produced:
