@@ -20,9 +20,7 @@ from pinakes.index.urlkey import urlkey
 
 URI = "http://example.org/"
 # Several windows of the reader, none of which compresses.
-RECORDS = [
-    page(f"{URI}{number}", random.Random(number).randbytes(200_000)) for number in range(4)
-]
+RECORDS = [page(f"{URI}{number}", random.Random(number).randbytes(200_000)) for number in range(4)]
 HALF = sum(map(len, RECORDS)) // 2
 
 
