@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
+import shutil
+import subprocess
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -108,6 +113,39 @@ def test_wget(tmp_path: Path) -> None:
     assert (found.crawl, len(found.inputs)) == ("n", 3)
     _touch(tmp_path / "other.warc")
     assert hand_over("wget", [str(tmp_path)]).crawl == ""
+
+
+class _Pages(BaseHTTPRequestHandler):
+    """A page that links to four more, of some bytes that do not compress."""
+
+    def do_GET(self) -> None:
+        body = b"".join(b'<a href="/%d">' % n for n in range(4)) + random.Random(1).randbytes(3000)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.mark.slow
+def test_what_wget_itself_leaves(tmp_path: Path) -> None:
+    if shutil.which("wget") is None:
+        pytest.skip("wget is not installed: `make tools` does it")
+    options = ["--no-proxy", "-q", "-r", "--warc-file=news", "--warc-max-size=4k", "--warc-cdx"]
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Pages) as server:
+        Thread(target=server.serve_forever).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        subprocess.run(["wget", *options, url], cwd=tmp_path, check=False)
+        server.shutdown()
+    found = hand_over("wget", [str(tmp_path)])
+    names = [item.name for item in found.inputs]
+    assert found.crawl == "news"
+    assert names[:2] == ["news-00000.warc.gz", "news-00001.warc.gz"]
+    assert names[-1] == "news-meta.warc.gz"
+    assert sorted(path.name for path in tmp_path.glob("news*")) == [*names, "news.cdx"]
 
 
 @pytest.mark.parametrize("hook", ["heritrix", "browsertrix"])
