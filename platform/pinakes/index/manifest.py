@@ -105,7 +105,7 @@ _make: Callable[[Iterable[object]], ManifestLine] = ManifestLine._make
 
 
 # What lies before, between and behind the values of a common line.
-_COMMON = (_UNSET[6:10], _UNSET[12:16], _UNSET[17:25], _UNSET[26])
+_DECISION, _MIDDLE, _REST = _UNSET[6:10], _UNSET[12:16], _UNSET[17:25]
 
 
 def _is_plain_text(text: str) -> bool:
@@ -142,11 +142,11 @@ def format_line(line: ManifestLine, *, plain: bool = False) -> str:
 
 def _format_common(line: ManifestLine, plain: bool) -> str | None:
     """A whole response as `pinakes manifest` writes most; None where any other is due."""
-    if (line[6:10], line[12:16], line[17:25], line[26]) != _COMMON:
+    if line[6:10] != _DECISION or line[12:16] != _MIDDLE or line[17:25] != _REST:
         return None
     file, offset, length, uri, date, digest = line[:6]
     size, status, record_id, also = line.size, line.status, line.record_id, line.also
-    if size is None or status is None or record_id is None:
+    if size is None or status is None or record_id is None or line.marks is not None:
         return None
     names = (file, uri, date, digest, record_id, digest if also is None else also)
     if not _is_plain_text("".join(names)) or not _NAMELESS.isdisjoint(names):
@@ -162,16 +162,16 @@ def _format_any(line: ManifestLine, plain: bool) -> str:
     file, offset, length, uri, date, digest, extension, copy, original_uri, original_date = line[
         :10
     ]
+    names = f"{file}{uri}{date}{digest}"
     if (
-        _TO_ENCODE.search(f"{file}{uri}{date}{digest}") is None
+        (_is_plain_text(names) or _TO_ENCODE.search(names) is None)
         and _NAMELESS.isdisjoint((file, uri, date))
         and digest
     ):
         text = f"{file} {offset} {length} {uri} {date} {digest}"
     else:
-        names = " ".join(map(encode_name, (uri, date)))
         # A digest that is not there is `-` in the value, too.
-        text = f"{encode_name(file)} {offset} {length} {names} "
+        text = f"{encode_name(file)} {offset} {length} {encode_name(uri)} {encode_name(date)} "
         text += "-" if digest == "-" else encode_name(digest)
     if extension is not None or copy is not None:
         text += f" {'-' if extension is None else extension}"
