@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             text=f"{step.facts.name}: {text}",
         )
     if arguments.dry_run:
-        console.say(f"all checks passed; {plan.bytes_to_write} bytes would be written")
+        console.say(f"all checks passed; {plan.bytes_to_write:,} bytes would be written")
         return Exit.DONE
     with console.progress("commit", total=sum(s.facts.size for s in plan.steps)) as progress:
         written = commit_copy(plan, advance=progress.advance)
