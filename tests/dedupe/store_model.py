@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from manifest_sets import Place, content_of, decisions_in, fit, order_of, pinned_places, processed
+from manifest_sets import (
+    Place,
+    content_of,
+    decisions_in,
+    fit,
+    is_addressable,
+    order_of,
+    pinned_places,
+    processed,
+)
 
 from pinakes.index.manifest import ManifestLine, place_of
 
@@ -27,6 +36,11 @@ class StoreModel:
         # A revisit whose target has become a revisit: the target is restored first.
         for place in pinned_places(self.lines):
             self.refers.pop(place, None)
+        # One whose original cannot be addressed any more, too.
+        by_place = {place_of(line): line for line in self.lines}
+        for place, target in list(self.refers.items()):
+            if not is_addressable(by_place[target], self.lines):
+                del self.refers[place]
         settled = set(self.refers.values())
         marked = [self._seen(line, known, settled) for line in self.lines]
         for place, target in decisions_in(processed(marked)).items():

@@ -25,6 +25,7 @@ from manifest_sets import (
     Place,
     collections,
     good_digest,
+    is_addressable,
     order_of,
     resolved,
 )
@@ -71,10 +72,14 @@ def record_of(line: ManifestLine, body: bytes) -> bytes:
     return record("revisit", known, b"HTTP/1.1 200 OK\r\n\r\n")
 
 
+def body_of(digest: str) -> bytes:
+    return BODIES[int(digest.partition(":")[2], 16)]
+
+
 def declared(digest: str) -> str | None:
     if digest == "-":
         return None
-    body = BODIES[int(digest.partition(":")[2], 16)]
+    body = body_of(digest)
     return f"sha1:{base64.b32encode(hashlib.sha1(body).digest()).decode()}"
 
 
@@ -151,12 +156,15 @@ def crowds(draw: st.DrawFn) -> Collection:
     return lines, Bodies(bodies)
 
 
-def check(scene: Scene, whole: dict[int, ManifestLine], bodies: Bodies) -> None:
+def check(
+    scene: Scene, whole: dict[int, ManifestLine], bodies: Bodies, landed: list[ManifestLine]
+) -> None:
     """Nothing dangles, nothing is chained, nothing refers to the future or to another body."""
     found = references(scene)
     for number, target in found.items():
         line, original = whole[number], whole[target]
         assert target not in found, "refers to a revisit"
+        assert is_addressable(original, landed), "refers to what cannot be addressed"
         assert order_of(original) < order_of(line), "refers to the future"
         assert bodies.by_place[place_of(original)] == bodies.by_place[place_of(line)]
 
@@ -171,12 +179,12 @@ def run_crawls(crawls: Crawls, bodies: Bodies, *, at_once: bool = False) -> dict
             land(scene, crawl, bodies)
             if not at_once:
                 dedupe(scene, number)
-                check(scene, by_number, bodies)
                 model.land([by_number[line.offset // 100] for line in crawl])
+                check(scene, by_number, bodies, model.lines)
                 assert references(scene) == numbers(model.refers)
         if at_once:
             dedupe(scene, 0)
-            check(scene, by_number, bodies)
+            check(scene, by_number, bodies, whole)
         return references(scene)
 
 
@@ -222,32 +230,36 @@ def test_in_order_of_date_it_is_all_at_once(collection: Collection, cuts: list[i
             {1: 0, 3: 2, 4: 0, 5: 2, 6: 0},
             id="the-one-that-was-there-first",
         ),
+        pytest.param(
+            [["/a 1", "/b 2", "/c 3"], ["/a 1 other"]], {2: 1}, id="not-addressable-any-more"
+        ),
         pytest.param([["/b 5"], ["/a 1"], ["/c 9"]], {0: 1, 2: 1}, id="earlier-and-nobody-minds"),
         pytest.param([["/b 5"], ["/a 1", "/c 2"]], {0: 1, 2: 1}, id="earlier-and-together"),
     ],
 )
 def test_which_original(crawls: list[list[str]], expected: dict[int, int]) -> None:
-    """Captures of one body, numbered as they come: path, second, `of` what it revisits."""
+    """Captures of one body, or an `other`, numbered as they come; `of` what one revisits."""
     parts: Crawls = []
     lines: list[ManifestLine] = []
     for captures in crawls:
         for text in captures:
-            path, second, *target = text.split()
+            path, second, *more = text.split()
+            body = BODIES["other" in more]
             line = ManifestLine(
                 file="a",
                 offset=len(lines) * 100,
                 length=90,
                 target_uri=f"http://example.org{path}",
                 date=f"2020-01-01T00:00:{int(second):02d}Z",
-                digest=good_digest(BODIES[0]),
+                digest=good_digest(body),
                 status=200,
             )
-            if target:
-                original = lines[int(target[-1])]
+            if "of" in more:
+                original = lines[int(more[-1])]
                 line = line._replace(
                     type="revisit", refers_uri=original.target_uri, refers_date=original.date
                 )
             lines.append(line)
         parts.append(lines[-len(captures) :])
-    bodies = Bodies({place_of(line): BODIES[0] for line in lines})
+    bodies = Bodies({place_of(line): body_of(line.digest) for line in lines})
     assert run_crawls(*in_crawls(parts, bodies)) == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import sqlite3
 
 import pytest
 from scenes import KILLED, Scene, kill_at, make_scene, page, record
@@ -124,6 +125,15 @@ def test_a_target_in_every_way_of_looking(scene: Scene, fields: dict[str, str]) 
     digest = base64.b32encode(hashlib.sha1(page(1)).digest()).decode()
     late_crawl(scene, {"WARC-Payload-Digest": f"sha1:{digest}", **fields})
     scene.land(5)
+    assert scene.dedupe(act="dedupe-b").targets_restored == 1
+
+
+def test_in_a_store_that_did_not_note_its_runs(scene: Scene) -> None:
+    prepare(scene)
+    with sqlite3.connect(scene.folder / "store" / "rows.sqlite") as connection:
+        deleted = connection.execute("DELETE FROM files WHERE col = ?", (b"f:decided",))
+        assert deleted.rowcount == 4
+    connection.close()
     assert scene.dedupe(act="dedupe-b").targets_restored == 1
 
 

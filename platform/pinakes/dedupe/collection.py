@@ -92,17 +92,17 @@ class Collection:
         if self._survey is None:
             rewritten = [name for name in sorted(self.entries) if self._is_rewritten(name)]
             landings = {self._landing_of(entry) for entry in self.entries.values()}
-            look_for_wanted = bool(rewritten) and any(
-                entry.facts is not None and entry.facts.records.get("revisit")
-                for entry in self.entries.values()
-            )
-            needs_all = look_for_wanted or len(landings) > 1
+            # Of what landed with the captures of one run, that run has seen it all.
+            needs_all = len(landings) > 1
             rows = (
                 (name, self._landing_of(self.entries[name]), row)
                 for name in (sorted(self.entries) if needs_all else rewritten)
                 for row in self.sidecar_rows(name)
             )
-            self._survey = survey_captures(rows, look_for_wanted=look_for_wanted, space=self._space)
+            look_around = needs_all and bool(rewritten)
+            self._survey = survey_captures(rows, look_around=look_around, space=self._space)
+            for name in rewritten:
+                self._survey.want_unaddressable(name, self.sidecar_rows(name))
         return self._survey
 
     def _is_rewritten(self, name: str) -> bool:
@@ -111,7 +111,10 @@ class Collection:
     def _landing_of(self, entry: FileEntry) -> int:
         """When the file came to dedupe, as the time of a run; the latest where it is new."""
         decided = entry.decided
-        return decided.run_time_ms if decided and decided.run != self._run else _NOW
+        if decided is None:
+            # One that was rewritten before runs were noted came before all others.
+            return 0 if entry.generation > 1 else _NOW
+        return decided.run_time_ms if decided.run != self._run else _NOW
 
     def lines(self, advance: Callable[[int], None] = lambda count: None) -> Iterator[ManifestLine]:
         """A manifest line for each capture of each file, with what the store knows of it.
@@ -130,7 +133,7 @@ class Collection:
                 flags = known | late.take(number)
                 number += 1
                 if line.type is None:
-                    if row.copy_number == 1 or survey.is_settled(line):
+                    if survey.is_settled(line):
                         flags |= SETTLED
                     line = line._replace(marks=format_marks(flags))
                 yield line

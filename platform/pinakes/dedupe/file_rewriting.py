@@ -8,7 +8,7 @@ from functools import partial
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
-from pinakes.catalog.generation_rows import mark_of
+from pinakes.catalog.generation_rows import is_replaced, mark_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark
@@ -173,7 +173,7 @@ def _decided_by_ordinal(
             if (
                 pair is not None
                 and (pair[0].target_uri, pair[0].date) == (row.target_uri, row.date)
-                and row.copy_number is None
+                and not is_replaced(row)
             ):
                 result[row.ordinal] = pair
     return result if len(result) == len(pairs) else None

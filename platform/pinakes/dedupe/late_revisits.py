@@ -2,7 +2,9 @@
 
 A crawler that deduplicates by itself may refer to a capture that an earlier run of ours
 has replaced.  A revisit never refers to a revisit: the target becomes a full record again,
-in a new generation of its file, and is pinned, before anything else is decided.
+in a new generation of its file, and is pinned, before anything else is decided.  So does
+a revisit of ours whose original cannot be addressed any more, since another body of its
+urlkey and second has landed; what becomes of it is decided anew.
 """
 
 from __future__ import annotations

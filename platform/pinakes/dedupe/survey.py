@@ -2,7 +2,8 @@
 
     settled   an earlier run made it an original, and references to it are written
     late      it landed behind a later capture of its content
-    wanted    a revisit of ours that a revisit of somebody else refers to
+    wanted    a revisit of ours that a revisit of somebody else refers to, or whose original
+              cannot be addressed any more: another body of its urlkey and second has landed
 
 Captures land at one time, as dedupe sees it, where the same run is the first to decide on
 them: crawls that wait for one run are judged as all together, however their files came.
@@ -22,7 +23,7 @@ from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
 
-from .clusters import PINNED
+from .clusters import CLASH, PINNED
 from .marks import mark_lines
 from .stored_lines import landed_line
 
@@ -54,31 +55,54 @@ class Survey:
         """Numbers of captures, in the order of the pass."""
         self.wanted: dict[str, set[tuple[int, int]]] = defaultdict(set)
         """Offset and inner offset of each such record, by file."""
+        self._ambiguous: set[int] = set()
 
     def settle(self, row: SidecarRow) -> None:
         """Note what a revisit of ours refers to."""
-        self._settled.add(hash((row.refers_uri, second_of(row.refers_date or ""))))
+        self._settled.add(_referred(row))
 
     def is_settled(self, line: ManifestLine) -> bool:
         """Whether a revisit of ours names this capture, or another of its URI and second."""
-        return hash((line.target_uri, second_of(line.date))) in self._settled
+        return _address(line) in self._settled
+
+    def note_ambiguous(self, line: ManifestLine) -> None:
+        """Note a capture that shares its urlkey and second with another body."""
+        if self.is_settled(line):
+            self._ambiguous.add(_address(line))
+
+    def want_unaddressable(self, name: str, rows: Iterable[SidecarRow]) -> None:
+        """Want the revisits of ours in a file that refer to such a capture."""
+        for row in rows if self._ambiguous else ():
+            if is_replaced(row) and _referred(row) in self._ambiguous:
+                self.wanted[name].add((row.offset, row.inner_offset))
+
+
+def _address(line: ManifestLine) -> int:
+    return hash((line.target_uri, second_of(line.date)))
+
+
+def _referred(row: SidecarRow) -> int:
+    return hash((row.refers_uri, second_of(row.refers_date or "")))
 
 
 def survey_captures(
-    rows: Iterable[tuple[str, int, SidecarRow]], *, look_for_wanted: bool, space: SortSpace
+    rows: Iterable[tuple[str, int, SidecarRow]], *, look_around: bool, space: SortSpace
 ) -> Survey:
     """Look at each record's archive file, time of landing and row, in order of file.
 
-    A capture's number counts the captures before it.  What revisits want is looked for as
-    `marks` looks for pins, among the records as they landed.  Memory: a few times `space`.
+    A capture's number counts the captures before it.  `look_around`: find what revisits of
+    others want, as `marks` looks for pins, and what clashes, among the records as they
+    landed.  Memory: a few times `space`.
     """
     found = Survey(space)
     with Spool[Arrival](space=space, item_bytes=lambda _: _ARRIVAL_BYTES) as arrivals:
         lines = _lines(rows, found, arrivals)
-        if look_for_wanted:
+        if look_around:
             for line, flags in mark_lines(lines, space=space):
                 if flags & PINNED and line.copy_number is not None:
                     found.wanted[line.file].add((line.offset, line.inner_offset))
+                if flags & CLASH:
+                    found.note_ambiguous(line)
         else:
             deque(lines, maxlen=0)
         for number in sort_outside_memory(late_arrivals(arrivals, space), space=space):
