@@ -167,7 +167,7 @@ class TestRecord:
         first, second = read_whole(warc_of(data))[2:]
         assert blocks([first]) == [block]
         assert first.header.get("WARC-Truncated") is None
-        assert first.header.get("Pinakes-ARC-Findings") == "content-length"
+        assert first.header.get("Pinakes-ARC-Findings") == "block-length"
         assert (second.type, second.target_uri) == ("response", "http://b.org/")
         assert rebuilt(warc_of(data)) == data
 

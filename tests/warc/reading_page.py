@@ -81,9 +81,10 @@ ANSWERS = (
     ),
     Answer(
         "Content-Length missing, or not what lies there",
-        lambda odd: "content-length" in odd.codes,
+        lambda odd: bool(odd.codes & {"content-length", "block-length"}),
         "The block ends where the next record begins, or the file, with the finding "
-        "`content-length`. Such a record takes part in nothing.",
+        "`content-length` (missing, or no number) or `block-length`. Such a record takes part in "
+        "nothing.",
     ),
     Answer(
         "Cut off",

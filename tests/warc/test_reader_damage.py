@@ -130,8 +130,8 @@ A, B, C = warc(number=1), warc(number=2), warc(number=3)
         (A + b"\0" * 512, "1", [(len(A), len(A) + 512)], set()),
         (A[:-4] + B, "12", [], {"record-end"}),
         (A + b"\r\n\r\n\r\n" + B, "12", [], set()),
-        (warc(number=1, length=500) + B + C, "123", [], {"content-length"}),
-        (warc(number=1, length=1 << 40) + B + C, "123", [], {"content-length"}),
+        (warc(number=1, length=500) + B + C, "123", [], {"block-length"}),
+        (warc(number=1, length=1 << 40) + B + C, "123", [], {"block-length"}),
         (warc(number=1, length=3) + B, "12", None, {"record-end"}),
         (warc(number=1, length="many") + B, "12", [], {"content-length"}),
         (warc(number=1, length="9" * 5000) + B, "12", [], {"content-length"}),
@@ -180,10 +180,10 @@ def test_plain_file(
         (member(A) + b"rubbish" + member(B), "12", set()),
         (member(A) + b"\0" * 100, "1", set()),
         (member(A) + B, "1", set()),
-        (member(warc(number=1, length=500)) + member(B), "12", {"content-length"}),
-        (member(warc(number=1, length=3)) + member(B), "12", {"content-length"}),
+        (member(warc(number=1, length=500)) + member(B), "12", {"block-length"}),
+        (member(warc(number=1, length=3)) + member(B), "12", {"block-length"}),
         (member(warc(number=1, length="x")) + member(B), "12", {"content-length"}),
-        (member(A + b"rubbish") + member(B), "12", {"content-length"}),
+        (member(A + b"rubbish") + member(B), "12", {"block-length"}),
         (member(A[:-4]) + member(B), "12", {"record-end"}),
         (member(b"rubbish") + member(B), "2", set()),
         (member(A)[:-1] + b"\1" + member(B), "12", {"crc"}),
@@ -270,7 +270,7 @@ def test_surplus_of_any_size_before_a_record_in_a_member(size: int) -> None:
     """The search for the next record goes by pieces, and a record may begin at any place."""
     for filling in (b"x" * size + b"\n", b"x\n" * (size // 2), b"http:\n" * (size // 6)):
         first, second = records_of(member(A + filling + B))
-        assert {f.code for f in first.findings} == {"member", "content-length"}
+        assert {f.code for f in first.findings} == {"member", "block-length"}
         assert second.inner_offset == len(A) + len(filling)
 
 

@@ -112,7 +112,7 @@ def test_a_bomb_behind_a_record() -> None:
     with bounded_memory():
         first, second = iter_records(source_of(data))
     assert isinstance(first, Record)
-    assert {finding.code for finding in first.findings} == {"content-length"}
+    assert {finding.code for finding in first.findings} == {"block-length"}
     assert isinstance(second, Record)
 
 

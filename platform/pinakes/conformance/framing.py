@@ -18,6 +18,7 @@ _CODES = {
     "damaged": "gzip-damaged",
     "truncated": "record-truncated",
     "content-length": "content-length-wrong",
+    "block-length": "content-length-wrong",
     "record-end": "record-end",
     "member": "gzip-member",
 }

@@ -66,6 +66,9 @@ class _Taking:
     def find(self, code: str, message: str, offset: int | None = None) -> None:
         self.findings.append(Finding(code, message, self.offset if offset is None else offset))
 
+    def has(self, *codes: str) -> bool:
+        return any(finding.code in codes for finding in self.findings)
+
     def record(self, header: Header) -> Record:
         stream = self.stream
         promised = self.promised_length(header)
@@ -173,7 +176,7 @@ class _Taking:
             return record
         self.stream.position = block_start
         length = self.bytes_to_next_record(arc=False)
-        self.find("content-length", "Content-Length reaches over the next record")
+        self.find("block-length", "Content-Length reaches over the next record")
         cut = self.take_block(header, length)
         cut.content_length = record.content_length
         return cut
@@ -185,7 +188,7 @@ class _Taking:
         around = bytes(stream.source.view(max(stream.position - 2, 0), _PEEK_BYTES))
         if size < 2 or not _TAKEN_LETTER.match(around) or not match_arc_header(around[1:]):
             return record
-        self.find("content-length", "the length is one too many, by the record that follows")
+        self.find("block-length", "the length is one too many, by the record that follows")
         stream.position -= size
         mended = self.take_block(header, size - 1)
         mended.content_length = record.content_length
@@ -193,7 +196,7 @@ class _Taking:
 
     def check_length(self, record: Record) -> None:
         missing = record.content_length - record.body.size
-        if missing <= 0 or any(f.code in ("content-length", "truncated") for f in self.findings):
+        if missing <= 0 or self.has("content-length", "block-length", "truncated"):
             return
         damage = self.stream.damage
         if damage is not None and damage.code != "truncated":
@@ -201,7 +204,7 @@ class _Taking:
         elif not self.stream.peek(1):
             self.find("truncated", f"the file ends {missing} bytes before the block does")
         else:
-            self.find("content-length", f"the block is {missing} bytes shorter than promised")
+            self.find("block-length", f"the block is {missing} bytes shorter than promised")
 
     def take_record_end(self, *, lf_only: bool, arc: bool) -> None:
         stream = self.stream
@@ -209,7 +212,7 @@ class _Taking:
         ahead = stream.peek(len(expected))
         if ahead == expected:
             skip_bytes(stream, len(expected))
-        elif not arc and not any(f.code == "truncated" for f in self.findings):
+        elif not arc and not self.has("truncated"):
             self.find("record-end", "the record is not closed by two line ends")
         if isinstance(stream, MemberStream):
             self.take_rest_of_member(arc=arc)
@@ -230,7 +233,8 @@ class _Taking:
                     stream.take(next_line(ahead, arc=arc, more=len(ahead) == _PEEK_BYTES))
                 )
         if surplus:
-            self.find("content-length", f"{surplus} bytes more in the member than promised")
+            code = "content-length" if self.has("content-length") else "block-length"
+            self.find(code, f"{surplus} bytes more in the member than the block has")
         alone = not self.inner and (stream.at_member_start() or not stream.peek(1))
         if not alone:
             self.find("member", "several records share one gzip member")
@@ -241,7 +245,7 @@ class _Taking:
         try:
             return self.stream.end_of_last_byte() - self.offset
         except Damage as damage:
-            if not any(f.code in ("crc", "damaged", "truncated") for f in self.findings):
+            if not self.has("crc", "damaged", "truncated"):
                 self.find(damage.code, damage.message, damage.offset)
             return (damage.offset if damage.end is None else damage.end) - self.offset
 
