@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
-from pinakes.catalog.file_rows import FileEntry, take_claim
-from pinakes.catalog.leases import release_lease, take_lease
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.leases import release_lease
 from pinakes.dedupe.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.run_files import RunFiles
 from pinakes.dedupe.run_report import DedupeReport, DedupeRequest
@@ -122,15 +122,7 @@ class Scene:
         Without `grace_ms` no old generation is dropped.
         """
         actor = Actor()
-        lease = take_lease(
-            self.rows,
-            COLLECTION,
-            owner=actor.owner,
-            token=actor.new_token(),
-            act=act,
-            now_ms=actor.now_ms(),
-            is_gone=actor.is_gone,
-        )
+        lease = actor.lease(self.rows, COLLECTION, act=act)
         run = lease.lease.act
         asked: dict[str, object] = {"crawl": None, "min_file_saving": 0.0, **options}
         request = DedupeRequest(collection=COLLECTION, **asked)  # type: ignore[arg-type]
@@ -141,15 +133,7 @@ class Scene:
             request,
             run=run,
             act_time_ms=lease.lease.act_time_ms,
-            claim=lambda name: take_claim(
-                self.rows,
-                name,
-                owner=actor.owner,
-                token=actor.new_token(),
-                act=run,
-                now_ms=actor.now_ms(),
-                is_gone=actor.is_gone,
-            ),
+            claim=partial(actor.claim, self.rows, act=run),
             drop=None if grace_ms is None else partial(self.drop, grace_ms),
             at=at,
         )

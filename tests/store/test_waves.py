@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
-from scenes import KILLED, Scene, kill_at, make_scene, write_crawl
+from scenes import COLLECTION, KILLED, Scene, kill_at, make_scene, write_crawl
 from test_at_once import check_references
 
+from pinakes.cli import main
 from pinakes.dedupe.run_report import WANTS_ROOM
 
 pytestmark = pytest.mark.slow
@@ -87,6 +89,23 @@ def test_stops_where_it_may_not_drop_and_goes_on_later(
     assert landed.dedupe(max_extra_bytes=BOUND, grace_ms=0).is_stopped is False
     assert check_references(landed) == REVISITS
     assert current(landed.state()) == undisturbed
+
+
+def test_the_command_says_what_is_left(landed: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    store = str(landed.folder / "store")
+    options = ["--min-file-saving", "0", "--max-extra-bytes", str(BOUND), "--grace", "0"]
+    command = ["dedupe", "--all", "--store", store, "--collection", COLLECTION, *options]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert "3 files are left for want of room" in said
+    assert "--drop-old" in said
+    # A generation is dropped in another millisecond than it was written in.
+    time.sleep(0.002)
+    assert main([*command, "--drop-old"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("\ndropped ") + said.startswith("dropped ") == 4
+    assert "want of room" not in said
+    assert check_references(landed) == REVISITS
 
 
 def test_a_file_that_never_fits_is_told_of_and_the_others_go_on(landed: Scene) -> None:

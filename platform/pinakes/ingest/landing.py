@@ -28,7 +28,6 @@ from pinakes.catalog.file_rows import (
     require_claim,
     set_inflight,
     set_state,
-    take_claim,
 )
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
@@ -81,15 +80,7 @@ class Lander:
         entry = read_entry(self._rows, archive_file)
         if _is_finished(entry):
             return self._compare_known(path, entry)
-        held = take_claim(
-            self._rows,
-            archive_file,
-            owner=self._actor.owner,
-            token=self._actor.new_token(),
-            act=self._actor.new_act(VERB),
-            now_ms=self._actor.now_ms(),
-            is_gone=self._actor.is_gone,
-        )
+        held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
         self._at("claimed")
         # Somebody may have finished between the look and the claim, or died behind `stored`.
         entry = read_entry(self._rows, archive_file)
