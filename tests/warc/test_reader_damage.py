@@ -25,6 +25,7 @@ from archive_builders import (
 )
 from invariants import check_source, facts
 
+from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, read_record
 from pinakes.warc.record import DamagedStretch, Record
 
@@ -249,6 +250,24 @@ def test_another_container_is_named() -> None:
         (item,) = read(magic + b"\0" * 60)
         assert isinstance(item, DamagedStretch)
         assert word in item.reason
+
+
+@pytest.mark.parametrize(
+    ("start", "compression"),
+    [
+        (member(A), "gzip"),
+        (bz2.compress(A), "bzip2"),
+        (bz2.compress(b""), "bzip2"),
+        (b"BZh9", "bzip2"),
+        (b"BZh9 is how a text may begin", None),
+        (A, None),
+        (b"", None),
+    ],
+    ids=["gzip", "bzip2", "bzip2-of-nothing", "bzip2-cut-off", "text", "plain", "empty"],
+)
+def test_compression_is_told_by_the_first_bytes(start: bytes, compression: str | None) -> None:
+    assert compression_of(source_of(start)) == compression
+    assert compression_of(source_of(b"x" + start), 1) == compression
 
 
 def test_a_gz_that_is_none_is_read_as_what_it_is() -> None:
