@@ -18,7 +18,7 @@ from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.heads import RecordHead, head_of, read_head
-from pinakes.warc.members import GZIP_MAGIC, MEMBER_START
+from pinakes.warc.members import compression_of
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Original, Unwritable
@@ -97,12 +97,12 @@ class RevisitWriter:
         """
         # Each file anew: a book learns only so many shapes.
         self._shapes = ShapeBook()
-        start = source.view(0, 4)
-        members = MEMBER_START.match(start) is not None
+        compression = compression_of(source)
+        members = compression is not None
         duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
         stretches = (_Stretch(list(group)) for _, group in groupby(duplicates, key=_OFFSET))
         while piece := list(islice(stretches, _PIECE_STRETCHES)):
-            if members and start[:3] != GZIP_MAGIC:
+            if compression == "bzip2":
                 count.left_full["compression"] += sum(len(stretch.lines) for stretch in piece)
                 continue
             self._work_out(source, piece, members=members)

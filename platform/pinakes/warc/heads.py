@@ -12,8 +12,9 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
+from deflate import crc32
 from isal import igzip_lib, isal_zlib
-from isal.isal_zlib import crc32, crc32_combine
+from isal.isal_zlib import crc32_combine
 
 from pinakes.errors import MalformedRecord
 
@@ -112,6 +113,8 @@ def _read_quickly(
     crc, declared_size = _TRAILER.unpack(source.view(offset + length - 8, 8))
     if body > end or size & 0xFFFFFFFF != declared_size:
         return None
+    # libdeflate's crc32, since isal leaves vector registers in a state that slows what follows
+    # (docs/performance.md), and this one clears them.
     rest = crc ^ crc32_combine(crc32(data[:body]), 0, size - body)
     return RecordHead(header, data[block:body], length, end - body, rest, crc, True)
 
