@@ -115,6 +115,7 @@ class Scene:
         act: str = "dedupe-a",
         at: At = lambda step: None,
         grace_ms: int | None = None,
+        advance: Callable[[int], None] = lambda count: None,
         **options: object,
     ) -> DedupeReport:
         """`act` names the run: it stands in every revisit, so states are compared by one.
@@ -137,7 +138,7 @@ class Scene:
             drop=None if grace_ms is None else partial(self.drop, grace_ms),
             at=at,
         )
-        report = work.execute()
+        report = work.execute(advance)
         release_lease(self.rows, lease)
         return report
 

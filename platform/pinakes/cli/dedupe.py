@@ -31,6 +31,7 @@ from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 
 _VERB = "dedupe"
+_RENEW_MS = 60_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -198,10 +199,14 @@ def _execute(
         drop=drop,
     )
     with console.progress(_VERB, unit="files") as progress:
+        renewed_ms = actor.now_ms()
 
         def advance(count: int) -> None:
             # So that nobody takes a long run for a dead one; Conflict where somebody has.
-            renew_lease(stores.rows, lease, actor.now_ms())
+            nonlocal renewed_ms
+            if count or actor.now_ms() - renewed_ms > _RENEW_MS:
+                renewed_ms = actor.now_ms()
+                renew_lease(stores.rows, lease, renewed_ms)
             progress.advance(count)
 
         report = work.execute(advance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from pinakes.archive_store.port import ArchiveReader
@@ -14,7 +14,7 @@ from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
 
 from .archive_files import ArchiveFiles
-from .bodies import ArchiveBodies
+from .bodies import ArchiveBodies, BodyReader, Piece
 from .clusters import KNOWN, LATE, SETTLED
 from .counting import ProcessCount, ResolveCount
 from .marks import FlagsInOrder, format_marks
@@ -149,10 +149,24 @@ class Collection:
     ) -> Iterator[ManifestLine]:
         """Every capture with its decision, by file and offset.
 
-        Without `compare`, equal SHA-256 digests are taken for equal bodies.
+        Without `compare`, equal SHA-256 digests are taken for equal bodies.  `advance` is
+        told of each file read, and by 0 of each body: comparing may take hours.
         """
-        bodies = ArchiveBodies(files) if compare else None
+        bodies = _ToldOf(ArchiveBodies(files), advance) if compare else None
         resolved = resolve_lines(
             self.lines(advance), bodies, count=decisions.resolved, space=self._space
         )
         return process_lines(resolved, count=decisions.processed, space=self._space)
+
+
+class _ToldOf:
+    """Bodies; somebody is told each time that one is asked for."""
+
+    def __init__(self, bodies: BodyReader, advance: Callable[[int], None]) -> None:
+        self._bodies = bodies
+        self._advance = advance
+
+    def open_body(self, line: ManifestLine) -> Iterable[Piece]:
+        """See `BodyReader`."""
+        self._advance(0)
+        return self._bodies.open_body(line)

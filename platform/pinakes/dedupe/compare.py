@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pinakes.errors import InputRefused, PinakesError
+from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine
 
 from .bodies import BodyReader, Piece
 
 KEPT_BODY_BYTES = 8 << 20
+# What is wrong with one body; a store that is away, or a lease that is lost, ends the run.
+_FAULTS = (InputRefused, MalformedRecord, OSError)
 
 
 class UnreadableBody(Exception):
@@ -52,7 +54,7 @@ class Representative:
             )
         try:
             return self._equals_kept(self.body, bodies.open_body(line))
-        except (PinakesError, OSError) as error:
+        except _FAULTS as error:
             raise _unreadable(line, error) from error
 
     def _equals_kept(self, body: bytes, pieces: Iterable[Piece]) -> bool:
@@ -85,7 +87,7 @@ def represent(line: ManifestLine, bodies: BodyReader) -> Representative:
             size += len(piece)
             if size > KEPT_BODY_BYTES:
                 return Representative(line, None)
-    except (PinakesError, OSError) as error:
+    except _FAULTS as error:
         raise _unreadable(line, error) from error
     return Representative(line, b"".join(parts))
 
@@ -94,7 +96,7 @@ def _read_body(line: ManifestLine, bodies: BodyReader) -> Iterator[bytes]:
     """The line's body in pieces; UnreadableBody where it cannot be read."""
     try:
         yield from map(bytes, bodies.open_body(line))
-    except (PinakesError, OSError) as error:
+    except _FAULTS as error:
         raise _unreadable(line, error) from error
 
 
