@@ -141,8 +141,12 @@ def walk_files(folder: Path, inside: str = "") -> Iterator[tuple[str, int]]:
 
 
 def drop_pages(descriptor: int) -> None:
-    """Ask the kernel to write a file out and forget it; what is not yet written stays."""
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    """Ask the kernel to write a file out and forget it; what is not yet written stays.
+
+    Nothing where the system takes no such advice (macOS).
+    """
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def sha256_of(path: Path) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pinakes.archive_store.local_files import sha256_of, sync_folder
+from pinakes.archive_store.local_files import drop_pages, sha256_of, sync_folder
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.aside import written_aside
 from pinakes.rewrite.replace import copy_with_replacements
@@ -187,4 +187,4 @@ def _copy_file(source: Path, fresh: Path, facts: FileFacts) -> None:
 def drop_cached(path: Path) -> None:
     """Ask the system to forget a file's pages, so that reading it back reads the disk."""
     with path.open("rb") as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        drop_pages(file.fileno())
