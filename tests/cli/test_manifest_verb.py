@@ -128,6 +128,15 @@ def test_records_goes_with_no_other_form(options: tuple[str, ...], one: Path) ->
     assert run(one, "--records", *options) == Exit.WRONG_CALL
 
 
+def test_a_folder_without_archive_files_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["manifest", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "no archive file there" in err
+
+
 def test_no_inputs_are_a_wrong_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert run() == Exit.WRONG_CALL

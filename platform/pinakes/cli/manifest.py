@@ -69,6 +69,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     )
     problems = _Problems(console)
     names = list(_files(input_names(arguments), problems))
+    if not names and not problems.found:
+        console.warn("nothing to list: no archive file there")
     with output_file(arguments.output, console) as out, _rare_collections():
         if configuration.jobs > 1 and len(names) > 1:
             folder = configuration.temp_dir
