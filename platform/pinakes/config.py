@@ -181,6 +181,17 @@ def find_file(folder: Path) -> Path | None:
     return None
 
 
+def user_folder(kind: str, environment: Mapping[str, str] | None = None) -> Path:
+    """The folder `pinakes` among the user's `data` or `cache`, there or not.
+
+    As the XDG Base Directory Specification has it; what is not absolute is ignored.
+    """
+    environment = os.environ if environment is None else environment
+    default = {"data": ".local/share", "cache": ".cache"}[kind]
+    given = Path(environment.get(f"XDG_{kind.upper()}_HOME", ""))
+    return (given if given.is_absolute() else Path.home() / default) / "pinakes"
+
+
 def _read_file(path: Path) -> dict[str, object]:
     try:
         content = tomllib.loads(path.read_text("utf-8"))
