@@ -1,0 +1,144 @@
+"""Rows read from one table of HBase: by key, by range, and as they were.
+
+A range is read in pieces, each with a scanner of its own that is closed before its rows are
+given: so a reader may think for as long as it likes, and a piece that fails is asked for
+again after the last row given.
+
+HBase keeps surplus versions until a compaction, and would answer with them for a time when
+none that is kept was there yet.  So what is read with a time bound is compared with what is
+newest; where they differ, the versions kept decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .hbase_batches import KEYS_PER_CALL, narrowed, next_piece_rows, pieces
+from .hbase_calls import HBaseCalls
+from .hbase_present import decode_present
+from .hbase_ranges import ScanRange
+from .port import Row, StoredCell
+from .rules import TableRules
+
+FIRST_PIECE_ROWS = 500
+
+
+class Reading(NamedTuple):
+    """What to read of each row of a table: columns and families (None: all), and how old."""
+
+    calls: HBaseCalls
+    name: bytes
+    rules: TableRules
+    selected: tuple[bytes, ...] | None
+    before_ms: int | None
+
+    @property
+    def finds_nothing(self) -> bool:
+        """Whether it is known without asking that no cell is meant."""
+        return self.selected == () or (self.before_ms is not None and self.before_ms <= 0)
+
+    @property
+    def columns(self) -> list[bytes] | None:
+        """As HBase wants them."""
+        return None if self.selected is None else narrowed(self.selected)
+
+    def get(self, keys: Sequence[bytes]) -> Iterator[Row]:
+        """The rows that exist among these keys, some thousand a call."""
+        if self.finds_nothing:
+            return
+        for some in pieces(list(dict.fromkeys(keys)), KEYS_PER_CALL):
+            yield from self._kept(self._get(some, self.before_ms))
+
+    def scan(self, scan_range: ScanRange, limit_rows: int | None) -> Iterator[Row]:
+        """The rows of a range, piece by piece."""
+        if self.finds_nothing or scan_range.is_empty:
+            return
+        given = 0
+        piece_rows = FIRST_PIECE_ROWS
+        while limit_rows is None or given < limit_rows:
+            asked_rows = piece_rows if limit_rows is None else min(piece_rows, limit_rows - given)
+            rows, is_last = self._piece(scan_range, asked_rows)
+            for row in self._kept(rows):
+                yield row
+                given += 1
+            if is_last:
+                return
+            scan_range = scan_range.after(rows[-1].key)
+            piece_rows = next_piece_rows(asked_rows, len(rows), sum(map(_size_bytes, rows)))
+
+    def versions(self, row: bytes, column: bytes) -> list[StoredCell]:
+        """The versions of a cell that are kept, newest first."""
+        family = self.rules.family_of(column)
+        cells = self.calls.call(
+            lambda client: client.getVer(self.name, row, column, family.versions, {})
+        )
+        decode = bytes if family.act_time else decode_present
+        return [StoredCell(decode(cell.value), cell.timestamp) for cell in cells]
+
+    def _get(self, keys: Sequence[bytes], before_ms: int | None) -> list[Row]:
+        def ask(client: Any) -> Any:
+            if before_ms is None:
+                return client.getRowsWithColumns(self.name, keys, self.columns, {})
+            return client.getRowsWithColumnsTs(self.name, keys, self.columns, before_ms, {})
+
+        return [self._row(found) for found in self.calls.call(ask)]
+
+    def _piece(self, scan_range: ScanRange, asked_rows: int) -> tuple[list[Row], bool]:
+        """The first rows of a range, of which there may be fewer; and whether it ends there."""
+        scanned_rows = asked_rows + scan_range.surplus_rows
+        scan = self.calls.interface.TScan(
+            startRow=scan_range.first_row,
+            stopRow=scan_range.last_row or None,
+            timestamp=self.before_ms,
+            columns=self.columns,
+            caching=scanned_rows,
+            reversed=scan_range.reverse,
+        )
+
+        def ask(client: Any) -> Any:
+            scanner = client.scannerOpenWithScan(self.name, scan, {})
+            found = client.scannerGetList(scanner, scanned_rows)
+            client.scannerClose(scanner)
+            return found
+
+        found = self.calls.call(ask)
+        rows = [self._row(row) for row in found if row.row in scan_range.keys]
+        at_end = len(found) < scanned_rows or found[-1].row < scan_range.keys.start_row
+        return rows[:asked_rows], at_end and len(rows) <= asked_rows
+
+    def _row(self, found: Any) -> Row:
+        if self.rules.present_families:
+            of = self.rules.family_of
+            cells = {
+                column: StoredCell(
+                    cell.value if of(column).act_time else decode_present(cell.value),
+                    cell.timestamp,
+                )
+                for column, cell in found.columns.items()
+            }
+        else:
+            cells = {c: StoredCell(cell.value, cell.timestamp) for c, cell in found.columns.items()}
+        return Row(found.row, cells)
+
+    def _kept(self, rows: list[Row]) -> Iterator[Row]:
+        """Rows read with a time bound, without versions that are no longer kept."""
+        if self.before_ms is None or not rows:
+            yield from rows
+            return
+        newest: dict[bytes, Row] = {}
+        for some in pieces(rows, KEYS_PER_CALL):
+            newest.update((row.key, row) for row in self._get([row.key for row in some], None))
+        for row in rows:
+            now = newest[row.key].cells if row.key in newest else {}
+            cells = {
+                column: cell
+                for column, cell in row.cells.items()
+                if now.get(column) == cell or cell in self.versions(row.key, column)
+            }
+            if cells:
+                yield Row(row.key, cells)
+
+
+def _size_bytes(row: Row) -> int:
+    return sum(len(row.key) + len(c) + len(cell.value) for c, cell in row.cells.items())
