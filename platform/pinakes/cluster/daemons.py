@@ -53,6 +53,11 @@ class Daemon:
     arguments: Callable[[Layout], tuple[str, ...]] = lambda _: ()
     is_hot: bool = False
 
+    @property
+    def archive(self) -> str:
+        """The server that this one shares its archive of classes with."""
+        return "datanode1" if self.name.startswith("datanode") else self.name
+
 
 def _data_node(number: int) -> Daemon:
     name = f"datanode{number}"
@@ -162,14 +167,17 @@ def wanted_daemons(layout: Layout) -> tuple[Daemon, ...]:
     return tuple(daemon for daemon in DAEMONS.values() if daemon.name not in absent)
 
 
-def command(daemon: Daemon, layout: Layout, java: Path) -> tuple[str, ...]:
-    """The command line; the class path is an environment variable (`class_path`)."""
+def command(
+    daemon: Daemon, layout: Layout, java: Path, options: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """The command line, with more options of the JVM; the class path is in the environment."""
     compiler = () if daemon.is_hot else ("-XX:TieredStopAtLevel=1",)
     return (
         str(java),
         f"-Xmx{daemon.heap_mb}m",
         *compiler,
         *_JVM,
+        *options,
         f"-Djava.io.tmpdir={layout.tmp}",
         f"-XX:ErrorFile={layout.logs / f'{daemon.name}.crash'}",
         f"-Dlog4j.configuration={(layout.conf / 'log4j.properties').as_uri()}",

@@ -13,11 +13,12 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 
 from pinakes.errors import ConfigError, StoreUnavailable
 
@@ -27,10 +28,11 @@ _OLDEST_JAVA, _NEWEST_JAVA = 17, 21
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """A Java, and folders of jars by name."""
+    """A Java, what it says of itself, and folders of jars by name."""
 
     java: Path
-    jars: dict[str, Path]
+    java_release: str
+    jars: Mapping[str, Path]
 
     def class_path(self, name: str, conf: Path) -> str:
         """Jars in a fixed order, then the configuration, as JVMs take it from `CLASSPATH`."""
@@ -44,30 +46,32 @@ def have_programs(cache: Path, say: Callable[[str], None]) -> Programs:
         ConfigError: where Java or Maven is missing, or Java is of another version.
         StoreUnavailable: where Maven could not fetch.
     """
-    java = find_java()
-    return Programs(java=java, jars={name: _have_jars(name, cache, say) for name in NAMES})
+    java, release = find_java()
+    jars = {name: _have_jars(name, cache, say) for name in NAMES}
+    return Programs(java=java, java_release=release, jars=MappingProxyType(jars))
 
 
-def find_java() -> Path:
-    """The `java` on PATH, with its real name; ConfigError where it will not do."""
+def find_java() -> tuple[Path, str]:
+    """The `java` on PATH, by its real name, and its file `release`; ConfigError if unfit."""
     found = shutil.which("java")
     if found is None:
         raise ConfigError("there is no java on PATH: as root, apt-get install default-jre-headless")
     java = Path(found).resolve()
-    version = java_version(java.parent.parent / "release")
+    try:
+        release = (java.parent.parent / "release").read_text("utf-8")
+    except OSError:
+        release = ""
+    version = java_version(release)
     if version is not None and not _OLDEST_JAVA <= version <= _NEWEST_JAVA:
         raise ConfigError(
             f"{java} is Java {version}; Hadoop and HBase want {_OLDEST_JAVA} to {_NEWEST_JAVA}"
         )
-    return java
+    return java, release
 
 
-def java_version(release: Path) -> int | None:
+def java_version(release: str) -> int | None:
     """The major version that the file `release` of a JDK names; None where it names none."""
-    try:
-        match = re.search(r'^JAVA_VERSION="(\d+)', release.read_text("utf-8"), re.MULTILINE)
-    except OSError:
-        return None
+    match = re.search(r'^JAVA_VERSION="(\d+)', release, re.MULTILINE)
     return int(match[1]) if match else None
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pinakes.cluster import processes
+from pinakes.cluster.archives import archive_option, keep_archive
 from pinakes.cluster.daemons import DAEMONS, Daemon, command, wanted_daemons
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import Layout
@@ -25,7 +26,7 @@ from pinakes.errors import Conflict, StoreUnavailable
 
 Say = Callable[[str], None]
 
-_PATIENCE_TO_STOP_S = 15.0
+_PATIENCE_TO_STOP_S = 30.0
 _STARTS = 3
 _LOOK_AGAIN_S = 0.5
 _SAY_AGAIN_S = 10.0
@@ -55,7 +56,7 @@ def start_missing(layout: Layout, programs: Programs, say: Say) -> list[str]:
             require_free_ports(daemon, layout)
         for daemon in missing:
             processes.start(
-                command(daemon, layout, programs.java),
+                command(daemon, layout, programs.java, archive_option(daemon, layout, programs)),
                 pid_file=pid_file(layout, daemon.name),
                 output=layout.logs / f"{daemon.name}.out",
                 environment=environment(daemon, layout, programs),
@@ -128,9 +129,14 @@ def down(layout: Layout, say: Say) -> None:
             if not names:
                 continue
             say(f"stopping {', '.join(names)}")
-            stopping = {present[name]: name for name in names}
-            for killed in processes.stop(stopping, patience_s=_PATIENCE_TO_STOP_S):
-                say(f"{stopping[killed]} did not stop in {_PATIENCE_TO_STOP_S:.0f} s: killed")
+            killed = processes.stop(
+                [present[name] for name in names], patience_s=_PATIENCE_TO_STOP_S
+            )
+            for name in names:
+                if present[name] in killed:
+                    say(f"{name} did not stop in {_PATIENCE_TO_STOP_S:.0f} s: killed")
+                else:
+                    keep_archive(DAEMONS[name], layout)
         for name in DAEMONS:
             pid_file(layout, name).unlink(missing_ok=True)
 

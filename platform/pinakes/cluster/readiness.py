@@ -81,7 +81,8 @@ def _node_manager(layout: Layout) -> bool:
 
 def _master(layout: Layout) -> bool:
     bean = _bean(layout, "master-http", "Hadoop:service=HBase,name=Master,sub=Server")
-    return bean["tag.isActiveMaster"] == "true" and int(str(bean["numRegionServers"])) >= 1
+    has_begun = bean["tag.isActiveMaster"] == "true" and int(str(bean["numRegionServers"])) >= 1
+    return has_begun and int(str(bean["masterFinishedInitializationTime"])) > 0
 
 
 def _region_server(layout: Layout) -> bool:

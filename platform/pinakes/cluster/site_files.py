@@ -53,7 +53,8 @@ def _hdfs(layout: Layout) -> dict[str, object]:
         "dfs.datanode.hostname": HOST,
         "dfs.webhdfs.enabled": True,
         "dfs.namenode.safemode.extension": 0,
-        "dfs.namenode.safemode.min.datanodes": 1,
+        # With 0.999 of a few blocks it would leave safe mode before it knows where all are.
+        "dfs.namenode.safemode.threshold-pct": "1.0",
         # A dead data node is known for dead after 2 * recheck + 10 * heartbeat = 20 s.
         "dfs.heartbeat.interval": 1,
         "dfs.namenode.heartbeat.recheck-interval": 5000,
