@@ -48,7 +48,8 @@ class Reading(NamedTuple):
         if self.finds_nothing:
             return
         for some in pieces(list(dict.fromkeys(keys)), KEYS_PER_CALL):
-            yield from self._kept(self._get(some, self.before_ms))
+            rows = self._get(some, self.before_ms)
+            yield from rows if self.before_ms is None else self._kept(rows)
 
     def scan(self, scan_range: ScanRange, limit_rows: int | None) -> Iterator[Row]:
         """The rows of a range, piece by piece."""
@@ -59,13 +60,13 @@ class Reading(NamedTuple):
         while limit_rows is None or given < limit_rows:
             asked_rows = piece_rows if limit_rows is None else min(piece_rows, limit_rows - given)
             rows, is_last = self._piece(scan_range, asked_rows)
-            for row in self._kept(rows):
-                yield row
-                given += 1
+            kept = rows if self.before_ms is None else list(self._kept(rows))
+            yield from kept
             if is_last:
                 return
+            given += len(kept)
             scan_range = scan_range.after(rows[-1].key)
-            piece_rows = next_piece_rows(asked_rows, len(rows), sum(map(_size_bytes, rows)))
+            piece_rows = next_piece_rows(asked_rows, len(rows), _size_bytes(rows))
 
     def versions(self, row: bytes, column: bytes) -> list[StoredCell]:
         """The versions of a cell that are kept, newest first."""
@@ -103,42 +104,36 @@ class Reading(NamedTuple):
             return found
 
         found = self.calls.call(ask)
-        rows = [self._row(row) for row in found if row.row in scan_range.keys]
-        at_end = len(found) < scanned_rows or found[-1].row < scan_range.keys.start_row
-        return rows[:asked_rows], at_end and len(rows) <= asked_rows
+        keys = scan_range.keys
+        at_end = len(found) < scanned_rows or found[-1].row < keys.start_row
+        if scan_range.reverse:
+            found = [row for row in found if row.row in keys]
+        return list(map(self._row, found[:asked_rows])), at_end and len(found) <= asked_rows
 
     def _row(self, found: Any) -> Row:
+        columns = found.columns.items()
+        cells = {column: StoredCell(cell.value, cell.timestamp) for column, cell in columns}
         if self.rules.present_families:
-            of = self.rules.family_of
-            cells = {
-                column: StoredCell(
-                    cell.value if of(column).act_time else decode_present(cell.value),
-                    cell.timestamp,
-                )
-                for column, cell in found.columns.items()
-            }
-        else:
-            cells = {c: StoredCell(cell.value, cell.timestamp) for c, cell in found.columns.items()}
+            for column, (value, time_ms) in cells.items():
+                if not self.rules.family_of(column).act_time:
+                    cells[column] = StoredCell(decode_present(value), time_ms)
         return Row(found.row, cells)
 
-    def _kept(self, rows: list[Row]) -> Iterator[Row]:
+    def _kept(self, rows: Sequence[Row]) -> Iterator[Row]:
         """Rows read with a time bound, without versions that are no longer kept."""
-        if self.before_ms is None or not rows:
-            yield from rows
-            return
-        newest: dict[bytes, Row] = {}
         for some in pieces(rows, KEYS_PER_CALL):
-            newest.update((row.key, row) for row in self._get([row.key for row in some], None))
-        for row in rows:
-            now = newest[row.key].cells if row.key in newest else {}
-            cells = {
-                column: cell
-                for column, cell in row.cells.items()
-                if now.get(column) == cell or cell in self.versions(row.key, column)
-            }
-            if cells:
-                yield Row(row.key, cells)
+            newest = {row.key: row.cells for row in self._get([row.key for row in some], None)}
+            for row in some:
+                now = newest.get(row.key, {})
+                cells = {
+                    column: cell
+                    for column, cell in row.cells.items()
+                    if now.get(column) == cell or cell in self.versions(row.key, column)
+                }
+                if cells:
+                    yield Row(row.key, cells)
 
 
-def _size_bytes(row: Row) -> int:
-    return sum(len(row.key) + len(c) + len(cell.value) for c, cell in row.cells.items())
+def _size_bytes(rows: Sequence[Row]) -> int:
+    cells = sum(len(row.cells) * len(row.key) for row in rows)
+    return cells + sum(len(cell.value) for row in rows for cell in row.cells.values())

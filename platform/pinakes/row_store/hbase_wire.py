@@ -49,10 +49,14 @@ def open_client(service: Any, server: Server, connection: HBaseConnection) -> An
     return client(service, protocol(transport, decode_response=False))
 
 
+_BUFFER_BYTES = 1 << 18
+"""thriftpy2's own is 4 KiB: a thousand reads of a socket for each piece of a scan."""
+
+
 def _transport(server: Server, connection: HBaseConnection) -> Any:
     transports = _module("thriftpy2.transport")
     if connection.transport == "http":
-        return transports.TBufferedTransport(_http(server, connection))
+        return transports.TBufferedTransport(_http(server, connection), _BUFFER_BYTES)
     timeout_ms = max(1, int(1000 * connection.timeout_s))
     if connection.tls is None:
         socket = transports.TSocket(*server, socket_timeout=timeout_ms)
@@ -65,8 +69,9 @@ def _transport(server: Server, connection: HBaseConnection) -> Any:
             lambda: _SaslClient(sasl, server.host), sasl.mechanism, socket
         )
         return socket if connection.transport == "buffered" else transports.TFramedTransport(socket)
-    framed = connection.transport == "framed"
-    return (transports.TFramedTransport if framed else transports.TBufferedTransport)(socket)
+    if connection.transport == "framed":
+        return transports.TFramedTransport(socket)
+    return transports.TBufferedTransport(socket, _BUFFER_BYTES)
 
 
 def _http(server: Server, connection: HBaseConnection) -> Any:
