@@ -129,6 +129,8 @@ def _hbase(layout: Layout) -> dict[str, object]:
         "hbase.zookeeper.property.clientPort": layout.port("zookeeper"),
         # The bare hbase-thrift jar calls itself 2.6.1, the others 2.6.1-hadoop3.
         "hbase.defaults.for.version.skip": True,
+        # The families' compression; HBase's default codec wants a native library of Hadoop's.
+        "hbase.io.compress.zstd.codec": "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec",
         # The other provider, asyncfs, aborted master and region server when two data nodes
         # were lost one after the other.
         "hbase.wal.provider": "filesystem",
