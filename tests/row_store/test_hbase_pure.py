@@ -334,6 +334,11 @@ Caused by: org.apache.hadoop.hbase.%s: captures
 \tat java.base/java.lang.Thread.run(Thread.java:840)
 """
 
+BATCH = b"""org.apache.hadoop.hbase.client.RetriesExhaustedWithDetailsException: \
+Failed 2 actions: %s: 2 times, servers with issues: null
+\tat org.apache.hadoop.hbase.client.BatchErrors.makeException(BatchErrors.java:50)
+"""
+
 
 @pytest.mark.parametrize(
     ("error", "kind", "words"),
@@ -341,12 +346,28 @@ Caused by: org.apache.hadoop.hbase.%s: captures
         (Answer(TRACE % b"TableNotFoundException"), SchemaError, "run `pinakes init`"),
         (Answer(TRACE % b"NotServingRegionException"), StoreUnavailable, "NotServing.*: captures"),
         (Answer(TRACE % b"security.AccessDeniedException"), ConfigError, "not permit"),
+        (Answer(BATCH % b"ns:captures"), SchemaError, "lacks a table"),
+        (Answer(BATCH % b"captures"), SchemaError, "lacks a table"),
+        (Answer(BATCH % b"NotServingRegionException"), StoreUnavailable, "NotServing"),
+        (Answer(BATCH % b"Column family z does not exist in region r"), SchemaError, "family"),
         (Answer("Could not connect to h"), StoreUnavailable, "Could not connect to h"),
         (TimeoutError("timed out"), StoreUnavailable, "h:1 does not answer"),
         (BrokenPipeError(32, "Broken pipe"), StoreUnavailable, "Broken pipe"),
         (EOFError(), StoreUnavailable, "EOFError"),
     ],
-    ids=["table", "region", "permission", "connection", "time-out", "pipe", "silent"],
+    ids=[
+        "table",
+        "region",
+        "permission",
+        "no table",
+        "no table of default",
+        "moving",
+        "family",
+        "connection",
+        "time-out",
+        "pipe",
+        "silent",
+    ],
 )
 def test_errors_are_ours(error: Exception, kind: type[PinakesError], words: str) -> None:
     ours = translated(error, Server("h", 1))

@@ -1,6 +1,7 @@
 """What HBase, Thrift and sockets raise, as errors of ours.
 
 HBase hands over a Java stack trace; its kind is told by the names of the exceptions in it.
+(Of a batch it names the table and no exception where there is no such table.)
 What is not known to be final is taken to pass: regions move, servers come back.
 """
 
@@ -11,16 +12,17 @@ from http.client import HTTPException
 
 from pinakes.errors import ConfigError, PinakesError, SchemaError, StoreUnavailable
 
+_NO_TABLE = r"Failed \d+ actions?: (?!\w+(?:Exception|Error):)[\w.:-]+: \d+ times?,"
+_INIT = "run `pinakes init`"
 _FINAL: tuple[tuple[str, type[PinakesError], str], ...] = (
-    ("TableNotFoundException", SchemaError, "HBase lacks a table: run `pinakes init`"),
-    ("NoSuchColumnFamilyException", SchemaError, "HBase lacks a family: run `pinakes init`"),
-    ("NamespaceNotFoundException", SchemaError, "HBase lacks the namespace: run `pinakes init`"),
+    (f"TableNotFoundException|{_NO_TABLE}", SchemaError, f"HBase lacks a table: {_INIT}"),
+    ("Column family .* does not exist", SchemaError, f"HBase lacks a family: {_INIT}"),
+    ("NamespaceNotFoundException", SchemaError, f"HBase lacks the namespace: {_INIT}"),
+    ("hbase.table.sanity.checks", SchemaError, "HBase does not take the table as declared"),
     ("AccessDeniedException", ConfigError, "HBase does not permit this to the user we are"),
+    ("not allowed to impersonate", ConfigError, "HBase does not let us act for that user"),
     ("KeyValue size too large", ConfigError, "HBase takes no cell as large as this one"),
-    ("hbase.table.sanity.checks", SchemaError, "HBase does not take the table as it is declared"),
-    ("previously failed test", SchemaError, "HBase lacks the codec of a declared compression"),
-    ("is not permitted to impersonate", ConfigError, "HBase does not let us act for that user"),
-)  # fmt: skip
+)
 _CAUSE = re.compile(r"(?:^|\bCaused by: )(?:[\w$.]+\.)?(\w+(?:: .*)?)$", re.MULTILINE)
 
 
@@ -38,7 +40,7 @@ def translated(error: Exception, server: object) -> PinakesError:
         message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message or error)
     )
     for sign, kind, words in _FINAL:
-        if sign in text:
+        if re.search(sign, text):
             return kind(f"{words} ({_cause(text)})")
     if isinstance(error, TimeoutError):
         return StoreUnavailable(f"HBase's Thrift server {server} does not answer")
