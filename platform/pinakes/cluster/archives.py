@@ -39,10 +39,15 @@ def archive_option(daemon: Daemon, layout: Layout, programs: Programs) -> tuple[
     return (f"-XX:ArchiveClassesAtExit={written}",)
 
 
+def writes_archive(daemon: Daemon, layout: Layout) -> bool:
+    """Will this server, which runs, write one when it stops?"""
+    return _written(daemon, layout)[1].exists()
+
+
 def keep_archive(daemon: Daemon, layout: Layout) -> None:
     """Put beside the jars what this server has written, having stopped in good order."""
     written, goes_to = _written(daemon, layout)
-    if written.exists() and goes_to.exists():
+    if written.exists():
         archive = Path(goes_to.read_text("utf-8"))
         aside = archive.with_suffix(f".{layout.base_port}")
         shutil.move(written, aside)  # to another file system, perhaps

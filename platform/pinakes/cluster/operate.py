@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pinakes.cluster import processes
-from pinakes.cluster.archives import archive_option, keep_archive
+from pinakes.cluster.archives import archive_option, keep_archive, writes_archive
 from pinakes.cluster.daemons import DAEMONS, Daemon, command, wanted_daemons
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import Layout
@@ -27,6 +27,7 @@ from pinakes.errors import Conflict, StoreUnavailable
 Say = Callable[[str], None]
 
 _PATIENCE_TO_STOP_S = 30.0
+_PATIENCE_TO_ARCHIVE_S = 300.0
 _STARTS = 3
 _LOOK_AGAIN_S = 0.5
 _SAY_AGAIN_S = 10.0
@@ -128,13 +129,13 @@ def down(layout: Layout, say: Say) -> None:
             names = [daemon.name for daemon in daemons if daemon.name in present]
             if not names:
                 continue
-            say(f"stopping {', '.join(names)}")
-            killed = processes.stop(
-                [present[name] for name in names], patience_s=_PATIENCE_TO_STOP_S
-            )
+            archiving = any(writes_archive(DAEMONS[name], layout) for name in names)
+            patience_s = _PATIENCE_TO_ARCHIVE_S if archiving else _PATIENCE_TO_STOP_S
+            say(f"stopping {', '.join(names)}{', for the first time' if archiving else ''}")
+            killed = processes.stop([present[name] for name in names], patience_s=patience_s)
             for name in names:
                 if present[name] in killed:
-                    say(f"{name} did not stop in {_PATIENCE_TO_STOP_S:.0f} s: killed")
+                    say(f"{name} did not stop in {patience_s:.0f} s: killed")
                 else:
                     keep_archive(DAEMONS[name], layout)
         for name in DAEMONS:

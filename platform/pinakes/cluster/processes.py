@@ -24,7 +24,6 @@ from pathlib import Path
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # $0 is the file, "$@" the command; the number stays the same across exec.  9 is the lock.
 _RECORD_AND_BECOME = f'cat {_BOOT_ID} /proc/$$/stat >"$0.new" && mv "$0.new" "$0" && exec "$@" 9>&-'
-_GONE = "ZX"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,30 +39,31 @@ def parse_identity(text: str) -> Identity:
     """Read the content of a pid file; ValueError where it is none."""
     boot_id, _, stat = text.partition("\n")
     pid, _, _ = stat.partition(" ")
-    _, start_ticks = _parse_stat(stat)
-    return Identity(pid=int(pid), start_ticks=start_ticks, boot_id=boot_id.strip())
+    return Identity(pid=int(pid), start_ticks=_start_ticks(stat), boot_id=boot_id.strip())
 
 
-def _parse_stat(stat: str) -> tuple[str, int]:
-    """State and start time.  The name, field 2, may hold anything, so from its last bracket."""
+def _start_ticks(stat: str) -> int:
+    """Field 22.  The name, field 2, may hold anything, so count from its last bracket."""
     fields = stat.rpartition(")")[2].split()
     if len(fields) < 20:
         raise ValueError(f"not a line of /proc/PID/stat: {stat!r}")
-    return fields[0], int(fields[19])
+    return int(fields[19])
 
 
 def is_running(identity: Identity) -> bool:
-    """Is this very process there, and not a zombie?"""
-    with suppress(ChildProcessError):  # ours, if this process started it: reap it
-        os.waitpid(identity.pid, os.WNOHANG)
+    """Is this very process there, with any of its threads?"""
+    with _opened([identity]) as opened:
+        return bool(opened)
+
+
+def _is_still(identity: Identity) -> bool:
+    """Does the number mean this process, alive or not?"""
     try:
-        state, start_ticks = _parse_stat(Path(f"/proc/{identity.pid}/stat").read_text("utf-8"))
-        boot_id = _BOOT_ID.read_text("ascii").strip()
+        start_ticks = _start_ticks(Path(f"/proc/{identity.pid}/stat").read_text("utf-8"))
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return (start_ticks, boot_id) == (identity.start_ticks, identity.boot_id) and (
-        state not in _GONE
-    )
+    boot_id = _BOOT_ID.read_text("ascii").strip()
+    return (start_ticks, boot_id) == (identity.start_ticks, identity.boot_id)
 
 
 def read_identity(pid_file: Path) -> Identity | None:
@@ -137,10 +137,13 @@ def _opened(identities: Iterable[Identity]) -> Iterator[dict[int, Identity]]:
     opened: dict[int, Identity] = {}
     try:
         for identity in identities:
+            with suppress(ChildProcessError):  # ours, if this process started it: reap it
+                os.waitpid(identity.pid, os.WNOHANG)
             with suppress(ProcessLookupError):
                 descriptor = os.pidfd_open(identity.pid)
                 opened[descriptor] = identity
-                if not is_running(identity):
+                # Ended as a whole: /proc calls it a zombie while threads hold its ports still.
+                if not _is_still(identity) or not _wait({descriptor}, 0):
                     os.close(descriptor)
                     del opened[descriptor]
         yield opened

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import time
 from collections.abc import Callable
 from types import MappingProxyType
 from urllib.request import ProxyHandler, build_opener
@@ -17,6 +18,7 @@ from pinakes.cluster.layout import HOST, Layout
 
 _PATIENCE_S = 5.0
 _MOST_BYTES = 1 << 20
+_ATTEMPTS, _PAUSE_S = 3, 0.4
 # No proxy of the environment stands between us and loopback.
 _OPENER = build_opener(ProxyHandler({}))
 
@@ -32,11 +34,16 @@ def is_ready(name: str, layout: Layout) -> bool:
 
 
 def _bean(layout: Layout, port: str, query: str) -> dict[str, object]:
-    """One JMX bean, as Hadoop's and HBase's web servers tell them."""
+    """One JMX bean, as Hadoop's and HBase's web servers tell them; IndexError without."""
     url = f"http://{layout.address(port)}/jmx?qry={query}"
-    with _OPENER.open(url, timeout=_PATIENCE_S) as response:
-        bean: dict[str, object] = json.loads(response.read(_MOST_BYTES))["beans"][0]
-    return bean
+    for _ in range(_ATTEMPTS):
+        with _OPENER.open(url, timeout=_PATIENCE_S) as response:
+            beans: list[dict[str, object]] = json.loads(response.read(_MOST_BYTES))["beans"]
+        if beans:
+            break
+        # HBase takes them away for half a second when regions come and go (JmxCacheBuster).
+        time.sleep(_PAUSE_S)
+    return beans[0]
 
 
 def _name_node(layout: Layout) -> bool:
@@ -49,9 +56,12 @@ def _data_node(name: str) -> Question:
     def ask(layout: Layout) -> bool:
         bean = _bean(layout, "namenode-http", "Hadoop:service=NameNode,name=NameNodeInfo")
         nodes = json.loads(str(bean["LiveNodes"])).values()
-        known = any(node["xferaddr"] == layout.address(name) for node in nodes)
-        # The name node takes a dead one for alive for 20 s.
-        return known and _listens(layout, name)
+        if not any(node["xferaddr"] == layout.address(name) for node in nodes):
+            return False
+        # The name node takes a dead one for alive for 20 s: ask the node itself, too.
+        own = _bean(layout, f"{name}-http", "Hadoop:service=DataNode,name=DataNodeInfo")
+        actors = json.loads(str(own["BPServiceActorInfo"]))
+        return bool(actors) and all(actor["ActorState"] == "RUNNING" for actor in actors)
 
     return ask
 

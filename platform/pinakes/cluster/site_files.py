@@ -64,6 +64,10 @@ def _hdfs(layout: Layout) -> dict[str, object]:
         "dfs.namenode.stale.datanode.interval": 3000,
         # Else a data node that comes back waits ten minutes to send its blocks.
         "dfs.blockreport.initialDelay": 0,
+        # Else the first call of every client after a restart of the name node fails: HBase's,
+        # and data nodes' that answer for WebHDFS.  Pauses in ms and how many of them.
+        "dfs.client.retry.policy.enabled": True,
+        "dfs.client.retry.policy.spec": "500,10,2000,30",
         "dfs.namenode.replication.max-streams": 8,
         "dfs.namenode.redundancy.interval.seconds": 1,
         "dfs.datanode.max.transfer.threads": 512,
