@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from itertools import islice
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from pinakes.errors import ConfigError, PinakesError, SchemaError, StoreUnavailable
 from pinakes.hbase_schema.ranges import KeyRange
+from pinakes.hbase_schema.tables import FoundFamily, FoundSchema, Table, declared_schema
 from pinakes.row_store import hbase_batches
 from pinakes.row_store.hbase_batches import (
     PIECE_BYTES,
@@ -29,6 +31,7 @@ from pinakes.row_store.hbase_errors import translated
 from pinakes.row_store.hbase_present import decode_present, encode_present
 from pinakes.row_store.hbase_ranges import ScanRange, row_below
 from pinakes.row_store.hbase_retries import LONGEST_WAIT_S, waits_s
+from pinakes.row_store.hbase_shell import shell_lines
 from pinakes.row_store.port import Delete, Mutation, Put
 
 A, B = b"m:a", b"m:b"
@@ -373,3 +376,69 @@ def test_errors_are_ours(error: Exception, kind: type[PinakesError], words: str)
     ours = translated(error, Server("h", 1))
     assert type(ours) is kind
     assert re.search(words, str(ours)), str(ours)
+
+
+# --- lines for HBase's shell
+
+HERE = HBaseConnection(servers=(Server("a"),), prefix="p:")
+SMALL = replace(
+    declared_schema(3), tables=tuple(t for t in declared_schema(3).tables if t.name == "files")
+)
+FACTS = (
+    "{NAME => 'f', VERSIONS => 3, COMPRESSION => 'ZSTD', DATA_BLOCK_ENCODING => 'FAST_DIFF',"
+    " BLOOMFILTER => 'ROW', BLOCKCACHE => true, BLOCKSIZE => 65536, IN_MEMORY => false}"
+)
+PRESENT = FACTS.replace("'f', VERSIONS => 3", "'l', VERSIONS => 1").replace("false", "true")
+OWN = PRESENT.replace("ZSTD", "NONE").replace("IN_MEMORY => true", "IN_MEMORY => false")
+VERSION = "put 'p:pinakes', 'schema', 'l:version', '1'"
+
+
+def found_like(*tables: Table, version: int | None = 1) -> FoundSchema:
+    families = {
+        table.name: tuple(
+            FoundFamily(**{f.name: getattr(family, f.name) for f in fields(FoundFamily)})
+            for family in table.families
+        )
+        for table in tables
+    }
+    return FoundSchema(version=version, tables=families)
+
+
+def test_everything_is_made_with_lines_for_the_shell() -> None:
+    assert shell_lines(HERE, SMALL, splits={"files": [b"g", b"it's"]}) == [
+        "create_namespace 'p'",
+        f"create 'p:pinakes', {OWN}",
+        f"create 'p:files', {FACTS}, {PRESENT}, SPLITS => ['g', 'it\\'s']",
+        VERSION,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "lines"),
+    [
+        (found_like(*SMALL.tables), []),
+        (found_like(*SMALL.tables, version=0), [VERSION]),
+        (found_like(), [f"create 'p:files', {FACTS}, {PRESENT}"]),
+        (
+            found_like(replace(SMALL.tables[0], families=SMALL.tables[0].families[1:])),
+            [f"alter 'p:files', {FACTS}"],
+        ),
+        (
+            found_like(
+                replace(
+                    SMALL.tables[0],
+                    families=(
+                        SMALL.tables[0].families[0],
+                        replace(SMALL.tables[0].families[1], in_memory=False),
+                    ),
+                )
+            ),
+            [f"alter 'p:files', {PRESENT}"],
+        ),
+    ],
+    ids=["nothing", "version", "table", "family", "attribute"],
+)
+def test_what_is_wanting_is_made_with_lines_for_the_shell(
+    found: FoundSchema, lines: list[str]
+) -> None:
+    assert shell_lines(HERE, SMALL, found) == lines

@@ -28,14 +28,8 @@ from .hbase_batches import (
 )
 from .hbase_calls import HBaseCalls
 from .hbase_clock import StoreClock
-from .hbase_connection import (
-    CLOCK_COLUMN,
-    CLOCK_ROW,
-    OWN_TABLE,
-    VERSION_COLUMN,
-    VERSION_ROW,
-    HBaseConnection,
-)
+from .hbase_connection import HBaseConnection
+from .hbase_own_table import CLOCK_COLUMN, CLOCK_ROW, OWN_TABLE, VERSION_COLUMN, VERSION_ROW
 from .hbase_present import encode_present
 from .hbase_ranges import ScanRange
 from .hbase_reads import Reading
@@ -168,7 +162,7 @@ class HBaseRowStore:
 
     def _time_ms(self) -> int:
         """HBase's time, from a cell that it dates."""
-        name = self._connection.table(OWN_TABLE)
+        name = self._connection.table(OWN_TABLE.name)
         put = self._calls.interface.Mutation(column=CLOCK_COLUMN, value=b"now")
 
         def ask(client: Any) -> int:
@@ -195,7 +189,7 @@ class HBaseRowStore:
 
     def _schema_in_force(self, schema: Schema) -> Schema:
         """The declared schema with the versions that the store keeps."""
-        own = self._connection.table(OWN_TABLE)
+        own = self._connection.table(OWN_TABLE.name)
         if own not in self._calls.call(lambda client: client.getTableNames()):
             raise ConfigError(
                 f"there is no store in HBase under {self._connection.prefix!r}: make one with"

@@ -7,38 +7,20 @@ it finds everything that it stands for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from pinakes.errors import SchemaError
 from pinakes.hbase_schema.tables import Family, FoundFamily, FoundSchema, Schema, Table
 
 from .hbase_calls import HBaseCalls
-from .hbase_connection import (
-    OWN_FAMILY,
-    OWN_TABLE,
-    VERSION_COLUMN,
-    VERSION_ROW,
-    HBaseConnection,
-)
+from .hbase_connection import HBaseConnection
+from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW
+from .hbase_shell import is_as_declared
 from .hbase_wire import tables_interface
 
 _LONGEST_S = 120.0
 """Making a table waits for its regions, and changing one for each of them to be opened anew."""
-
-_own = Table(
-    name=OWN_TABLE,
-    row_key="schema or clock",
-    families=(
-        Family(
-            name=OWN_FAMILY.decode("ascii"),
-            holds="the version of the schema; a cell by which HBase's clock is read",
-            act_time=False,
-            versions=1,
-            compression="NONE",
-        ),
-    ),
-)
 
 
 class HBaseSchemaAdmin:
@@ -66,7 +48,7 @@ class HBaseSchemaAdmin:
                 f"the store has schema version {version}, this Pinakes knows {schema.version}: "
                 "use the newer Pinakes"
             )
-        for table in (_own, *schema.tables):
+        for table in (OWN_TABLE, *schema.tables):
             done += self._apply_table(table, descriptors.get(table.name))
         if version != schema.version:
             self._write_version(schema.version)
@@ -80,7 +62,7 @@ class HBaseSchemaAdmin:
             tables={
                 name: tuple(map(self._found_family, families.values()))
                 for name, families in sorted(descriptors.items())
-                if name != OWN_TABLE
+                if name != OWN_TABLE.name
             },
         )
 
@@ -104,9 +86,9 @@ class HBaseSchemaAdmin:
         return tables
 
     def _version(self, descriptors: Mapping[str, object]) -> int | None:
-        if OWN_TABLE not in descriptors:
+        if OWN_TABLE.name not in descriptors:
             return None
-        name = self._connection.table(OWN_TABLE)
+        name = self._connection.table(OWN_TABLE.name)
         found = self._calls.call(lambda c: c.get(name, self._thrift.TGet(row=VERSION_ROW)))
         return int(found.columnValues[0].value) if found.columnValues else None
 
@@ -153,7 +135,7 @@ class HBaseSchemaAdmin:
 
     def _apply_family(self, table: Table, family: Family, there: Any) -> list[str]:
         name = self._table_name(table.name)
-        if there is not None and _is_as_declared(family, self._found_family(there)):
+        if there is not None and is_as_declared(family, self._found_family(there)):
             return []
         wanted = self._descriptor(family, there)
         if there is None:
@@ -179,7 +161,7 @@ class HBaseSchemaAdmin:
         family, _, qualifier = VERSION_COLUMN.partition(b":")
         value = self._thrift.TColumnValue(family, qualifier, b"%d" % version)
         put = self._thrift.TPut(VERSION_ROW, [value])
-        name = self._connection.table(OWN_TABLE)
+        name = self._connection.table(OWN_TABLE.name)
         self._calls.call(lambda c: c.put(name, put))
 
     def _table_name(self, table: str) -> Any:
@@ -189,10 +171,6 @@ class HBaseSchemaAdmin:
 
 def _name(names: Any, number: int | None) -> str | None:
     return None if number is None else str(names._VALUES_TO_NAMES[number])
-
-
-def _is_as_declared(family: Family, found: FoundFamily) -> bool:
-    return all(getattr(found, f.name) == getattr(family, f.name) for f in fields(FoundFamily))
 
 
 def _line(verb: str, table: Table, family: Family) -> str:

@@ -96,10 +96,3 @@ class HBaseConnection:
     def table(self, name: str) -> bytes:
         """The table's name in HBase."""
         return f"{self.prefix}{name}".encode("ascii")
-
-
-OWN_TABLE = "pinakes"
-"""A table beside those of the schema, with one row for each of the two things it holds."""
-OWN_FAMILY = b"l"
-VERSION_ROW, VERSION_COLUMN = b"schema", b"l:version"
-CLOCK_ROW, CLOCK_COLUMN = b"clock", b"l:now"
