@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from thriftpy2.thrift import TProcessor
 from thriftpy2.transport import (
     TBufferedTransportFactory,
     TFramedTransportFactory,
+    TMemoryBuffer,
     TServerSocket,
     TSSLServerSocket,
 )
@@ -36,7 +38,7 @@ from thriftpy2.transport import (
 from pinakes.errors import ConfigError, MissingExtra, StoreUnavailable
 from pinakes.row_store import hbase_wire
 from pinakes.row_store.hbase_calls import HBaseCalls
-from pinakes.row_store.hbase_connection import HBaseConnection, Server, Tls
+from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Server, Tls
 from pinakes.row_store.hbase_wire import rows_interface
 
 HERE = "127.0.0.1"
@@ -305,6 +307,65 @@ def test_tls(certificate: Path) -> None:
         ):
             with calls_to(wrong) as calls, pytest.raises(StoreUnavailable):
                 calls.call(names)
+
+
+class SaslServer:
+    """Takes one password, then frames of calls (Thrift's SASL negotiation: 1 START, 2 OK, 5)."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._processor = TProcessor(rows_interface().Hbase, tables)
+        self._listening = socket.create_server((HERE, 0))
+        self.server = Server(HERE, self._listening.getsockname()[1])
+        self.said: list[tuple[int, bytes]] = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                with closing(self._listening.accept()[0]) as client, suppress(struct.error):
+                    self._talk(client, client.makefile("rb"))
+
+    def _talk(self, client: socket.socket, from_client: Any) -> None:
+        for _ in range(2):
+            status, length = struct.unpack(">BI", from_client.read(5))
+            self.said.append((status, from_client.read(length)))
+        accepted = self.said[-1][1].endswith(b"\0secret")
+        client.sendall(struct.pack(">BI", 5 if accepted else 3, 0))
+        while header := from_client.read(4):
+            asked = TMemoryBuffer(from_client.read(*struct.unpack(">I", header)))
+            answer = TMemoryBuffer()
+            factory = TBinaryProtocolFactory()
+            self._processor.process(factory.get_protocol(asked), factory.get_protocol(answer))
+            client.sendall(struct.pack(">I", len(answer.getvalue())) + answer.getvalue())
+
+    def close(self) -> None:
+        self._listening.close()
+
+
+def test_sasl() -> None:
+    pytest.importorskip("puresasl", reason="the cluster extra is not installed")
+    right = Sasl(mechanism="PLAIN", username="me", password="secret")
+    wrong = replace(right, password="guess")
+    with closing(SaslServer(Tables())) as sasl:
+        with calls_to(connection(sasl.server, sasl=right)) as calls:
+            assert [calls.call(names) for _ in range(3)] == [[b"a", b"b"]] * 3
+        assert sasl.said == [(1, b"PLAIN"), (2, b"\0me\0secret")]
+        refused = pytest.raises(StoreUnavailable, match="Bad status: 3")
+        with calls_to(connection(sasl.server, sasl=wrong, patience_s=0.0)) as calls, refused:
+            calls.call(names)
+
+
+def test_kerberos_wants_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanisms = pytest.importorskip("puresasl.mechanisms", reason="no cluster extra")
+    monkeypatch.setattr(mechanisms, "have_kerberos", False)
+    monkeypatch.delitem(mechanisms.mechanisms, "GSSAPI", raising=False)
+    wanting = pytest.raises(MissingExtra, match="pip install kerberos")
+    with (
+        closing(SaslServer(Tables())) as sasl,
+        calls_to(connection(sasl.server, sasl=Sasl())) as calls,
+        wanting,
+    ):
+        calls.call(names)
 
 
 def test_certificates_are_verified(certificate: Path) -> None:

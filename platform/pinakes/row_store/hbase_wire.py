@@ -102,14 +102,13 @@ class _SaslClient:
     """`puresasl` under the names by which thriftpy2 calls a SASL library."""
 
     def __init__(self, sasl: Sasl, host: str) -> None:
-        given = (
-            {}
-            if sasl.mechanism == "GSSAPI"
-            else {"username": sasl.username, "password": sasl.password}
-        )
-        self._client = _module("puresasl.client").SASLClient(
-            host, service=sasl.service, mechanism=sasl.mechanism, **given
-        )
+        library = _module("puresasl.client")
+        password = {"username": sasl.username, "password": sasl.password}
+        given = password if sasl.mechanism == "PLAIN" else {}
+        try:
+            self._client = library.SASLClient(host, sasl.service, sasl.mechanism, **given)
+        except Exception as error:  # for want of a library of Kerberos
+            raise MissingExtra(f"SASL: {error}: pip install kerberos") from error
 
     def start(self, mechanism: str) -> tuple[bool, str, bytes]:
         return True, mechanism, self._process(None)
