@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from pinakes.hbase_schema.ranges import prefix_range
 from pinakes.hbase_schema.tables import Table, declared_schema, schema_drift
 from pinakes.row_store.hbase import HBaseRowStore
 from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
+from pinakes.row_store.hbase_clock import StoreClock
 from pinakes.row_store.hbase_connection import Server
 from pinakes.row_store.port import Delete, Put, get_row
 
@@ -182,6 +184,43 @@ def test_a_server_that_hangs_is_given_up(tables: HBaseOpener, proxy: Proxy) -> N
         with pytest.raises(StoreUnavailable, match="does not answer"):
             list(store.scan("captures"))
         silent.close()
+
+
+# --- what HBase would do otherwise
+
+
+def test_what_is_no_longer_kept_is_not_given(store: HBaseRowStore) -> None:
+    # HBase has all five until a compaction, and would give the second for a time before 3.
+    for time_ms in range(1, 6):
+        puts = [Put(row, {CAPTURE: b"%d" % time_ms}, time_ms) for row in (b"five/a", b"five/c")]
+        store.mutate("captures", puts)
+    store.mutate("captures", [Put(b"five/b", {CAPTURE: b"1"}, 1)])
+    store.mutate("captures", [Put(b"five/c", {b"m:location.1": b"1"}, 1)])
+    for before_ms, expected in (
+        (3, {b"five/b": {CAPTURE: b"1"}, b"five/c": {b"m:location.1": b"1"}}),
+        (4, {b"five/a": {CAPTURE: b"3"}, b"five/b": {CAPTURE: b"1"},
+             b"five/c": {CAPTURE: b"3", b"m:location.1": b"1"}}),
+    ):  # fmt: skip
+        for rows in (
+            store.scan("captures", prefix_range(b"five/"), before_ms=before_ms),
+            store.scan("captures", prefix_range(b"five/"), before_ms=before_ms, limit_rows=3),
+            store.get_rows("captures", list(expected), before_ms=before_ms).values(),
+        ):
+            found = {row.key: {c: cell.value for c, cell in row.cells.items()} for row in rows}
+            assert found == expected
+
+
+def test_what_is_put_after_a_delete_is_seen(store: HBaseRowStore) -> None:
+    # A clock that is known badly: cells are dated up to a second ahead of HBase's.
+    def ask_slowly() -> int:
+        time.sleep(1.0)
+        return store._time_ms()
+
+    store._clock = StoreClock(ask_slowly, patience_s=60)
+    store.mutate("files", [Put(b"ahead", {CLAIM: b"1"}, None)])
+    store.mutate("files", [Delete(b"ahead", None)])
+    assert store.check_and_put("files", b"ahead", CLAIM, expected=None, value=b"2")
+    assert [cell.value for cell in store.versions("files", b"ahead", CLAIM)] == [b"2"]
 
 
 # --- what is there
