@@ -104,6 +104,26 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert is_running(identity)
 
 
+def test_it_hears_what_its_starter_was_told_to_ignore(
+    tmp_path: Path, started: list[Identity]
+) -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        started.append(start_shell(tmp_path, "exec sleep 600"))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert stop(started, patience_s=60) == []
+
+
+def test_it_does_not_keep_the_folder_of_its_starter(
+    tmp_path: Path, started: list[Identity], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    started.append(start_shell(tmp_path, "exec sleep 600"))
+    with locked(tmp_path):
+        assert Path(f"/proc/{started[-1].pid}/cwd").readlink() == Path("/")
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -143,6 +163,7 @@ def test_a_zombie_does_not_run(tmp_path: Path) -> None:
     identity = start_shell(tmp_path, "exit 3")
     wait_for_any([identity], 60)
     assert not is_running(identity)
+    assert not Path(f"/proc/{identity.pid}").exists()  # and is taken out of the table
 
 
 def test_output_is_appended(tmp_path: Path) -> None:

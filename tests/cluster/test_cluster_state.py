@@ -38,18 +38,19 @@ def test_a_port_is_free_or_not(taken: int) -> None:
     assert not is_free(taken)
 
 
-def test_a_new_cluster_has_free_ports_and_yarn(tmp_path: Path) -> None:
+def test_a_new_cluster_has_a_block_of_ports_and_yarn(tmp_path: Path) -> None:
     layout = have_layout(tmp_path)
-    assert all(is_free(layout.port(name)) for name in PORTS)
     assert (layout.base_port - FIRST_BASE_PORT) % PORT_BLOCK == 0
     assert layout.parts == {"yarn"}
     assert read_layout(tmp_path) == layout
 
 
-def test_a_block_with_one_port_taken_is_passed_over() -> None:
-    first = free_base_port()
+def test_a_block_with_one_port_taken_is_passed_over(base_port: int) -> None:
+    first = free_base_port(base_port)
+    assert all(is_free(first + offset) for offset in range(len(PORTS)))
     with socket.create_server((HOST, first + len(PORTS) - 1)):
-        assert free_base_port() > first
+        assert free_base_port(first) > first
+    assert free_base_port(first) == first
 
 
 def test_ports_and_parts_are_remembered(tmp_path: Path) -> None:

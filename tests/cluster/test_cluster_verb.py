@@ -21,9 +21,9 @@ from pinakes.errors import ConfigError, Conflict, SchemaError
 
 
 @pytest.fixture
-def layout(tmp_path: Path) -> Layout:
+def layout(tmp_path: Path, base_port: int) -> Layout:
     """A cluster that was never started."""
-    made = have_layout(tmp_path)
+    made = have_layout(tmp_path, base_port=base_port)
     made.run.mkdir()
     made.logs.mkdir()
     return made

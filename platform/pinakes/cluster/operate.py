@@ -44,7 +44,7 @@ class ServerState:
 
 
 def start_missing(layout: Layout, programs: Programs, say: Say) -> list[str]:
-    """Start every server of the cluster that does not run; their names.  Returns at once.
+    """Start every server of the cluster that does not run; their names, once recorded.
 
     Nothing is started where `down` was called meanwhile: then Conflict is raised.
     """
@@ -65,6 +65,8 @@ def start_missing(layout: Layout, programs: Programs, say: Say) -> list[str]:
             )
     names = [daemon.name for daemon in missing]
     if names:
+        with locked(layout.folder):  # they share it until they are recorded
+            pass
         say(f"started {', '.join(names)}")
     return names
 
@@ -129,14 +131,16 @@ def down(layout: Layout, say: Say) -> None:
             names = [daemon.name for daemon in daemons if daemon.name in present]
             if not names:
                 continue
-            archiving = any(writes_archive(DAEMONS[name], layout) for name in names)
+            archiving = [name for name in names if writes_archive(DAEMONS[name], layout)]
+            # Of a server that was not at work yet, an archive would lack most classes.
+            at_work = {name for name in archiving if is_ready(name, layout)}
             patience_s = _PATIENCE_TO_ARCHIVE_S if archiving else _PATIENCE_TO_STOP_S
             say(f"stopping {', '.join(names)}{', for the first time' if archiving else ''}")
             killed = processes.stop([present[name] for name in names], patience_s=patience_s)
             for name in names:
                 if present[name] in killed:
                     say(f"{name} did not stop in {patience_s:.0f} s: killed")
-                else:
+                elif name in at_work:
                     keep_archive(DAEMONS[name], layout)
         for name in DAEMONS:
             pid_file(layout, name).unlink(missing_ok=True)

@@ -23,7 +23,10 @@ from pathlib import Path
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # $0 is the file, "$@" the command; the number stays the same across exec.  9 is the lock.
-_RECORD_AND_BECOME = f'cat {_BOOT_ID} /proc/$$/stat >"$0.new" && mv "$0.new" "$0" && exec "$@" 9>&-'
+# Whatever folder we were called in is not kept busy.
+_RECORD_AND_BECOME = f"""
+    cat {_BOOT_ID} /proc/$$/stat >"$0.new" && mv "$0.new" "$0" && cd / && exec "$@" 9>&-
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +87,9 @@ def start(
 ) -> Identity:
     """Start a process in a session of its own, which outlives this one; who it is.
 
-    Standard output and error are appended to `output`.  The process shares `lock`, a
-    descriptor with an flock, until it is recorded: nobody else starts it meanwhile.
+    `pid_file` is absolute; standard output and error are appended to `output`.  The process
+    shares `lock`, a descriptor with an flock, until it is recorded: nobody else starts it
+    meanwhile.
     """
     pid_file.unlink(missing_ok=True)
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -94,6 +98,9 @@ def start(
         ["sh", "-c", _RECORD_AND_BECOME, str(pid_file), *command],
         environment,
         setsid=True,
+        # What our caller has us ignore (`nohup`, `trap`), servers must hear all the same.
+        setsigmask=(),
+        setsigdef=(signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM),
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, str(output), append, 0o644),
@@ -137,19 +144,25 @@ def _opened(identities: Iterable[Identity]) -> Iterator[dict[int, Identity]]:
     opened: dict[int, Identity] = {}
     try:
         for identity in identities:
-            with suppress(ChildProcessError):  # ours, if this process started it: reap it
-                os.waitpid(identity.pid, os.WNOHANG)
             with suppress(ProcessLookupError):
                 descriptor = os.pidfd_open(identity.pid)
                 opened[descriptor] = identity
                 # Ended as a whole: /proc calls it a zombie while threads hold its ports still.
                 if not _is_still(identity) or not _wait({descriptor}, 0):
-                    os.close(descriptor)
                     del opened[descriptor]
+                    os.close(descriptor)
+                    _reap(identity)
         yield opened
     finally:
         for descriptor in opened:
             os.close(descriptor)
+
+
+def _reap(identity: Identity) -> None:
+    """Take a dead child of this process out of the table, where it would stay until we end."""
+    if _is_still(identity):
+        with suppress(ChildProcessError):
+            os.waitpid(identity.pid, os.WNOHANG)
 
 
 def _send(descriptor: int, number: signal.Signals) -> None:

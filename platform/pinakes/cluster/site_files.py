@@ -86,6 +86,8 @@ def _yarn(layout: Layout, hadoop_jars: Path) -> dict[str, object]:
         "yarn.resourcemanager.resource-tracker.address": layout.address("resourcemanager-tracker"),
         "yarn.resourcemanager.admin.address": layout.address("resourcemanager-admin"),
         "yarn.resourcemanager.webapp.address": layout.address("resourcemanager-http"),
+        # Else a node manager waits half a minute to look for a new resource manager.
+        "yarn.resourcemanager.connect.retry-interval.ms": 1000,
         "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager."
         "scheduler.fifo.FifoScheduler",
         "yarn.nodemanager.hostname": HOST,
@@ -149,6 +151,9 @@ def _hbase(layout: Layout) -> dict[str, object]:
         "hbase.master.info.bindAddress": HOST,
         "hbase.master.wait.on.regionservers.mintostart": 1,
         "hbase.master.wait.on.regionservers.maxtostart": 1,
+        # By default they look for each other every few seconds.
+        "hbase.master.wait.on.regionservers.interval": 200,
+        "hbase.regionserver.msginterval": 1000,
         "hbase.regionserver.port": layout.port("regionserver"),
         "hbase.regionserver.info.port": layout.port("regionserver-http"),
         "hbase.unsafe.regionserver.hostname": HOST,

@@ -86,9 +86,9 @@ def _write(file: Path, layout: Layout) -> None:
     aside.replace(file)
 
 
-def free_base_port() -> int:
-    """The first base, from 19100 on, that has all its ports free."""
-    for base in range(FIRST_BASE_PORT, _LAST_BASE_PORT, PORT_BLOCK):
+def free_base_port(first: int = FIRST_BASE_PORT) -> int:
+    """The first base, from this one on, that has all its ports free."""
+    for base in range(first, _LAST_BASE_PORT, PORT_BLOCK):
         if all(is_free(base + offset) for offset in range(len(PORTS))):
             return base
     raise Conflict(f"no {PORT_BLOCK} ports in a row are free below {_LAST_BASE_PORT}")

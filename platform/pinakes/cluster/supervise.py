@@ -35,9 +35,7 @@ def supervise(layout: Layout, programs: Programs, say: Callable[[str], None]) ->
             continue
         if time.monotonic() - started_at > _STEADY_S:
             pause_s = 0.0
-        say(
-            f"{', '.join(sorted(dead))} died" + (f"; a pause of {pause_s:.0f} s" if pause_s else "")
-        )
+        say(f"{', '.join(sorted(dead))} died; starting again in {pause_s:.0f} s")
         time.sleep(pause_s)
         pause_s = min(max(1.0, 2 * pause_s), _LONGEST_PAUSE_S)
         started_at = time.monotonic()
