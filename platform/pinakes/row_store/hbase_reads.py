@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .hbase_batches import KEYS_PER_CALL, narrowed, next_piece_rows, pieces
+from .hbase_batches import ANSWER_ROWS, KEYS_PER_CALL, narrowed, next_piece_rows, pieces
 from .hbase_calls import HBaseCalls
 from .hbase_present import decode_present
 from .hbase_ranges import ScanRange
@@ -93,22 +93,28 @@ class Reading(NamedTuple):
             stopRow=scan_range.last_row or None,
             timestamp=self.before_ms,
             columns=self.columns,
-            caching=scanned_rows,
+            caching=min(scanned_rows, ANSWER_ROWS),
             reversed=scan_range.reverse,
         )
 
-        def ask(client: Any) -> Any:
+        def ask(client: Any) -> list[Row]:
             scanner = client.scannerOpenWithScan(self.name, scan, {})
-            found = client.scannerGetList(scanner, scanned_rows)
+            rows: list[Row] = []
+            while len(rows) < scanned_rows:
+                answer_rows = min(scanned_rows - len(rows), ANSWER_ROWS)
+                found = client.scannerGetList(scanner, answer_rows)
+                rows += map(self._row, found)
+                if len(found) < answer_rows:
+                    break
             client.scannerClose(scanner)
-            return found
+            return rows
 
-        found = self.calls.call(ask)
+        rows = self.calls.call(ask)
         keys = scan_range.keys
-        at_end = len(found) < scanned_rows or found[-1].row < keys.start_row
+        at_end = len(rows) < scanned_rows or rows[-1].key < keys.start_row
         if scan_range.reverse:
-            found = [row for row in found if row.row in keys]
-        return list(map(self._row, found[:asked_rows])), at_end and len(found) <= asked_rows
+            rows = [row for row in rows if row.key in keys]
+        return rows[:asked_rows], at_end and len(rows) <= asked_rows
 
     def _row(self, found: Any) -> Row:
         columns = found.columns.items()

@@ -49,8 +49,9 @@ def open_client(service: Any, server: Server, connection: HBaseConnection) -> An
     return client(service, protocol(transport, decode_response=False))
 
 
-_BUFFER_BYTES = 1 << 18
-"""thriftpy2's own is 4 KiB: a thousand reads of a socket for each piece of a scan."""
+_BUFFER_BYTES = 1 << 15
+"""thriftpy2's own is 4 KiB, a thousand reads of a socket for each piece of a scan; above 128 KiB
+the system gives and takes back the memory of every read."""
 
 
 def _transport(server: Server, connection: HBaseConnection) -> Any:
