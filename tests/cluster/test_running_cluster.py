@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +22,7 @@ from shared_cluster import RunningCluster, remove_cluster, start_cluster
 from pinakes.cluster.daemons import DAEMONS
 from pinakes.cluster.layout import HOST, Layout
 from pinakes.cluster.operate import states
+from pinakes.cluster.preparation import environment
 from pinakes.cluster.processes import Identity, is_running
 from pinakes.cluster.state import is_wanted, running
 
@@ -131,6 +133,28 @@ def test_rows_and_files_survive_down_and_up(cluster_alone: RunningCluster) -> No
     cluster_alone.up()
     assert read_rows(layout)[b"survivor"] == b"survivor"
     assert read_file(layout, "survivor") == b"bytes"
+
+
+def test_yarn_runs_a_job(cluster: RunningCluster, tmp_path: Path) -> None:
+    layout, programs = cluster.layout, cluster.programs
+    name = f"job-{uuid.uuid4()}"
+    write_file(layout, name, b"b\na\nb\n")
+    options = [f"-Dlog4j.configuration={(layout.conf / 'log4j.properties').as_uri()}"]
+    options += [f"-Dpinakes.log={tmp_path}/log", f"-Djava.io.tmpdir={tmp_path}"]
+    job = "org.apache.hadoop.streaming.HadoopStreaming"
+    done = subprocess.run(
+        [
+            *(str(programs.java), "--add-opens", "java.base/java.lang=ALL-UNNAMED", *options, job),
+            *("-input", f"/cluster-test/{name}", "-output", f"/cluster-test/{name}-out"),
+            *("-mapper", "cat", "-reducer", "uniq -c"),
+        ],
+        env=environment(DAEMONS["resourcemanager"], layout, programs),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr + (tmp_path / "log").read_text()
+    counts = read_file(layout, f"{name}-out/part-00000").split()
+    assert counts == [b"1", b"a", b"2", b"b"]
 
 
 @pytest.fixture
