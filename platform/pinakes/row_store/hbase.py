@@ -100,12 +100,11 @@ class HBaseRowStore:
         def ask(client: Any) -> bool:
             nonlocal asked
             unanswered, asked = asked, True
-            if client.checkAndPut(name, row, column, before, put, {}):
-                return True
+            done: bool = client.checkAndPut(name, row, column, before, put, {})
+            if done or not unanswered:
+                return done
             # It may have been done before, when no answer came: then the cell is ours.
-            return unanswered and [c.value for c in client.get(name, row, column, {})] == [
-                put.value
-            ]
+            return any(cell.value == put.value for cell in client.get(name, row, column, {}))
 
         return self._calls.call(ask)
 
