@@ -107,11 +107,21 @@ bench-peers: tools ## install the peers that bench compares with, outside the cl
 lock: ## resolve requirements/lock-*.txt again, on every Python found
 	@requirements/lock
 
-.PHONY: bundle browsers cluster-up cluster-down
+# FOLDER=DIR for another than the user's own; ARGS='--base-port 25000 --with thrift2'.
+CLUSTER_FOLDER := $(if $(FOLDER),--folder '$(FOLDER)')
+
+.PHONY: cluster-up
+cluster-up: dev ## a single-host cluster for development and tests: HDFS, HBase, YARN
+	@.ci/system-packages
+	$(VENV)/bin/pinakes cluster up $(CLUSTER_FOLDER) $(ARGS)
+
+.PHONY: cluster-down
+cluster-down: dev ## stop it; what it holds stays
+	@$(VENV)/bin/pinakes cluster down $(CLUSTER_FOLDER)
+
+.PHONY: bundle browsers
 bundle: ## the environment as one archive, for jobs (comes with its issue)
 browsers: ## browsers for qa (comes with its issue)
-cluster-up: ## a single-host cluster for development and tests (comes with its issue)
-cluster-down: ## stop it (comes with its issue)
-bundle browsers cluster-up cluster-down:
+bundle browsers:
 	@echo "make $@ is not built yet; it comes with its issue" >&2
 	exit 2

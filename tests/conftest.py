@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.append(str(REPOSITORY / "tests" / "cluster"))  # shared_cluster
+if TYPE_CHECKING:
+    from shared_cluster import RunningCluster
+
 WANTING = "for want of ../shared/data"
 
 # No timed assertion anywhere: a slow machine is no failure.
@@ -41,6 +49,35 @@ def shared_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def shared_cluster() -> Iterator[RunningCluster]:
+    """The servers of this run, started by whichever test is the first to want them."""
+    for program in ("java", "mvn"):
+        if shutil.which(program) is None:
+            pytest.skip(f"for want of {program}")
+    from shared_cluster import shared_cluster as share
+
+    with share(REPOSITORY) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(shared_cluster: RunningCluster) -> Iterator[RunningCluster]:
+    """Real servers, ready, used by other tests at the same time: take names of your own."""
+    with shared_cluster.used(alone=False):
+        yield shared_cluster
+
+
+@pytest.fixture
+def cluster_alone(shared_cluster: RunningCluster) -> Iterator[RunningCluster]:
+    """The same, for tests that kill servers: no other test uses them meanwhile."""
+    with shared_cluster.used(alone=True):
+        try:
+            yield shared_cluster
+        finally:
+            shared_cluster.up()
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody's own PINAKES_* variables reach the code under test."""
@@ -49,6 +86,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
             "PINAKES_SHARED",
             "PINAKES_REQUIRE_SHARED",
             "PINAKES_TEST_PROFILE",
+            "PINAKES_TEST_CLUSTER",
         }:
             monkeypatch.delenv(name)
 
@@ -59,10 +97,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what reads the shared data; leave long tests to `make test-long` (`-m long`)."""
+    """Mark what reads the shared data or wants servers; leave long tests to `-m long`."""
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")
+        if "shared_cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
     if "long" in (config.getoption("markexpr") or ""):
         return
     long_ones = [item for item in items if item.get_closest_marker("long")]

@@ -15,7 +15,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from pinakes.errors import ConfigError
 
@@ -25,6 +25,7 @@ else:
     import tomli as tomllib
 
 FILE_NAME = "pinakes.toml"
+T = TypeVar("T")
 _PREFIX = "PINAKES_"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?\Z", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -58,17 +59,37 @@ def parse_count(text: str) -> int:
     return int(text)
 
 
-def _optional(parse: Callable[[str], int]) -> Callable[[str], int | None]:
-    def parse_or_none(text: str) -> int | None:
+def _optional(parse: Callable[[str], T]) -> Callable[[str], T | None]:
+    def parse_or_none(text: str) -> T | None:
         return None if text.strip().lower() == "none" else parse(text)
 
     return parse_or_none
 
 
-def _parse_profile(text: str) -> str:
-    if text not in ("embedded", "cluster"):
-        raise ValueError("embedded or cluster")
-    return text
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse_word(text: str) -> str:
+        if text not in words:
+            raise ValueError(" or ".join(words))
+        return text
+
+    return parse_word
+
+
+def parse_seconds(text: str) -> float:
+    """A time in seconds, more than none: `30`, `0.5`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise ValueError("a number of seconds")
+    return value
+
+
+def _parse_text(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("some text")
+    return text.strip()
 
 
 def _parse_name(text: str) -> str:
@@ -91,7 +112,9 @@ def _setting(parse: Callable[[str], object], default: Any, words: str) -> Any:
 class Configuration:
     """Every setting, valid; `origins` says in words where each value came from."""
 
-    profile: str = _setting(_parse_profile, "embedded", "embedded (a folder) or cluster")
+    profile: str = _setting(
+        _one_of("embedded", "cluster"), "embedded", "embedded (a folder) or cluster"
+    )
     store: Path = _setting(_parse_path, Path("pinakes-store"), "folder of the embedded store")
     collection: str = _setting(_parse_name, "default", "collection that a crawl joins")
     cell_versions: int = _setting(parse_count, 10, "versions of a cell that are kept")
@@ -113,6 +136,43 @@ class Configuration:
     spill_bytes: int = _setting(
         parse_size, 64 << 20, "memory that a sort takes before it goes to temp_dir"
     )
+    hbase: str | None = _setting(
+        _optional(_parse_text), None, "HBase's Thrift servers, for rows: host:port,host:port"
+    )
+    hbase_admin: str | None = _setting(
+        _optional(_parse_text), None, "HBase's Thrift 2 servers, for making tables"
+    )
+    hbase_prefix: str = _setting(
+        _parse_text, "pinakes:", "what the names of tables begin with; with ':', a namespace"
+    )
+    hbase_transport: str = _setting(
+        _one_of("buffered", "framed", "http"), "buffered", "what the Thrift servers speak"
+    )
+    hbase_protocol: str = _setting(
+        _one_of("binary", "compact"), "binary", "how the Thrift servers encode"
+    )
+    hbase_http_path: str = _setting(_parse_text, "/", "path of the Thrift servers, over HTTP")
+    hbase_tls: str = _setting(_one_of("off", "on"), "off", "encrypt, and verify certificates")
+    hbase_ca_file: Path | None = _setting(
+        _parse_path, None, "authorities to trust; the system's where unset"
+    )
+    hbase_certificate_file: Path | None = _setting(_parse_path, None, "our certificate, for TLS")
+    hbase_key_file: Path | None = _setting(
+        _parse_path, None, "its key; in the certificate's file where unset"
+    )
+    hbase_kerberos_service: str | None = _setting(
+        _optional(_parse_name), None, "first part of the Thrift servers' principal; none: no SASL"
+    )
+    hbase_do_as: str | None = _setting(
+        _optional(_parse_name), None, "user for whom we act, over HTTP"
+    )
+    hbase_timeout_s: float = _setting(
+        parse_seconds, 30.0, "seconds after which an answer of HBase is given up"
+    )
+    hbase_patience_s: float = _setting(
+        parse_seconds, 120.0, "seconds for which HBase is asked again"
+    )
+    hbase_connections: int = _setting(parse_count, 8, "connections to HBase, at most")
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def values(self) -> dict[str, object]:
@@ -179,6 +239,17 @@ def find_file(folder: Path) -> Path | None:
         if (place / FILE_NAME).is_file():
             return place / FILE_NAME
     return None
+
+
+def user_folder(kind: str, environment: Mapping[str, str] | None = None) -> Path:
+    """The folder `pinakes` among the user's `data` or `cache`, there or not.
+
+    As the XDG Base Directory Specification has it; what is not absolute is ignored.
+    """
+    environment = os.environ if environment is None else environment
+    default = {"data": ".local/share", "cache": ".cache"}[kind]
+    given = Path(environment.get(f"XDG_{kind.upper()}_HOME", ""))
+    return (given if given.is_absolute() else Path.home() / default) / "pinakes"
 
 
 def _read_file(path: Path) -> dict[str, object]:

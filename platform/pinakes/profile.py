@@ -21,6 +21,7 @@ from pinakes.errors import ConfigError, MissingExtra
 from pinakes.hbase_schema.tables import Schema, declared_schema
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Tls, parse_servers
 from pinakes.row_store.port import RowStore, SchemaAdmin
 
 ROWS = "rows.sqlite"
@@ -69,6 +70,37 @@ def schema_admin(configuration: Configuration) -> SchemaAdmin:
     """Who makes and upgrades the tables."""
     _require_embedded(configuration)
     return EmbeddedSchemaAdmin(configuration.store / ROWS)
+
+
+def hbase_connection(configuration: Configuration) -> HBaseConnection:
+    """How the configuration says that HBase is reached; `Raises` ConfigError."""
+    if configuration.hbase is None:
+        raise ConfigError("hbase names no Thrift server, and the cluster profile needs one")
+    tls = Tls(
+        ca_file=configuration.hbase_ca_file,
+        certificate_file=configuration.hbase_certificate_file,
+        key_file=configuration.hbase_key_file,
+    )
+    service = configuration.hbase_kerberos_service
+    try:
+        return HBaseConnection(
+            servers=parse_servers(configuration.hbase),
+            admin_servers=parse_servers(configuration.hbase_admin)
+            if configuration.hbase_admin
+            else (),
+            prefix=configuration.hbase_prefix,
+            transport=configuration.hbase_transport,  # type: ignore[arg-type]
+            compact=configuration.hbase_protocol == "compact",
+            http_path=configuration.hbase_http_path,
+            tls=tls if configuration.hbase_tls == "on" else None,
+            sasl=Sasl(service=service) if service else None,
+            do_as=configuration.hbase_do_as,
+            timeout_s=configuration.hbase_timeout_s,
+            patience_s=configuration.hbase_patience_s,
+            connections=configuration.hbase_connections,
+        )
+    except ValueError as error:
+        raise ConfigError(f"hbase or hbase_admin should be {error}") from error
 
 
 def _require_embedded(configuration: Configuration) -> None:

@@ -39,5 +39,6 @@ VERBS = MappingProxyType(
         "commit-copy": Verb("pinakes.cli.commit_copy", "the validated set over the second copy"),
         "dedupe": Verb("pinakes.cli.dedupe", "find duplicates in the store, write revisits"),
         "fsck": Verb("pinakes.cli.fsck", "do rows and files agree; mend what died half-way"),
+        "cluster": Verb("pinakes.cli.cluster", "real servers on this host, to develop and test"),
     }
 )

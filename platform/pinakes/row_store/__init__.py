@@ -6,5 +6,6 @@ Layer: above `pinakes.hbase_schema`, beside `archive_store`.  Domain words begin
 - `port`: `RowStore`, `SchemaAdmin`, and what they take and give
 - `history`: a cell as it was at a time, and whether that is still known
 - `rules`: what a store may be asked, by schema
-- `embedded`: `EmbeddedRowStore` and `EmbeddedSchemaAdmin`, a SQLite file
+- `embedded`, `embedded_admin`: `EmbeddedRowStore` and `EmbeddedSchemaAdmin`, a SQLite file
+- `hbase`, `hbase_admin`: `HBaseRowStore` and `HBaseSchemaAdmin`, HBase through Thrift
 """

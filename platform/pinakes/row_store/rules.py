@@ -14,13 +14,14 @@ from .port import Delete, Mutation, Put
 class TableRules:
     """One table: its families by the first part of a column, remembered by column."""
 
-    __slots__ = ("_families", "_seen", "act_families", "table")
+    __slots__ = ("_families", "_seen", "act_families", "present_families", "table")
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self._families = {family.name.encode("ascii"): family for family in table.families}
         self._seen: dict[bytes, Family] = {}
         self.act_families = tuple(name for name, f in self._families.items() if f.act_time)
+        self.present_families = tuple(n for n, f in self._families.items() if not f.act_time)
 
     def family_of(self, column: bytes) -> Family:
         """The family of a column `family:qualifier`, or of a family's bare name."""

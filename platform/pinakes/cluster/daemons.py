@@ -1,0 +1,187 @@
+"""The servers of a cluster: one table, in the order in which they are stopped, last first.
+
+Pure.  Heaps and JVM options are those of development: small, and quick to start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from pinakes.cluster.layout import DATA_NODES, HOST, PARTS, Layout
+
+_OPENED = (
+    "java.lang",
+    "java.lang.reflect",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "jdk.internal.ref",
+    "sun.nio.ch",
+)
+"""Packages of java.base that Hadoop and HBase reach into, and JDK 17 keeps closed."""
+
+_JVM = (
+    "--add-modules=jdk.unsupported",
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
+    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+    "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
+    "-Djava.net.preferIPv4Stack=true",
+    "-XX:+UseSerialGC",
+    "-XX:-UsePerfData",
+    "-XX:+ExitOnOutOfMemoryError",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """One server: what is run, and with how much memory.
+
+    `step` says when it is stopped: all of a step at once, when those of later steps are gone.
+    `is_hot` servers are compiled for speed, the others for a quick start.
+    """
+
+    name: str
+    step: int
+    main_class: str
+    jars: str
+    heap_mb: int
+    ports: tuple[str, ...]
+    arguments: Callable[[Layout], tuple[str, ...]] = lambda _: ()
+    is_hot: bool = False
+
+    @property
+    def archive(self) -> str:
+        """The server that this one shares its archive of classes with."""
+        return "datanode1" if self.name.startswith("datanode") else self.name
+
+
+def _data_node(number: int) -> Daemon:
+    name = f"datanode{number}"
+    return Daemon(
+        name=name,
+        step=1,
+        main_class="org.apache.hadoop.hdfs.server.datanode.DataNode",
+        jars="hadoop",
+        heap_mb=256,
+        ports=(name, f"{name}-http", f"{name}-ipc"),
+        arguments=lambda layout: (
+            f"-Ddfs.datanode.data.dir={layout.data_uri(name)}",
+            f"-Ddfs.datanode.address={layout.address(name)}",
+            f"-Ddfs.datanode.http.address={layout.address(f'{name}-http')}",
+            f"-Ddfs.datanode.ipc.address={layout.address(f'{name}-ipc')}",
+        ),
+    )
+
+
+def _thrift(name: str, package: str) -> Daemon:
+    return Daemon(
+        name=name,
+        step=5,
+        main_class=f"org.apache.hadoop.hbase.{package}.ThriftServer",
+        jars="hbase",
+        heap_mb=512,
+        ports=(name, f"{name}-http"),
+        arguments=lambda layout: (
+            *("start", "-b", HOST, "-p", str(layout.port(name))),
+            *("--infoport", str(layout.port(f"{name}-http"))),
+        ),
+        is_hot=True,
+    )
+
+
+_TABLE = (
+    Daemon(
+        name="namenode",
+        step=0,
+        main_class="org.apache.hadoop.hdfs.server.namenode.NameNode",
+        jars="hadoop",
+        heap_mb=256,
+        ports=("namenode", "namenode-http"),
+    ),
+    *(_data_node(number) for number in range(1, DATA_NODES + 1)),
+    Daemon(
+        name="zookeeper",
+        step=2,
+        main_class="org.apache.zookeeper.server.quorum.QuorumPeerMain",
+        jars="hbase",
+        heap_mb=128,
+        ports=("zookeeper",),
+        arguments=lambda layout: (str(layout.conf / "zoo.cfg"),),
+    ),
+    Daemon(
+        name="resourcemanager",
+        step=2,
+        main_class="org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
+        jars="hadoop",
+        heap_mb=256,
+        ports=(
+            "resourcemanager",
+            *(f"resourcemanager-{part}" for part in ("scheduler", "tracker", "admin", "http")),
+        ),
+    ),
+    Daemon(
+        name="nodemanager",
+        step=2,
+        main_class="org.apache.hadoop.yarn.server.nodemanager.NodeManager",
+        jars="hadoop",
+        heap_mb=256,
+        ports=(
+            "nodemanager",
+            *(f"nodemanager-{part}" for part in ("localizer", "http", "shuffle")),
+        ),
+    ),
+    Daemon(
+        name="master",
+        step=3,
+        main_class="org.apache.hadoop.hbase.master.HMaster",
+        jars="hbase",
+        heap_mb=384,
+        ports=("master", "master-http"),
+        arguments=lambda _: ("start",),
+    ),
+    Daemon(
+        name="regionserver",
+        step=4,
+        main_class="org.apache.hadoop.hbase.regionserver.HRegionServer",
+        jars="hbase",
+        heap_mb=1536,
+        ports=("regionserver", "regionserver-http"),
+        arguments=lambda _: ("start",),
+        is_hot=True,
+    ),
+    _thrift("thrift", "thrift"),
+    _thrift("thrift2", "thrift2"),
+)
+
+DAEMONS = MappingProxyType({daemon.name: daemon for daemon in _TABLE})
+"""Every server that there can be, by name."""
+
+
+def wanted_daemons(layout: Layout) -> tuple[Daemon, ...]:
+    """The servers of this cluster, in the order of the table."""
+    absent = {name for part, names in PARTS.items() if part not in layout.parts for name in names}
+    return tuple(daemon for daemon in DAEMONS.values() if daemon.name not in absent)
+
+
+def command(
+    daemon: Daemon, layout: Layout, java: Path, options: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """The command line, with more options of the JVM; the class path is in the environment."""
+    compiler = () if daemon.is_hot else ("-XX:TieredStopAtLevel=1",)
+    return (
+        str(java),
+        f"-Xmx{daemon.heap_mb}m",
+        *compiler,
+        *_JVM,
+        *options,
+        f"-Djava.io.tmpdir={layout.tmp}",
+        f"-XX:ErrorFile={layout.logs / f'{daemon.name}.crash'}",
+        f"-Dlog4j.configuration={(layout.conf / 'log4j.properties').as_uri()}",
+        f"-Dpinakes.log={layout.logs / f'{daemon.name}.log'}",
+        daemon.main_class,
+        *daemon.arguments(layout),
+    )

@@ -1,0 +1,162 @@
+"""Start a cluster, watch over it, stop it, say how it is.
+
+Everything that is known lies in files (`state`), so each of these may be killed at any point
+and run again.  The lock is held while servers are started or stopped, never while waiting.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from pinakes.cluster import processes
+from pinakes.cluster.archives import archive_option, keep_archive, writes_archive
+from pinakes.cluster.daemons import DAEMONS, Daemon, command, wanted_daemons
+from pinakes.cluster.jars import Programs
+from pinakes.cluster.layout import Layout
+from pinakes.cluster.logs import last_lines
+from pinakes.cluster.preparation import environment, require_free_ports
+from pinakes.cluster.processes import Identity
+from pinakes.cluster.readiness import is_ready
+from pinakes.cluster.state import is_wanted, locked, pid_file, running, set_wanted
+from pinakes.errors import Conflict, StoreUnavailable
+
+Say = Callable[[str], None]
+
+_PATIENCE_TO_STOP_S = 30.0
+_PATIENCE_TO_ARCHIVE_S = 300.0
+_STARTS = 3
+_LOOK_AGAIN_S = 0.5
+_SAY_AGAIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerState:
+    """How one server is: `ready`, `not ready`, `dead` (it should run, and does not), `stopped`."""
+
+    name: str
+    state: str
+    pid: int | None
+    port: int
+
+
+def start_missing(layout: Layout, programs: Programs, say: Say) -> list[str]:
+    """Start every server of the cluster that does not run; their names, once recorded.
+
+    Nothing is started where `down` was called meanwhile: then Conflict is raised.
+    """
+    with locked(layout.folder) as lock:
+        if not is_wanted(layout):
+            raise Conflict(f"the cluster in {layout.folder} was stopped meanwhile")
+        present = running(layout)
+        missing = [daemon for daemon in wanted_daemons(layout) if daemon.name not in present]
+        for daemon in missing:
+            require_free_ports(daemon, layout)
+        for daemon in missing:
+            processes.start(
+                command(daemon, layout, programs.java, archive_option(daemon, layout, programs)),
+                pid_file=pid_file(layout, daemon.name),
+                output=layout.logs / f"{daemon.name}.out",
+                environment=environment(daemon, layout, programs),
+                lock=lock,
+            )
+    names = [daemon.name for daemon in missing]
+    if names:
+        with locked(layout.folder):  # they share it until they are recorded
+            pass
+        say(f"started {', '.join(names)}")
+    return names
+
+
+def up(layout: Layout, programs: Programs, say: Say, *, patience_s: float = 180.0) -> None:
+    """Start what does not run, and wait until every server does its work.
+
+    The folder is prepared (`preparation.prepare`) before.  A server that dies meanwhile is
+    started again, twice: HBase gives up where HDFS is late.
+
+    Raises:
+        Conflict: where a port is taken, or `down` was called meanwhile.
+        StoreUnavailable: where a server keeps dying, or does not get ready; with its log's end.
+    """
+    with locked(layout.folder):
+        set_wanted(layout, wanted=True)
+    begin = said_at = time.monotonic()
+    starts: Counter[str] = Counter()
+    said: list[str] = []
+    while True:
+        starts.update(start_missing(layout, programs, say))
+        for name, count in starts.items():
+            if count > _STARTS:
+                raise StoreUnavailable(f"{name} died {_STARTS} times; {_end_of_log(layout, name)}")
+        waiting = [daemon.name for daemon in _not_ready(layout)]
+        if not waiting:
+            return
+        now = time.monotonic()
+        if now - begin > patience_s:
+            raise StoreUnavailable(
+                f"not ready after {patience_s:.0f} s: {', '.join(waiting)}; "
+                f"{_end_of_log(layout, waiting[0])}"
+            )
+        if waiting != said or now - said_at > _SAY_AGAIN_S:
+            say(f"{now - begin:.0f} s: waiting for {', '.join(waiting)}")
+            said, said_at = waiting, now
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _not_ready(layout: Layout) -> list[Daemon]:
+    """Those that do not do their work yet.  Asked step by step: a later one needs an earlier."""
+    waiting: list[Daemon] = []
+    for _, daemons in groupby(wanted_daemons(layout), key=lambda daemon: daemon.step):
+        waiting += [d for d in daemons if waiting or not is_ready(d.name, layout)]
+    return waiting
+
+
+def _end_of_log(layout: Layout, name: str) -> str:
+    lines = last_lines(layout, name, 3)
+    return f"see {layout.logs / name}.log: {' | '.join(lines)}"
+
+
+def down(layout: Layout, say: Say) -> None:
+    """Stop the servers, step by step, and wait until they are gone.
+
+    Only processes that this folder's records name are touched.
+    """
+    with locked(layout.folder):
+        set_wanted(layout, wanted=False)
+        present = running(layout)
+        for _, daemons in groupby(tuple(DAEMONS.values())[::-1], key=lambda daemon: daemon.step):
+            names = [daemon.name for daemon in daemons if daemon.name in present]
+            if not names:
+                continue
+            archiving = [name for name in names if writes_archive(DAEMONS[name], layout)]
+            # Of a server that was not at work yet, an archive would lack most classes.
+            at_work = {name for name in archiving if is_ready(name, layout)}
+            patience_s = _PATIENCE_TO_ARCHIVE_S if archiving else _PATIENCE_TO_STOP_S
+            say(f"stopping {', '.join(names)}{', for the first time' if archiving else ''}")
+            killed = processes.stop([present[name] for name in names], patience_s=patience_s)
+            for name in names:
+                if present[name] in killed:
+                    say(f"{name} did not stop in {patience_s:.0f} s: killed")
+                elif name in at_work:
+                    keep_archive(DAEMONS[name], layout)
+        for name in DAEMONS:
+            pid_file(layout, name).unlink(missing_ok=True)
+
+
+def states(layout: Layout) -> Iterator[ServerState]:
+    """How each server is.  Asks those that run, so it takes a moment."""
+    present = running(layout)
+    wanted = is_wanted(layout)
+    names = {daemon.name for daemon in wanted_daemons(layout)} | present.keys()
+    for name in (name for name in DAEMONS if name in names):
+        who: Identity | None = present.get(name)
+        if who is None:
+            state = "dead" if wanted else "stopped"
+        else:
+            state = "ready" if is_ready(name, layout) else "not ready"
+        yield ServerState(
+            name=name, state=state, pid=who.pid if who else None, port=layout.port(name)
+        )

@@ -1,0 +1,83 @@
+"""What must be there before servers start: folders, configuration, a formatted name node."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+
+from pinakes.cluster.daemons import DAEMONS, Daemon, command
+from pinakes.cluster.jars import Programs
+from pinakes.cluster.layout import DATA_NODES, Layout
+from pinakes.cluster.site_files import WEB_APPS, site_files
+from pinakes.cluster.state import is_free
+from pinakes.errors import Conflict, SchemaError, StoreUnavailable
+
+
+def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:
+    """Make folders, write the configuration, format the name node of a new cluster.
+
+    May be run again at any time, also beside running servers.  Call it under the lock.
+    """
+    for folder in (layout.conf, layout.data, layout.logs, layout.run, layout.tmp):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in WEB_APPS:
+        (layout.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
+    for name, text in site_files(layout, programs.jars["hadoop"]).items():
+        aside = layout.conf / f".{name}.new"
+        aside.write_text(text, "utf-8")
+        aside.replace(layout.conf / name)
+    if not (layout.data / "namenode").exists():
+        _format(layout, programs, say)
+
+
+def _format(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:
+    """Make an empty file system; aside, so that a half-made one is never taken for it."""
+    orphans = [n for n in range(1, DATA_NODES + 1) if (layout.data / f"datanode{n}").exists()]
+    if orphans:
+        raise SchemaError(
+            f"{layout.data} has data nodes and no name node: what they hold cannot be read "
+            "without it, and a new one would delete it"
+        )
+    say("formatting the name node")
+    aside = layout.data / "namenode.new"
+    shutil.rmtree(aside, ignore_errors=True)
+    name_node = DAEMONS["namenode"]
+    done = subprocess.run(  # noqa: S603  words of ours, and no shell
+        [
+            *command(name_node, layout, programs.java),
+            *(f"-Ddfs.namenode.name.dir={aside.as_uri()}", "-format", "-nonInteractive"),
+        ],
+        env=environment(name_node, layout, programs),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0 or not (aside / "current" / "VERSION").exists():
+        raise StoreUnavailable(f"the name node cannot be formatted: {layout.logs}/namenode.log")
+    aside.rename(layout.data / "namenode")
+
+
+def environment(daemon: Daemon, layout: Layout, programs: Programs) -> dict[str, str]:
+    """Everything that a server is told of the world: no HADOOP_* variable reaches it.
+
+    PATH and JAVA_HOME are for YARN's containers.
+    """
+    return {
+        "CLASSPATH": programs.class_path(daemon.jars, layout.conf),
+        "HADOOP_CONF_DIR": str(layout.conf),
+        "JAVA_HOME": str(programs.java.parent.parent),
+        "LANG": "C.UTF-8",
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+    }
+
+
+def require_free_ports(daemon: Daemon, layout: Layout) -> None:
+    """Raise Conflict where another program listens on a port of this server."""
+    for name in daemon.ports:
+        if not is_free(layout.port(name)):
+            raise Conflict(
+                f"port {layout.port(name)} ({name}) is taken by another program: stop that, "
+                "or `pinakes cluster down` and `up --base-port N`"
+            )

@@ -1,0 +1,188 @@
+r"""Processes that outlive whoever started them, and are never mistaken for others.
+
+A file `run/NAME.pid` says which process a server is:
+
+    boot id of the kernel \n  /proc/PID/stat as it was when the process began \n
+
+The process writes it itself, before it becomes the server: there is no moment at which a
+server runs and is not known, and `kill -9` of whoever starts it changes nothing.  A number
+that the system has given to another process since is told by its start time (proc(5), field
+22) and the boot.  Signals go through a pidfd that is opened first and checked then.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+# $0 is the file, "$@" the command; the number stays the same across exec.  9 is the lock.
+# Whatever folder we were called in is not kept busy.
+_RECORD_AND_BECOME = f"""
+    cat {_BOOT_ID} /proc/$$/stat >"$0.new" && mv "$0.new" "$0" && cd / && exec "$@" 9>&-
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """One process, for good: its number, its start in clock ticks after the boot, the boot."""
+
+    pid: int
+    start_ticks: int
+    boot_id: str
+
+
+def parse_identity(text: str) -> Identity:
+    """Read the content of a pid file; ValueError where it is none."""
+    boot_id, _, stat = text.partition("\n")
+    pid, _, _ = stat.partition(" ")
+    return Identity(pid=int(pid), start_ticks=_start_ticks(stat), boot_id=boot_id.strip())
+
+
+def _start_ticks(stat: str) -> int:
+    """Field 22.  The name, field 2, may hold anything, so count from its last bracket."""
+    fields = stat.rpartition(")")[2].split()
+    if len(fields) < 20:
+        raise ValueError(f"not a line of /proc/PID/stat: {stat!r}")
+    return int(fields[19])
+
+
+def is_running(identity: Identity) -> bool:
+    """Is this very process there, with any of its threads?"""
+    with _opened([identity]) as opened:
+        return bool(opened)
+
+
+def _is_still(identity: Identity) -> bool:
+    """Does the number mean this process, alive or not?"""
+    try:
+        start_ticks = _start_ticks(Path(f"/proc/{identity.pid}/stat").read_text("utf-8"))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    boot_id = _BOOT_ID.read_text("ascii").strip()
+    return (start_ticks, boot_id) == (identity.start_ticks, identity.boot_id)
+
+
+def read_identity(pid_file: Path) -> Identity | None:
+    """Who is recorded; None where nobody is."""
+    try:
+        return parse_identity(pid_file.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def start(
+    command: Sequence[str],
+    *,
+    pid_file: Path,
+    output: Path,
+    environment: Mapping[str, str],
+    lock: int,
+) -> Identity:
+    """Start a process in a session of its own, which outlives this one; who it is.
+
+    `pid_file` is absolute; standard output and error are appended to `output`.  The process
+    shares `lock`, a descriptor with an flock, until it is recorded: nobody else starts it
+    meanwhile.
+    """
+    pid_file.unlink(missing_ok=True)
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    pid = os.posix_spawn(
+        "/bin/sh",
+        ["sh", "-c", _RECORD_AND_BECOME, str(pid_file), *command],
+        environment,
+        setsid=True,
+        # What our caller has us ignore (`nohup`, `trap`), servers must hear all the same.
+        setsigmask=(),
+        setsigdef=(signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM),
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(output), append, 0o644),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+            (os.POSIX_SPAWN_DUP2, lock, 9),
+        ],
+    )
+    stat = Path(f"/proc/{pid}/stat").read_text("utf-8")
+    return parse_identity(_BOOT_ID.read_text("ascii") + stat)
+
+
+def stop(identities: Iterable[Identity], *, patience_s: float) -> list[Identity]:
+    """End these processes and wait until they are gone; those that had to be killed.
+
+    SIGTERM to all, and SIGKILL to what is left after `patience_s` seconds.
+    """
+    killed = []
+    with _opened(identities) as opened:
+        for descriptor in opened:
+            _send(descriptor, signal.SIGTERM)
+        left = _wait(set(opened), patience_s)
+        for descriptor in left:
+            _send(descriptor, signal.SIGKILL)
+            killed.append(opened[descriptor])
+        _wait(left, None)
+    return killed
+
+
+def wait_for_any(identities: Iterable[Identity], patience_s: float) -> None:
+    """Wait until one of these has ended, or so many seconds."""
+    with _opened(identities) as opened:
+        poll = select.poll()
+        for descriptor in opened:
+            poll.register(descriptor, select.POLLIN)
+        poll.poll(patience_s * 1000)
+
+
+@contextmanager
+def _opened(identities: Iterable[Identity]) -> Iterator[dict[int, Identity]]:
+    """A pidfd for each that runs: it cannot come to mean another process."""
+    opened: dict[int, Identity] = {}
+    try:
+        for identity in identities:
+            with suppress(ProcessLookupError):
+                descriptor = os.pidfd_open(identity.pid)
+                opened[descriptor] = identity
+                # Ended as a whole: /proc calls it a zombie while threads hold its ports still.
+                if not _is_still(identity) or not _wait({descriptor}, 0):
+                    del opened[descriptor]
+                    os.close(descriptor)
+                    _reap(identity)
+        yield opened
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+def _reap(identity: Identity) -> None:
+    """Take a dead child of this process out of the table, where it would stay until we end."""
+    if _is_still(identity):
+        with suppress(ChildProcessError):
+            os.waitpid(identity.pid, os.WNOHANG)
+
+
+def _send(descriptor: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(descriptor, number)
+
+
+def _wait(descriptors: set[int], patience_s: float | None) -> set[int]:
+    """Those that are there still; a pidfd is readable once its process has ended."""
+    left = set(descriptors)
+    poll = select.poll()
+    for descriptor in left:
+        poll.register(descriptor, select.POLLIN)
+    end = None if patience_s is None else time.monotonic() + patience_s
+    while left:
+        timeout = None if end is None else max(0.0, end - time.monotonic()) * 1000
+        ready = poll.poll(timeout)
+        if not ready:
+            break
+        for descriptor, _ in ready:
+            poll.unregister(descriptor)
+            left.discard(descriptor)
+    return left

@@ -1,0 +1,143 @@
+"""What a cluster's folder remembers: its ports and parts, who runs, and whether it should.
+
+cluster.json    {"base_port": 19100, "parts": ["yarn"]}
+lock            held while servers are started or stopped
+run/wanted      there from `up` to `down`: a supervisor goes by it
+run/NAME.pid    who the server is (see `processes`)
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from pinakes.cluster.daemons import DAEMONS
+from pinakes.cluster.layout import HOST, PORT_BLOCK, PORTS, Layout
+from pinakes.cluster.processes import Identity, is_running, read_identity
+from pinakes.errors import ConfigError, Conflict
+
+FIRST_BASE_PORT = 19100
+# Above, the kernel takes ports for outgoing connections, and ours would be gone now and then.
+_LAST_BASE_PORT = 32768 - PORT_BLOCK
+
+
+def read_layout(folder: Path) -> Layout:
+    """The cluster of a folder; ConfigError where there is none, or its file is broken."""
+    file = folder / "cluster.json"
+    try:
+        content = json.loads(file.read_text("utf-8"))
+        return Layout(
+            folder=folder, base_port=content["base_port"], parts=frozenset(content["parts"])
+        )
+    except FileNotFoundError:
+        raise ConfigError(
+            f"there is no cluster in {folder}: `pinakes cluster up` makes one"
+        ) from None
+    except (ValueError, LookupError, TypeError) as error:
+        raise ConfigError(f"not a cluster's file: {error}", file=str(file)) from error
+
+
+def have_layout(
+    folder: Path,
+    *,
+    base_port: int | None = None,
+    add: frozenset[str] = frozenset(),
+    remove: frozenset[str] = frozenset(),
+) -> Layout:
+    """The cluster of a folder with these parts and ports, made where there is none.
+
+    Call it under the lock.  Without a base port it stays as it was, or is the first free one.
+
+    Raises:
+        Conflict: where the ports of running servers would change.
+        ConfigError: where it is no cluster's folder, or no base port.
+    """
+    known = (folder / "cluster.json").exists()
+    try:
+        before = (
+            read_layout(folder)
+            if known
+            else Layout(folder=folder, base_port=base_port or free_base_port())
+        )
+        after = replace(
+            before,
+            base_port=base_port or before.base_port,
+            parts=(before.parts | add) - remove,
+        )
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    if after.base_port != before.base_port and running(before):
+        raise Conflict(f"the cluster in {folder} runs on {before.base_port}: stop it first")
+    if after != before or not known:
+        _write(folder / "cluster.json", after)
+    return after
+
+
+def _write(file: Path, layout: Layout) -> None:
+    content = {"base_port": layout.base_port, "parts": sorted(layout.parts)}
+    aside = file.with_suffix(".new")
+    aside.write_text(json.dumps(content) + "\n", "utf-8")
+    aside.replace(file)
+
+
+def free_base_port(first: int = FIRST_BASE_PORT) -> int:
+    """The first base, from this one on, that has all its ports free."""
+    for base in range(first, _LAST_BASE_PORT, PORT_BLOCK):
+        if all(is_free(base + offset) for offset in range(len(PORTS))):
+            return base
+    raise Conflict(f"no {PORT_BLOCK} ports in a row are free below {_LAST_BASE_PORT}")
+
+
+def is_free(port: int) -> bool:
+    """Could a server listen here?"""
+    with socket.socket() as attempt:
+        attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            attempt.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """Nobody else starts or stops servers in this folder meanwhile; the lock's descriptor.
+
+    Freed by the end of the process, however it comes.
+    """
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def pid_file(layout: Layout, name: str) -> Path:
+    """Where a server's process is written down."""
+    return layout.run / f"{name}.pid"
+
+
+def running(layout: Layout) -> dict[str, Identity]:
+    """The servers that run, whether or not they are parts of the cluster still."""
+    recorded = {name: read_identity(pid_file(layout, name)) for name in DAEMONS}
+    return {name: who for name, who in recorded.items() if who is not None and is_running(who)}
+
+
+def is_wanted(layout: Layout) -> bool:
+    """Shall it run: has `up` been called, and `down` not since?"""
+    return (layout.run / "wanted").exists()
+
+
+def set_wanted(layout: Layout, *, wanted: bool) -> None:
+    """Write down that it shall run, or not."""
+    if wanted:
+        (layout.run / "wanted").touch()
+    else:
+        (layout.run / "wanted").unlink(missing_ok=True)

@@ -1,0 +1,45 @@
+"""Watch over a running cluster, and start again what died.
+
+It keeps nothing but its patience: killed, it may be called again, and the servers run on.
+A server that hangs is not noticed; `pinakes cluster status` tells it as not ready.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from pinakes.cluster import processes
+from pinakes.cluster.daemons import wanted_daemons
+from pinakes.cluster.jars import Programs
+from pinakes.cluster.layout import Layout
+from pinakes.cluster.operate import start_missing
+from pinakes.cluster.state import is_wanted, running
+from pinakes.errors import Conflict
+
+_LOOK_AGAIN_S = 2.0
+_LONGEST_PAUSE_S = 60.0
+_STEADY_S = 60.0
+
+
+def supervise(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:
+    """Until `down` is called.  Each death in short order doubles the pause before the start."""
+    wanted = {daemon.name for daemon in wanted_daemons(layout)}
+    pause_s, started_at = 0.0, time.monotonic()
+    while is_wanted(layout):
+        present = running(layout)
+        dead = wanted - present.keys()
+        if not dead:
+            # Wakes at once when one of them ends, and now and then to see whether it was `down`.
+            processes.wait_for_any(present.values(), _LOOK_AGAIN_S)
+            continue
+        if time.monotonic() - started_at > _STEADY_S:
+            pause_s = 0.0
+        say(f"{', '.join(sorted(dead))} died; starting again in {pause_s:.0f} s")
+        time.sleep(pause_s)
+        pause_s = min(max(1.0, 2 * pause_s), _LONGEST_PAUSE_S)
+        started_at = time.monotonic()
+        try:
+            start_missing(layout, programs, say)
+        except Conflict as error:
+            say(str(error))

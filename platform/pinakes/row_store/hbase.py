@@ -1,0 +1,235 @@
+"""The row store on HBase, through its Thrift servers.
+
+Nothing is held between calls: no scanner, no buffer, no lock.  Every call may be done again:
+puts and deletes say their time, scans go on after the last row, and who won a check-and-put
+is read from the cell.  What HBase does otherwise than the port says is set right here:
+
+- it may answer a question about the past with versions that a compaction will remove;
+- it takes an empty value for none (`hbase_present`);
+- it dates what is repeated anew (`hbase_clock`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pinakes.errors import ConfigError, SchemaError
+from pinakes.hbase_schema.ranges import ALL_ROWS, KeyRange
+from pinakes.hbase_schema.tables import Schema, Table, declared_schema
+
+from .hbase_batches import (
+    CellsByRow,
+    ColumnsByRow,
+    deletes_by_time,
+    iter_batches,
+    puts_by_time,
+)
+from .hbase_calls import HBaseCalls
+from .hbase_clock import StoreClock
+from .hbase_connection import HBaseConnection
+from .hbase_own_table import CLOCK_COLUMN, CLOCK_ROW, OWN_TABLE, VERSION_COLUMN, VERSION_ROW
+from .hbase_present import encode_present
+from .hbase_ranges import ScanRange
+from .hbase_reads import Reading
+from .hbase_wire import rows_interface
+from .port import Delete, Mutation, Put, Row, StoredCell
+from .rules import TableRules, rules_of
+
+
+class HBaseRowStore:
+    """A `RowStore` in the tables that `HBaseSchemaAdmin` has made.
+
+    Raises ConfigError where there are none, SchemaError where their schema is another,
+    MissingExtra without happybase, StoreUnavailable where no server answers.
+    """
+
+    def __init__(self, connection: HBaseConnection, schema: Schema | None = None) -> None:
+        self._connection = connection
+        self._calls = HBaseCalls(rows_interface, "Hbase", connection.servers, connection)
+        self._clock = StoreClock(self._time_ms, patience_s=connection.patience_s)
+        self._schema = self._schema_in_force(schema or declared_schema())
+        self._rules = rules_of(self._schema)
+
+    @property
+    def schema(self) -> Schema:
+        return self._schema
+
+    def get_rows(
+        self,
+        table: str,
+        rows: Sequence[bytes],
+        *,
+        columns: Sequence[bytes] | None = None,
+        before_ms: int | None = None,
+    ) -> dict[bytes, Row]:
+        return {row.key: row for row in self._reading(table, columns, before_ms).get(rows)}
+
+    def scan(
+        self,
+        table: str,
+        key_range: KeyRange = ALL_ROWS,
+        *,
+        columns: Sequence[bytes] | None = None,
+        before_ms: int | None = None,
+        reverse: bool = False,
+        limit_rows: int | None = None,
+    ) -> Iterator[Row]:
+        reading = self._reading(table, columns, before_ms)
+        return reading.scan(ScanRange(key_range, reverse), limit_rows)
+
+    def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
+        return self._reading(table).versions(row, column)
+
+    def mutate(self, table: str, mutations: Iterable[Mutation]) -> None:
+        rules = self._rules_of(table)
+        for batch in iter_batches(_checked(rules, mutations)):
+            self._put(table, [m for m in batch if isinstance(m, Put)])
+            self._delete(table, [m for m in batch if isinstance(m, Delete)])
+
+    def check_and_put(
+        self, table: str, row: bytes, column: bytes, *, expected: bytes | None, value: bytes
+    ) -> bool:
+        self._rules_of(table).present_column(column)
+        before = None if expected is None else encode_present(expected)
+        put = self._calls.interface.Mutation(column=column, value=encode_present(value))
+        name = self._connection.table(table)
+        asked = False
+
+        def ask(client: Any) -> bool:
+            nonlocal asked
+            unanswered, asked = asked, True
+            done: bool = client.checkAndPut(name, row, column, before, put, {})
+            if done or not unanswered:
+                return done
+            # It may have been done before, when no answer came: then the cell is ours.
+            return any(cell.value == put.value for cell in client.get(name, row, column, {}))
+
+        return self._calls.call(ask)
+
+    def close(self) -> None:
+        self._calls.close()
+
+    # --- mutations
+
+    def _put(self, table: str, puts: Sequence[Put]) -> None:
+        for time_ms, cells in puts_by_time(puts).items():
+            if time_ms is None:
+                later_than_ms = max(self._present_times(table, list(cells)), default=0)
+                self._send_puts(table, _encoded(cells), self._clock.next_ms(later_than_ms))
+            else:
+                self._send_puts(table, cells, time_ms)
+
+    def _delete(self, table: str, deletes: Sequence[Delete]) -> None:
+        rules = self._rules_of(table)
+        calls = deletes_by_time(deletes, rules.act_families, rules.present_families)
+        for time_ms, columns in calls.items():
+            if time_ms is not None:
+                self._send_deletes(table, columns, time_ms)
+                continue
+            # By the time of what is there: so it reaches what is dated ahead of the clock,
+            # and done again, or late, it spares what was put since.
+            newest_ms = max(self._present_times(table, list(columns)), default=None)
+            if newest_ms is not None:
+                self._send_deletes(table, columns, newest_ms)
+                self._clock.wait_past(newest_ms)  # HBase would hide what it dates no later
+
+    def _present_times(self, table: str, rows: Sequence[bytes]) -> list[int]:
+        """When the cells of the present in these rows were put."""
+        found = self.get_rows(table, rows, columns=self._rules_of(table).present_families)
+        return [cell.timestamp_ms for row in found.values() for cell in row.cells.values()]
+
+    def _send_puts(self, table: str, cells: CellsByRow, time_ms: int) -> None:
+        mutation = self._calls.interface.Mutation
+        self._send(table, time_ms, {
+            row: [mutation(column=c, value=v) for c, v in columns.items()]
+            for row, columns in cells.items()
+        })  # fmt: skip
+
+    def _send_deletes(self, table: str, columns: ColumnsByRow, time_ms: int) -> None:
+        mutation = self._calls.interface.Mutation
+        self._send(table, time_ms, {
+            row: [mutation(isDelete=True, column=c) for c in chosen]
+            for row, chosen in columns.items()
+        })  # fmt: skip
+
+    def _send(self, table: str, time_ms: int, rows: Mapping[bytes, list[Any]]) -> None:
+        name = self._connection.table(table)
+        batch = [self._calls.interface.BatchMutation(row, some) for row, some in rows.items()]
+        self._calls.call(lambda client: client.mutateRowsTs(name, batch, time_ms, {}))
+
+    def _time_ms(self) -> int:
+        """HBase's time, from a cell that it dates."""
+        name = self._connection.table(OWN_TABLE.name)
+        put = self._calls.interface.Mutation(column=CLOCK_COLUMN, value=b"now")
+
+        def ask(client: Any) -> int:
+            client.mutateRow(name, CLOCK_ROW, [put], {})
+            [cell] = client.get(name, CLOCK_ROW, CLOCK_COLUMN, {})
+            return int(cell.timestamp)
+
+        return self._calls.call(ask)
+
+    # --- the schema
+
+    def _rules_of(self, table: str) -> TableRules:
+        rules = self._rules.get(table)
+        if rules is None:
+            raise SchemaError(f"there is no table {table!r}")
+        return rules
+
+    def _reading(
+        self, table: str, columns: Sequence[bytes] | None = None, before_ms: int | None = None
+    ) -> Reading:
+        rules = self._rules_of(table)
+        selected = rules.selected(columns, before_ms)
+        return Reading(self._calls, self._connection.table(table), rules, selected, before_ms)
+
+    def _schema_in_force(self, schema: Schema) -> Schema:
+        """The declared schema with the versions that the store keeps."""
+        own = self._connection.table(OWN_TABLE.name)
+        if own not in self._calls.call(lambda client: client.getTableNames()):
+            raise ConfigError(
+                f"there is no store in HBase under {self._connection.prefix!r}: make one with"
+                " `pinakes init`"
+            )
+        cells = self._calls.call(lambda client: client.get(own, VERSION_ROW, VERSION_COLUMN, {}))
+        version = int(cells[0].value) if cells else None
+        if version != schema.version:
+            newer = version is not None and version > schema.version
+            raise SchemaError(
+                f"the store has schema version {version}, this Pinakes knows {schema.version}: "
+                + ("use the newer Pinakes" if newer else "upgrade it with `pinakes init`")
+            )
+        return replace(schema, tables=tuple(map(self._table_in_force, schema.tables)))
+
+    def _table_in_force(self, table: Table) -> Table:
+        name = self._connection.table(table.name)
+        found = self._calls.call(lambda client: client.getColumnDescriptors(name))
+        kept = {key.rstrip(b":").decode("ascii"): f.maxVersions for key, f in found.items()}
+        for family in table.families:
+            if family.name not in kept:
+                raise SchemaError(
+                    f"the store lacks the family {table.name}:{family.name}: run `pinakes init`"
+                )
+        return replace(
+            table,
+            families=tuple(
+                family if not family.act_time else replace(family, versions=kept[family.name])
+                for family in table.families
+            ),
+        )
+
+
+def _checked(rules: TableRules, mutations: Iterable[Mutation]) -> Iterator[Mutation]:
+    for mutation in mutations:
+        rules.check(mutation)
+        yield mutation
+
+
+def _encoded(cells: CellsByRow) -> CellsByRow:
+    return {
+        row: {column: encode_present(value) for column, value in columns.items()}
+        for row, columns in cells.items()
+    }

@@ -1,0 +1,177 @@
+"""Makes and upgrades the tables in HBase, and reads their attributes back, over Thrift 2.
+
+The version of the schema is written last, into a row of a table of our own: whoever finds
+it finds everything that it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pinakes.errors import SchemaError
+from pinakes.hbase_schema.tables import Family, FoundFamily, FoundSchema, Schema, Table
+
+from .hbase_calls import HBaseCalls
+from .hbase_connection import HBaseConnection
+from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW
+from .hbase_shell import is_as_declared
+from .hbase_wire import tables_interface
+
+_LONGEST_S = 120.0
+"""Making a table waits for its regions, and changing one for each of them to be opened anew."""
+
+
+class HBaseSchemaAdmin:
+    """A `SchemaAdmin` of the tables under one prefix.
+
+    `splits` are the keys, by table, at which a new table is cut into regions from the start.
+    """
+
+    def __init__(
+        self, connection: HBaseConnection, *, splits: Mapping[str, Sequence[bytes]] | None = None
+    ) -> None:
+        self._connection = replace(connection, timeout_s=max(connection.timeout_s, _LONGEST_S))
+        servers = connection.admin_servers
+        self._calls = HBaseCalls(tables_interface, "THBaseService", servers, self._connection)
+        self._thrift = self._calls.interface
+        self._splits = splits or {}
+
+    def apply(self, schema: Schema) -> list[str]:
+        # What changes something is not asked for twice: HBase would say that it is there.
+        done = self._make_namespace()
+        descriptors = self._descriptors()
+        version = self._version(descriptors)
+        if version is not None and version > schema.version:
+            raise SchemaError(
+                f"the store has schema version {version}, this Pinakes knows {schema.version}: "
+                "use the newer Pinakes"
+            )
+        for table in (OWN_TABLE, *schema.tables):
+            done += self._apply_table(table, descriptors.get(table.name))
+        if version != schema.version:
+            self._write_version(schema.version)
+            done.append(f"schema version {schema.version}")
+        return done
+
+    def describe(self) -> FoundSchema:
+        descriptors = self._descriptors()
+        return FoundSchema(
+            version=self._version(descriptors),
+            tables={
+                name: tuple(map(self._found_family, families.values()))
+                for name, families in sorted(descriptors.items())
+                if name != OWN_TABLE.name
+            },
+        )
+
+    def close(self) -> None:
+        """Give up what is held open."""
+        self._calls.close()
+
+    # --- what is there
+
+    def _descriptors(self) -> dict[str, dict[bytes, Any]]:
+        """The families of every table under our prefix, by name."""
+        prefix = self._connection.prefix
+        pattern = prefix.replace(".", "[.]").encode("ascii") + b"[^:]*"
+        found = self._calls.call(lambda c: c.getTableDescriptorsByPattern(pattern, False))
+        tables = {}
+        for descriptor in found:
+            space, name = descriptor.tableName.ns, descriptor.tableName.qualifier
+            full = (name if space == b"default" else space + b":" + name).decode("utf-8")
+            families = sorted(descriptor.columns, key=lambda family: bytes(family.name))
+            tables[full.removeprefix(prefix)] = {family.name: family for family in families}
+        return tables
+
+    def _version(self, descriptors: Mapping[str, object]) -> int | None:
+        if OWN_TABLE.name not in descriptors:
+            return None
+        name = self._connection.table(OWN_TABLE.name)
+        found = self._calls.call(lambda c: c.get(name, self._thrift.TGet(row=VERSION_ROW)))
+        return int(found.columnValues[0].value) if found.columnValues else None
+
+    def _found_family(self, found: Any) -> FoundFamily:
+        thrift = self._thrift
+        return FoundFamily(
+            name=found.name.decode("utf-8"),
+            versions=found.maxVersions,
+            compression=_name(thrift.TCompressionAlgorithm, found.compressionType),
+            encoding=_name(thrift.TDataBlockEncoding, found.dataBlockEncoding),
+            bloom_filter=_name(thrift.TBloomFilterType, found.bloomnFilterType),
+            block_cache=found.blockCacheEnabled,
+            block_size_bytes=found.blockSize,
+            in_memory=found.inMemory,
+        )
+
+    # --- what is done
+
+    def _make_namespace(self) -> list[str]:
+        space, colon, _ = self._connection.prefix.partition(":")
+        if not colon:
+            return []
+        name = space.encode("ascii")
+        if name in {d.name for d in self._calls.call(lambda c: c.listNamespaceDescriptors())}:
+            return []
+        made = self._thrift.TNamespaceDescriptor(name=name)
+        self._calls.call_once(lambda c: c.createNamespace(made))
+        return [f"made namespace {space}"]
+
+    def _apply_table(self, table: Table, found: Mapping[bytes, Any] | None) -> list[str]:
+        if found is None:
+            made = self._thrift.TTableDescriptor(
+                tableName=self._table_name(table.name),
+                columns=[self._descriptor(family) for family in table.families],
+            )
+            splits = list(self._splits.get(table.name, ())) or None
+            self._calls.call_once(lambda c: c.createTable(made, splits))
+            return [_line("made", table, family) for family in table.families]
+        return [
+            line
+            for family in table.families
+            for line in self._apply_family(table, family, found.get(family.name.encode("ascii")))
+        ]
+
+    def _apply_family(self, table: Table, family: Family, there: Any) -> list[str]:
+        name = self._table_name(table.name)
+        if there is not None and is_as_declared(family, self._found_family(there)):
+            return []
+        wanted = self._descriptor(family, there)
+        if there is None:
+            self._calls.call_once(lambda c: c.addColumnFamily(name, wanted))
+            return [_line("made", table, family)]
+        self._calls.call_once(lambda c: c.modifyColumnFamily(name, wanted))
+        return [_line("changed", table, family)]
+
+    def _descriptor(self, family: Family, there: Any = None) -> Any:
+        """HBase's descriptor of a family; what we do not declare stays as it is."""
+        thrift = self._thrift
+        descriptor = there or thrift.TColumnFamilyDescriptor(name=family.name.encode("ascii"))
+        descriptor.maxVersions = family.versions
+        descriptor.compressionType = getattr(thrift.TCompressionAlgorithm, family.compression)
+        descriptor.dataBlockEncoding = getattr(thrift.TDataBlockEncoding, family.encoding)
+        descriptor.bloomnFilterType = getattr(thrift.TBloomFilterType, family.bloom_filter)
+        descriptor.blockCacheEnabled = family.block_cache
+        descriptor.blockSize = family.block_size_bytes
+        descriptor.inMemory = family.in_memory
+        return descriptor
+
+    def _write_version(self, version: int) -> None:
+        family, _, qualifier = VERSION_COLUMN.partition(b":")
+        value = self._thrift.TColumnValue(family, qualifier, b"%d" % version)
+        put = self._thrift.TPut(VERSION_ROW, [value])
+        name = self._connection.table(OWN_TABLE.name)
+        self._calls.call(lambda c: c.put(name, put))
+
+    def _table_name(self, table: str) -> Any:
+        space, _, name = self._connection.table(table).rpartition(b":")
+        return self._thrift.TTableName(ns=space or b"default", qualifier=name)
+
+
+def _name(names: Any, number: int | None) -> str | None:
+    return None if number is None else str(names._VALUES_TO_NAMES[number])
+
+
+def _line(verb: str, table: Table, family: Family) -> str:
+    return f"{verb} {table.name}:{family.name}, versions {family.versions}"

@@ -1,0 +1,80 @@
+"""The store's clock, as a client knows it.
+
+Cells of the present are dated by the store.  Left to HBase, a put that is repeated after a
+time-out, or done late by a server that had hung, would get a later time than puts that
+followed it, and hide them.  So the adapter dates them itself, by HBase's clock and not by
+its own: it puts a cell, reads what time HBase gave it, and counts on from there.  What it
+then knows is a span, as wide as that took.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from math import ceil
+
+from pinakes.errors import StoreUnavailable
+
+ASKED_ANEW_S = 60.0
+TRIES = 3
+
+
+class StoreClock:
+    """HBase's time in milliseconds, between `earliest_ms` and `latest_ms`."""
+
+    def __init__(
+        self,
+        ask: Callable[[], int],
+        *,
+        patience_s: float,
+        monotonic_s: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._ask = ask
+        self._patience_s = patience_s
+        self._monotonic_s = monotonic_s
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._asked_s: float | None = None
+        self._earliest_at_0 = self._latest_at_0 = self._last_ms = 0.0
+
+    def next_ms(self, later_than_ms: int = 0) -> int:
+        """A time no earlier than HBase's, later than the last one given and than another."""
+        with self._lock:
+            self._be_sure()
+            now_ms = ceil(self._latest_at_0 + 1000 * self._monotonic_s())
+            self._last_ms = max(now_ms, self._last_ms + 1, later_than_ms + 1)
+            return int(self._last_ms)
+
+    def wait_past(self, time_ms: int) -> None:
+        """Return when HBase's clock has surely passed a time, at once if it has already.
+
+        Raises StoreUnavailable where the time lies too far ahead: a server's clock is wrong.
+        """
+        with self._lock:
+            self._be_sure()
+            ahead_s = (time_ms + 1 - self._earliest_at_0) / 1000 - self._monotonic_s()
+        if ahead_s > self._patience_s:
+            raise StoreUnavailable(
+                f"a cell in HBase is dated {ahead_s:.0f} s ahead of HBase's clock: set the clocks"
+                " of its servers right"
+            )
+        if ahead_s > 0:
+            self._sleep(ahead_s)
+
+    def _be_sure(self) -> None:
+        """Ask HBase, if it was never asked or some time ago; of a few answers, the quickest."""
+        now_s = self._monotonic_s()
+        if self._asked_s is not None and now_s < self._asked_s + ASKED_ANEW_S:
+            return
+        narrowest: float | None = None
+        for _ in range(TRIES):
+            before_s = self._monotonic_s()
+            store_ms = self._ask()
+            after_s = self._monotonic_s()
+            if narrowest is None or after_s - before_s < narrowest:
+                narrowest = after_s - before_s
+                self._earliest_at_0 = store_ms - 1000 * after_s
+                self._latest_at_0 = store_ms + 1 - 1000 * before_s
+        self._asked_s = now_s

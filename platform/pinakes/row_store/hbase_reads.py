@@ -1,0 +1,145 @@
+"""Rows read from one table of HBase: by key, by range, and as they were.
+
+A range is read in pieces, each with a scanner of its own that is closed before its rows are
+given: so a reader may think for as long as it likes, and a piece that fails is asked for
+again after the last row given.
+
+HBase keeps surplus versions until a compaction, and would answer with them for a time when
+none that is kept was there yet.  So what is read with a time bound is compared with what is
+newest; where they differ, the versions kept decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .hbase_batches import ANSWER_ROWS, KEYS_PER_CALL, narrowed, next_piece_rows, pieces
+from .hbase_calls import HBaseCalls
+from .hbase_present import decode_present
+from .hbase_ranges import ScanRange
+from .port import Row, StoredCell
+from .rules import TableRules
+
+FIRST_PIECE_ROWS = 500
+
+
+class Reading(NamedTuple):
+    """What to read of each row of a table: columns and families (None: all), and how old."""
+
+    calls: HBaseCalls
+    name: bytes
+    rules: TableRules
+    selected: tuple[bytes, ...] | None
+    before_ms: int | None
+
+    @property
+    def finds_nothing(self) -> bool:
+        """Whether it is known without asking that no cell is meant."""
+        return self.selected == () or (self.before_ms is not None and self.before_ms <= 0)
+
+    @property
+    def columns(self) -> list[bytes] | None:
+        """As HBase wants them."""
+        return None if self.selected is None else narrowed(self.selected)
+
+    def get(self, keys: Sequence[bytes]) -> Iterator[Row]:
+        """The rows that exist among these keys, some thousand a call."""
+        if self.finds_nothing:
+            return
+        for some in pieces(list(dict.fromkeys(keys)), KEYS_PER_CALL):
+            rows = self._get(some, self.before_ms)
+            yield from rows if self.before_ms is None else self._kept(rows)
+
+    def scan(self, scan_range: ScanRange, limit_rows: int | None) -> Iterator[Row]:
+        """The rows of a range, piece by piece."""
+        if self.finds_nothing or scan_range.is_empty:
+            return
+        given = 0
+        piece_rows = FIRST_PIECE_ROWS
+        while limit_rows is None or given < limit_rows:
+            asked_rows = piece_rows if limit_rows is None else min(piece_rows, limit_rows - given)
+            rows, is_last = self._piece(scan_range, asked_rows)
+            kept = rows if self.before_ms is None else list(self._kept(rows))
+            yield from kept
+            if is_last:
+                return
+            given += len(kept)
+            scan_range = scan_range.after(rows[-1].key)
+            piece_rows = next_piece_rows(asked_rows, len(rows), _size_bytes(rows))
+
+    def versions(self, row: bytes, column: bytes) -> list[StoredCell]:
+        """The versions of a cell that are kept, newest first."""
+        family = self.rules.family_of(column)
+        cells = self.calls.call(
+            lambda client: client.getVer(self.name, row, column, family.versions, {})
+        )
+        decode = bytes if family.act_time else decode_present
+        return [StoredCell(decode(cell.value), cell.timestamp) for cell in cells]
+
+    def _get(self, keys: Sequence[bytes], before_ms: int | None) -> list[Row]:
+        def ask(client: Any) -> Any:
+            if before_ms is None:
+                return client.getRowsWithColumns(self.name, keys, self.columns, {})
+            return client.getRowsWithColumnsTs(self.name, keys, self.columns, before_ms, {})
+
+        return [self._row(found) for found in self.calls.call(ask)]
+
+    def _piece(self, scan_range: ScanRange, asked_rows: int) -> tuple[list[Row], bool]:
+        """The first rows of a range, of which there may be fewer; and whether it ends there."""
+        scanned_rows = asked_rows + scan_range.surplus_rows
+        scan = self.calls.interface.TScan(
+            startRow=scan_range.first_row,
+            stopRow=scan_range.last_row or None,
+            timestamp=self.before_ms,
+            columns=self.columns,
+            caching=min(scanned_rows, ANSWER_ROWS),
+            reversed=scan_range.reverse,
+        )
+
+        def ask(client: Any) -> list[Row]:
+            scanner = client.scannerOpenWithScan(self.name, scan, {})
+            rows: list[Row] = []
+            while len(rows) < scanned_rows:
+                answer_rows = min(scanned_rows - len(rows), ANSWER_ROWS)
+                found = client.scannerGetList(scanner, answer_rows)
+                rows += map(self._row, found)
+                if len(found) < answer_rows:
+                    break
+            client.scannerClose(scanner)
+            return rows
+
+        rows = self.calls.call(ask)
+        keys = scan_range.keys
+        at_end = len(rows) < scanned_rows or rows[-1].key < keys.start_row
+        if scan_range.reverse:
+            rows = [row for row in rows if row.key in keys]
+        return rows[:asked_rows], at_end and len(rows) <= asked_rows
+
+    def _row(self, found: Any) -> Row:
+        columns = found.columns.items()
+        cells = {column: StoredCell(cell.value, cell.timestamp) for column, cell in columns}
+        if self.rules.present_families:
+            for column, (value, time_ms) in cells.items():
+                if not self.rules.family_of(column).act_time:
+                    cells[column] = StoredCell(decode_present(value), time_ms)
+        return Row(found.row, cells)
+
+    def _kept(self, rows: Sequence[Row]) -> Iterator[Row]:
+        """Rows read with a time bound, without versions that are no longer kept."""
+        for some in pieces(rows, KEYS_PER_CALL):
+            newest = {row.key: row.cells for row in self._get([row.key for row in some], None)}
+            for row in some:
+                now = newest.get(row.key, {})
+                cells = {
+                    column: cell
+                    for column, cell in row.cells.items()
+                    if now.get(column) == cell or cell in self.versions(row.key, column)
+                }
+                if cells:
+                    yield Row(row.key, cells)
+
+
+def _size_bytes(rows: Sequence[Row]) -> int:
+    cells = sum(len(row.cells) * len(row.key) for row in rows)
+    return cells + sum(len(cell.value) for row in rows for cell in row.cells.values())

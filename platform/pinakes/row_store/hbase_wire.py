@@ -1,0 +1,140 @@
+"""Opens Thrift clients of HBase: sockets, TLS, SASL, HTTP.
+
+The interface of rows is happybase's; its `Connection` knows neither TLS nor SASL nor HTTP,
+and its `Batch` merges what a call should keep apart, so the calls are made directly.  The
+interface of tables is `hbase_tables.thrift`, ours.  Nothing here is tried twice.
+"""
+
+from __future__ import annotations
+
+import ssl
+import struct
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from types import ModuleType
+from typing import Any
+
+from pinakes.errors import MissingExtra
+
+from .hbase_connection import HBaseConnection, Sasl, Server, Tls
+
+
+@cache
+def rows_interface() -> ModuleType:
+    """HBase's first Thrift interface: the service `Hbase` and what it takes and gives."""
+    _module("happybase")  # which makes the other of its interface definition
+    module: ModuleType = _module("Hbase_thrift")
+    return module
+
+
+@cache
+def tables_interface() -> ModuleType:
+    """What we use of HBase's second: the service `THBaseService`."""
+    with files(__package__).joinpath("hbase_tables.thrift").open("r", encoding="utf-8") as source:
+        module: ModuleType = _module("thriftpy2").load_fp(source, "pinakes_hbase_tables_thrift")
+    return module
+
+
+def open_client(service: Any, server: Server, connection: HBaseConnection) -> Any:
+    """A connected `TClient` of a service; `close()` ends it.
+
+    Raises whatever sockets, TLS and SASL raise: `hbase_errors` knows them.
+    """
+    protocols = _module("thriftpy2.protocol")
+    transport = _transport(server, connection)
+    protocol = protocols.TCompactProtocol if connection.compact else protocols.TBinaryProtocol
+    transport.open()
+    client = _module("thriftpy2.thrift").TClient
+    return client(service, protocol(transport, decode_response=False))
+
+
+_BUFFER_BYTES = 1 << 15
+"""thriftpy2's own is 4 KiB, a thousand reads of a socket for each piece of a scan; above 128 KiB
+the system gives and takes back the memory of every read."""
+
+
+def _transport(server: Server, connection: HBaseConnection) -> Any:
+    transports = _module("thriftpy2.transport")
+    if connection.transport == "http":
+        return transports.TBufferedTransport(_http(server, connection), _BUFFER_BYTES)
+    timeout_ms = max(1, int(1000 * connection.timeout_s))
+    if connection.tls is None:
+        socket = transports.TSocket(*server, socket_timeout=timeout_ms)
+    else:
+        context = tls_context(connection.tls)
+        socket = transports.TSSLSocket(*server, socket_timeout=timeout_ms, ssl_context=context)
+    if connection.sasl is not None:
+        sasl = connection.sasl
+        socket = transports.TSaslClientTransport(
+            lambda: _SaslClient(sasl, server.host), sasl.mechanism, socket
+        )
+        return socket if connection.transport == "buffered" else transports.TFramedTransport(socket)
+    if connection.transport == "framed":
+        return transports.TFramedTransport(socket)
+    return transports.TBufferedTransport(socket, _BUFFER_BYTES)
+
+
+def _http(server: Server, connection: HBaseConnection) -> Any:
+    # Not kept alive: on a kept connection that broke, thriftpy2 would send a call again by
+    # itself, and a check-and-put that had been done would come back as refused.
+    http = _module("thriftpy2.http")
+    tls = connection.tls
+    scheme = "http" if tls is None else "https"
+    return http.THttpClient(
+        f"{scheme}://{server}{connection.http_path}",
+        timeout=int(1000 * connection.timeout_s),
+        ssl_context_factory=None if tls is None else lambda: tls_context(tls),
+        http_header_factory=http.THttpHeaderFactory(
+            {"doAs": connection.do_as} if connection.do_as else None
+        ),
+    )
+
+
+def tls_context(tls: Tls) -> ssl.SSLContext:
+    """Certificates are verified, and names are compared."""
+    context = ssl.create_default_context(cafile=tls.ca_file)
+    if tls.certificate_file is not None:
+        context.load_cert_chain(tls.certificate_file, tls.key_file)
+    return context
+
+
+class _SaslClient:
+    """`puresasl` under the names by which thriftpy2 calls a SASL library."""
+
+    def __init__(self, sasl: Sasl, host: str) -> None:
+        library = _module("puresasl.client")
+        password = {"username": sasl.username, "password": sasl.password}
+        given = password if sasl.mechanism == "PLAIN" else {}
+        try:
+            self._client = library.SASLClient(host, sasl.service, sasl.mechanism, **given)
+        except Exception as error:  # for want of a library of Kerberos
+            raise MissingExtra(f"SASL: {error}: pip install kerberos") from error
+
+    def start(self, mechanism: str) -> tuple[bool, str, bytes]:
+        return True, mechanism, self._process(None)
+
+    def step(self, challenge: bytes) -> tuple[bool, bytes]:
+        return True, self._process(challenge)
+
+    def _process(self, challenge: bytes | None) -> bytes:
+        try:
+            return self._client.process(challenge) or b""
+        except Exception as error:  # Kerberos has classes of its own
+            raise ConnectionError(f"SASL: {error}") from error
+
+    def encode(self, plain: bytes) -> tuple[bool, bytes]:
+        wrapped = self._client.wrap(plain)
+        return True, plain if wrapped == plain else struct.pack(">I", len(wrapped)) + wrapped
+
+    def decode(self, frame: bytes) -> tuple[bool, bytes]:
+        return True, self._client.unwrap(frame[4:])
+
+
+def _module(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(
+            f"HBase is spoken to with {name.partition('.')[0]}: pip install 'pinakes[cluster]'"
+        ) from error

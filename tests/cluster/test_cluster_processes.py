@@ -1,0 +1,172 @@
+"""Processes that outlive us, and are never mistaken for others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pinakes.cluster.processes import (
+    Identity,
+    is_running,
+    parse_identity,
+    read_identity,
+    start,
+    stop,
+    wait_for_any,
+)
+from pinakes.cluster.state import locked
+
+ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+STAT = "1234 (a (b) c) S 1 1234 1234 0 -1 4194560 7 0 0 0 1 2 0 0 20 0 1 0 987654 3 4 5"
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[list[Identity]]:
+    """Whoever a test starts, killed at its end."""
+    identities: list[Identity] = []
+    yield identities
+    stop(identities, patience_s=0)
+
+
+def start_shell(folder: Path, script: str) -> Identity:
+    with locked(folder) as lock:
+        return start(
+            ["/bin/sh", "-c", script],
+            pid_file=folder / "x.pid",
+            output=folder / "x.out",
+            environment=ENVIRONMENT,
+            lock=lock,
+        )
+
+
+def test_the_record_is_read_past_brackets_in_the_name() -> None:
+    identity = parse_identity(f"boot\n{STAT}\n")
+    assert identity == Identity(pid=1234, start_ticks=987654, boot_id="boot")
+
+
+@pytest.mark.parametrize("text", ["", "boot\n", "boot\n12 (x) S 1", "boot\nx (x) S" + " 1" * 30])
+def test_what_is_no_record(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_identity(text)
+
+
+def test_nobody_is_recorded_where_there_is_no_file(tmp_path: Path) -> None:
+    assert read_identity(tmp_path / "none.pid") is None
+
+
+def test_whoever_gets_the_lock_after_a_start_finds_the_record(
+    tmp_path: Path, started: list[Identity]
+) -> None:
+    for _ in range(20):
+        (tmp_path / "x.pid").unlink(missing_ok=True)
+        started.append(start_shell(tmp_path, "exec sleep 600"))
+        with locked(tmp_path):
+            assert read_identity(tmp_path / "x.pid") == started[-1]
+    assert all(is_running(identity) for identity in started)
+
+
+def test_a_process_is_the_same_after_exec_and_leads_a_session(
+    tmp_path: Path, started: list[Identity]
+) -> None:
+    identity = start_shell(tmp_path, "echo begun; exec sleep 600")
+    started.append(identity)
+    while not (tmp_path / "x.out").read_text():
+        time.sleep(0.01)
+    assert is_running(identity)
+    assert os.getsid(identity.pid) == identity.pid
+    with locked(tmp_path):  # the lock is not kept by what was started
+        assert read_identity(tmp_path / "x.pid") == identity
+
+
+def test_it_outlives_a_starter_that_is_killed(tmp_path: Path, started: list[Identity]) -> None:
+    code = f"""
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_cluster_processes import start_shell
+start_shell(Path({str(tmp_path)!r}), "exec sleep 600")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    with locked(tmp_path):
+        identity = read_identity(tmp_path / "x.pid")
+    assert identity is not None
+    started.append(identity)
+    assert is_running(identity)
+
+
+def test_it_hears_what_its_starter_was_told_to_ignore(
+    tmp_path: Path, started: list[Identity]
+) -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        started.append(start_shell(tmp_path, "exec sleep 600"))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert stop(started, patience_s=60) == []
+
+
+def test_it_does_not_keep_the_folder_of_its_starter(
+    tmp_path: Path, started: list[Identity], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    started.append(start_shell(tmp_path, "exec sleep 600"))
+    with locked(tmp_path):
+        assert Path(f"/proc/{started[-1].pid}/cwd").readlink() == Path("/")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"start_ticks": 1}, id="the number was given to another process"),
+        pytest.param({"boot_id": "another"}, id="the machine was started again"),
+    ],
+)
+def test_a_process_that_only_has_the_number_is_left_alone(
+    tmp_path: Path, started: list[Identity], change: dict[str, object]
+) -> None:
+    identity = start_shell(tmp_path, "exec sleep 600")
+    started.append(identity)
+    stranger = replace(identity, **change)
+    assert not is_running(stranger)
+    assert stop([stranger], patience_s=0) == []
+    assert is_running(identity)
+
+
+def test_stopping_waits_until_they_are_gone(tmp_path: Path) -> None:
+    polite = start_shell(tmp_path, "trap 'exit 0' TERM; while :; do sleep 0.05; done")
+    assert stop([polite], patience_s=60) == []
+    assert not is_running(polite)
+    assert stop([polite], patience_s=0) == []
+
+
+def test_what_does_not_listen_is_killed_and_named(tmp_path: Path) -> None:
+    script = "trap '' TERM; echo deaf; while :; do sleep 0.05; done"
+    deaf = start_shell(tmp_path, script)
+    while "deaf" not in (tmp_path / "x.out").read_text():
+        time.sleep(0.01)
+    assert stop([deaf], patience_s=0.1) == [deaf]
+    assert not is_running(deaf)
+
+
+def test_a_zombie_does_not_run(tmp_path: Path) -> None:
+    # Nobody has asked for its exit status: it lies in the table, dead.
+    identity = start_shell(tmp_path, "exit 3")
+    wait_for_any([identity], 60)
+    assert not is_running(identity)
+    assert not Path(f"/proc/{identity.pid}").exists()  # and is taken out of the table
+
+
+def test_output_is_appended(tmp_path: Path) -> None:
+    for word in ("one", "two"):
+        wait_for_any([start_shell(tmp_path, f"echo {word}; echo {word} >&2")], 60)
+    assert (tmp_path / "x.out").read_text().split() == ["one", "one", "two", "two"]

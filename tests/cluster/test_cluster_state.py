@@ -1,0 +1,135 @@
+"""What a cluster's folder remembers, and what `up` makes of it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pinakes.cluster.layout import HOST, PORT_BLOCK, PORTS, Layout
+from pinakes.cluster.processes import Identity, start, stop
+from pinakes.cluster.state import (
+    FIRST_BASE_PORT,
+    free_base_port,
+    have_layout,
+    is_free,
+    is_wanted,
+    locked,
+    pid_file,
+    read_layout,
+    running,
+    set_wanted,
+)
+from pinakes.errors import ConfigError, Conflict
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port that somebody listens on."""
+    with socket.create_server((HOST, 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_a_port_is_free_or_not(taken: int) -> None:
+    assert not is_free(taken)
+
+
+def test_a_new_cluster_has_a_block_of_ports_and_yarn(tmp_path: Path) -> None:
+    layout = have_layout(tmp_path)
+    assert (layout.base_port - FIRST_BASE_PORT) % PORT_BLOCK == 0
+    assert layout.parts == {"yarn"}
+    assert read_layout(tmp_path) == layout
+
+
+def test_a_block_with_one_port_taken_is_passed_over(base_port: int) -> None:
+    first = free_base_port(base_port)
+    assert all(is_free(first + offset) for offset in range(len(PORTS)))
+    with socket.create_server((HOST, first + len(PORTS) - 1)):
+        assert free_base_port(first) > first
+    assert free_base_port(first) == first
+
+
+def test_ports_and_parts_are_remembered(tmp_path: Path) -> None:
+    first = have_layout(tmp_path, base_port=25000, add=frozenset({"thrift2"}))
+    assert have_layout(tmp_path) == first
+    changed = have_layout(tmp_path, base_port=26000, remove=frozenset({"yarn"}))
+    assert changed == Layout(folder=tmp_path, base_port=26000, parts=frozenset({"thrift2"}))
+    assert read_layout(tmp_path) == changed
+
+
+def test_ports_of_a_running_cluster_stay(tmp_path: Path) -> None:
+    layout = have_layout(tmp_path, base_port=25000)
+    who = start_something(layout)
+    try:
+        assert running(layout) == {"zookeeper": who}
+        assert have_layout(tmp_path, base_port=25000) == layout
+        with pytest.raises(Conflict, match="25000"):
+            have_layout(tmp_path, base_port=26000)
+        assert read_layout(tmp_path) == layout
+    finally:
+        stop([who], patience_s=0)
+    assert running(layout) == {}
+
+
+def start_something(layout: Layout) -> Identity:
+    layout.run.mkdir()
+    with locked(layout.folder) as lock:
+        who = start(
+            ["/bin/sleep", "600"],
+            pid_file=pid_file(layout, "zookeeper"),
+            output=layout.folder / "out",
+            environment={"PATH": "/usr/bin:/bin"},
+            lock=lock,
+        )
+    with locked(layout.folder):  # it is recorded
+        return who
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"base_port": 80, "parts": []}', '{"base_port": 19100, "parts": ["solr"]}'],
+)
+def test_a_broken_file_is_named_and_left(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cluster.json").write_text(text)
+    for read in (read_layout, have_layout):
+        with pytest.raises(ConfigError, match=r"cluster\.json"):
+            read(tmp_path)
+    assert (tmp_path / "cluster.json").read_text() == text
+
+
+def test_where_there_is_no_cluster(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="there is no cluster"):
+        read_layout(tmp_path)
+
+
+def test_a_wrong_base_port_makes_no_cluster(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="base port"):
+        have_layout(tmp_path, base_port=80)
+    assert not (tmp_path / "cluster.json").exists()
+
+
+def test_wanted_is_a_file(tmp_path: Path) -> None:
+    layout = Layout(folder=tmp_path, base_port=25000)
+    layout.run.mkdir()
+    assert not is_wanted(layout)
+    set_wanted(layout, wanted=True)
+    assert is_wanted(layout)
+    for _ in range(2):
+        set_wanted(layout, wanted=False)
+        assert not is_wanted(layout)
+
+
+def test_the_lock_keeps_others_out_and_ends_with_the_block(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        other = os.open(tmp_path / "lock", os.O_RDWR)
+        try:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(other)
+    with locked(tmp_path):
+        pass

@@ -1,0 +1,178 @@
+"""Starting, watching and stopping, with a `java` that only waits: real processes, no servers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pinakes.cluster.daemons import DAEMONS, wanted_daemons
+from pinakes.cluster.jars import Programs
+from pinakes.cluster.layout import HOST, Layout
+from pinakes.cluster.operate import down, start_missing, states, up
+from pinakes.cluster.processes import Identity, is_running, stop
+from pinakes.cluster.state import have_layout, is_wanted, running, set_wanted
+from pinakes.cluster.supervise import supervise
+from pinakes.errors import Conflict, StoreUnavailable
+
+# It knows which server it stands for by the name of its log.
+WAITS = """#!/bin/sh
+for word in "$@"; do
+    case $word in -Dpinakes.log=*) log=${word##*/} ;; esac
+done
+sleep 300 &
+trap 'echo "${log%.log}" >>STOPPED; kill $!; exit 0' TERM
+echo "${log%.log}" >>STARTED
+wait
+"""
+DIES = "#!/bin/sh\nexit 1\n"
+SERVERS = [name for name in DAEMONS if name != "thrift2"]
+
+
+@pytest.fixture
+def layout(tmp_path: Path, base_port: int) -> Iterator[Layout]:
+    """A cluster of ten, wanted; whatever runs at the end of the test is killed."""
+    (tmp_path / "cluster").mkdir()
+    made = have_layout(tmp_path / "cluster", base_port=base_port)
+    made.run.mkdir()
+    made.logs.mkdir()
+    set_wanted(made, wanted=True)
+    yield made
+    stop(running(made).values(), patience_s=60)
+
+
+def programs(folder: Path, script: str) -> Programs:
+    java = folder / "java"
+    for word in ("started", "stopped"):
+        script = script.replace(word.upper(), str(folder / word))
+    java.write_text(script)
+    java.chmod(0o755)
+    return Programs(java=java, java_release="", jars={"hadoop": folder, "hbase": folder})
+
+
+def names_in(file: Path) -> list[str]:
+    return file.read_text().split() if file.exists() else []
+
+
+def wait_for(file: Path, count: int) -> list[str]:
+    while len(names_in(file)) < count:
+        time.sleep(0.02)
+    return names_in(file)
+
+
+def kill(who: Identity) -> None:
+    os.kill(who.pid, signal.SIGKILL)
+    while is_running(who):
+        time.sleep(0.02)
+
+
+def test_what_runs_is_left_alone_and_what_does_not_is_started(
+    layout: Layout, tmp_path: Path
+) -> None:
+    java = programs(tmp_path, WAITS)
+    said: list[str] = []
+    assert start_missing(layout, java, said.append) == SERVERS
+    before = running(layout)
+    assert list(before) == SERVERS
+    assert start_missing(layout, java, said.append) == []
+    assert running(layout) == before
+
+    kill(before["master"])
+    assert [s.name for s in states(layout) if s.state == "dead"] == ["master"]
+    assert start_missing(layout, java, said.append) == ["master"]
+    after = running(layout)
+    assert {name for name in SERVERS if after[name] != before[name]} == {"master"}
+    assert said == [f"started {', '.join(SERVERS)}", "started master"]
+
+
+def test_they_stop_step_by_step_the_last_first(layout: Layout, tmp_path: Path) -> None:
+    start_missing(layout, programs(tmp_path, WAITS), print)
+    wait_for(tmp_path / "started", len(SERVERS))
+    before = running(layout)
+    down(layout, print)
+    assert running(layout) == {}
+    assert not any(is_running(who) for who in before.values())
+    steps = [DAEMONS[name].step for name in names_in(tmp_path / "stopped")]
+    assert steps == sorted((daemon.step for daemon in wanted_daemons(layout)), reverse=True)
+    assert list(layout.run.glob("*.pid")) == []
+
+
+def test_what_is_no_part_any_more_is_stopped_too(layout: Layout, tmp_path: Path) -> None:
+    start_missing(layout, programs(tmp_path, WAITS), print)
+    wait_for(tmp_path / "started", len(SERVERS))
+    smaller = have_layout(layout.folder, remove=frozenset({"yarn"}))
+    assert "nodemanager" in {server.name for server in states(smaller)}
+    down(smaller, print)
+    assert sorted(names_in(tmp_path / "stopped")) == sorted(SERVERS)
+
+
+def test_nothing_is_started_where_a_port_is_taken(layout: Layout, tmp_path: Path) -> None:
+    with (
+        socket.create_server((HOST, layout.port("thrift-http"))),
+        pytest.raises(Conflict, match="thrift-http"),
+    ):
+        start_missing(layout, programs(tmp_path, WAITS), print)
+    assert running(layout) == {}
+
+
+def test_up_gives_up_on_what_keeps_dying(layout: Layout, tmp_path: Path) -> None:
+    (layout.logs / "namenode.log").write_text("no room\nno hope\n")
+    with pytest.raises(StoreUnavailable, match=r"namenode died 3 times.*no room \| no hope"):
+        up(layout, programs(tmp_path, DIES), print)
+
+
+def test_up_says_what_it_waits_for_and_gives_up_on_what_hangs(
+    layout: Layout, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    with pytest.raises(StoreUnavailable, match="not ready after 0 s: namenode, datanode1"):
+        up(layout, programs(tmp_path, WAITS), said.append, patience_s=0)
+    # What runs keeps running: to be looked at, and for the next `up`.
+    assert list(running(layout)) == SERVERS
+
+
+def test_up_stops_waiting_when_down_is_called(layout: Layout, tmp_path: Path) -> None:
+    def say(text: str) -> None:
+        if "waiting" in text:
+            down(layout, print)
+
+    with pytest.raises(Conflict, match="stopped meanwhile"):
+        up(layout, programs(tmp_path, WAITS), say)
+    assert running(layout) == {}
+    assert not is_wanted(layout)
+
+
+def test_a_supervisor_starts_again_what_dies_and_ends_with_down(
+    layout: Layout, tmp_path: Path
+) -> None:
+    java = programs(tmp_path, WAITS)
+    start_missing(layout, java, print)
+    wait_for(tmp_path / "started", len(SERVERS))
+    before = running(layout)
+    said: list[str] = []
+    watch = threading.Thread(target=supervise, args=(layout, java, said.append))
+    watch.start()
+    try:
+        os.kill(before["thrift"].pid, signal.SIGKILL)
+        assert wait_for(tmp_path / "started", len(SERVERS) + 1)[-1] == "thrift"
+        after = running(layout)
+        assert {name for name in SERVERS if after[name] != before[name]} == {"thrift"}
+    finally:
+        down(layout, print)
+        watch.join()
+    assert said[:2] == ["thrift died; starting again in 0 s", "started thrift"]
+    assert running(layout) == {}
+
+
+def test_a_supervisor_does_nothing_for_a_cluster_that_is_not_wanted(
+    layout: Layout, tmp_path: Path
+) -> None:
+    set_wanted(layout, wanted=False)
+    supervise(layout, programs(tmp_path, WAITS), print)
+    assert running(layout) == {}

@@ -1,0 +1,87 @@
+"""What the servers read says what the layout says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from pinakes.cluster.layout import PORTS, Layout
+from pinakes.cluster.site_files import site_files
+
+JARS = Path("/jars & more/hadoop")
+
+
+def settings(text: str) -> dict[str, str]:
+    found = {}
+    for item in ET.fromstring(text).iter("property"):
+        name, value = item.findtext("name"), item.findtext("value")
+        assert name is not None
+        assert value is not None
+        assert name not in found
+        found[name] = value
+    return found
+
+
+@pytest.fixture(scope="module")
+def site() -> dict[str, str]:
+    """Every setting of the five XML files."""
+    files = site_files(Layout(folder=Path("/a/<cluster>"), base_port=20000), JARS)
+    merged: dict[str, str] = {}
+    for name, text in files.items():
+        if name.endswith(".xml"):
+            merged |= settings(text)
+    return merged
+
+
+# A data node's own come on its command line, Thrift's too.
+ON_COMMAND_LINES = {port for port in PORTS if port.startswith(("datanode", "thrift"))}
+
+
+@pytest.mark.parametrize("port", sorted(set(PORTS) - ON_COMMAND_LINES))
+def test_every_port_is_told_to_somebody(port: str) -> None:
+    layout = Layout(folder=Path("/a"), base_port=20000)
+    text = "\n".join(site_files(layout, JARS).values())
+    assert str(layout.port(port)) in text
+
+
+def test_everything_listens_on_loopback(site: dict[str, str]) -> None:
+    texts = "\n".join(site.values())
+    assert "0.0.0.0" not in texts
+    bound = {name: value for name, value in site.items() if name.endswith("bindAddress")}
+    assert set(bound.values()) == {"127.0.0.1"}
+    assert len(bound) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        # docs/cluster.md, "Why it is set up so"
+        ("hbase.wal.provider", "filesystem"),
+        ("hbase.wal.hsync", "true"),
+        ("hbase.hfile.hsync", "true"),
+        ("hbase.unsafe.stream.capability.enforce", "true"),
+        ("hbase.defaults.for.version.skip", "true"),
+        ("hbase.rootdir", "hdfs://127.0.0.1:20000/hbase"),
+        ("dfs.replication", "2"),
+        ("yarn.nodemanager.aux-services", "mapreduce_shuffle"),
+        ("mapreduce.application.classpath", "/a/<cluster>/conf:/jars & more/hadoop/*"),
+    ],
+)
+def test_what_the_recipe_found_to_matter(site: dict[str, str], name: str, value: str) -> None:
+    assert site[name] == value
+
+
+def test_data_nodes_that_die_are_replaced_in_pipelines(site: dict[str, str]) -> None:
+    # NEVER would let a write-ahead log shrink to one copy: the third data node is for this.
+    policy = "dfs.client.block.write.replace-datanode-on-failure.policy"
+    assert site.get(policy, "DEFAULT") == "DEFAULT"
+
+
+def test_zookeeper_writes_into_the_folder() -> None:
+    layout = Layout(folder=Path("/a/cluster"), base_port=20000)
+    lines = site_files(layout, JARS)["zoo.cfg"].splitlines()
+    assert "dataDir=/a/cluster/data/zookeeper" in lines
+    assert f"clientPort={layout.port('zookeeper')}" in lines
+    assert "clientPortAddress=127.0.0.1" in lines
