@@ -1,16 +1,17 @@
 """Opens the stores that a configuration names.
 
-    STORE/rows.sqlite       rows
-    STORE/archive/          archive files, crawl by crawl, sidecars beside them
-    STORE/runs/             what runs have worked out so far
+    profile        embedded               cluster
+    rows           STORE/rows.sqlite      tables of HBase
+    archive files  STORE/archive/         a folder in HDFS        sidecars beside them
+    runs           STORE/runs/            STORE/runs/             what they have worked out so far
 
 Layer: below `mr_jobs`, `qa` and `cli`, above everything that works on stores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,19 +47,31 @@ def open_stores(configuration: Configuration) -> Iterator[Stores]:
         ConfigError: where there is no store yet.
         SchemaError: where its schema is another.
     """
-    _require_embedded(configuration)
+    with (
+        closing(_open_rows(configuration)) as rows,
+        open_archive(configuration) as archive,
+    ):
+        yield Stores(rows=rows, archive=archive, runs_folder=configuration.store / RUNS)
+
+
+def _open_rows(configuration: Configuration) -> RowStore:
+    if configuration.profile == "cluster":
+        from pinakes.row_store.hbase import HBaseRowStore
+
+        return HBaseRowStore(hbase_connection(configuration), schema_of(configuration))
     folder = configuration.store
     if not (folder / ROWS).exists():
         raise ConfigError(f"there is no store at {folder}: make one with `pinakes init`")
-    rows = EmbeddedRowStore(folder / ROWS)
-    try:
-        yield Stores(
-            rows=rows,
-            archive=LocalArchiveStore(folder / ARCHIVE),
-            runs_folder=folder / RUNS,
-        )
-    finally:
-        rows.close()
+    return EmbeddedRowStore(folder / ROWS)
+
+
+@contextmanager
+def open_archive(configuration: Configuration) -> Iterator[ArchiveStore]:
+    """The archive store alone, there or not yet."""
+    if configuration.profile == "embedded":
+        yield LocalArchiveStore(configuration.store / ARCHIVE)
+        return
+    raise MissingExtra("the archive store of the cluster profile is not built yet")
 
 
 def schema_of(configuration: Configuration) -> Schema:
@@ -66,10 +79,29 @@ def schema_of(configuration: Configuration) -> Schema:
     return declared_schema(configuration.cell_versions)
 
 
-def schema_admin(configuration: Configuration) -> SchemaAdmin:
-    """Who makes and upgrades the tables."""
-    _require_embedded(configuration)
-    return EmbeddedSchemaAdmin(configuration.store / ROWS)
+@contextmanager
+def open_schema_admin(
+    configuration: Configuration, *, splits: Mapping[str, Sequence[bytes]] | None = None
+) -> Iterator[SchemaAdmin]:
+    """Who makes and upgrades the tables; `splits` are the cuts of new ones, on HBase.
+
+    Raises:
+        ConfigError: where the cluster profile names no Thrift 2 server.
+    """
+    if configuration.profile == "embedded":
+        yield EmbeddedSchemaAdmin(configuration.store / ROWS)
+        return
+    from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
+
+    connection = hbase_connection(configuration)
+    if not connection.admin_servers:
+        raise ConfigError(
+            "hbase_admin names no Thrift 2 server, and only through one can the tables be made "
+            "or compared: start one for it, or give the lines of `pinakes init --print` to an "
+            "administrator of HBase"
+        )
+    with closing(HBaseSchemaAdmin(connection, splits=splits)) as admin:
+        yield admin
 
 
 def hbase_connection(configuration: Configuration) -> HBaseConnection:
@@ -101,10 +133,3 @@ def hbase_connection(configuration: Configuration) -> HBaseConnection:
         )
     except ValueError as error:
         raise ConfigError(f"hbase or hbase_admin should be {error}") from error
-
-
-def _require_embedded(configuration: Configuration) -> None:
-    if configuration.profile != "embedded":
-        raise MissingExtra(
-            "the cluster profile is not built yet: this version works with profile = embedded"
-        )
