@@ -3,6 +3,7 @@
     crawl/relative/path.warc.gz          files, inflight   (escaped: `text.escape_name`)
     crawl                                crawls
     +collection                          crawls: the row that carries a collection's lease
+    +                                    crawls: the row that carries the pin of the whole store
     run                                  runs
     run SP capture key SP left:right     qa_pairs
 
@@ -26,7 +27,10 @@ from .text import check_name, escape_name, unescape_name
 ALL_CRAWLS = KeyRange(b"0", None)
 """The rows of `crawls` that are crawls; those of collections sort before."""
 
-_GENERATION = re.compile(r"g[0-9]+/")
+STORE_KEY = b"+"
+"""The row, in `crawls`, of what belongs to the store as a whole."""
+
+_GENERATION = re.compile(r"g([0-9]+)/")
 _PAIR = re.compile(rb"([^ ]+) (.+) ([A-Za-z0-9._-]+):([A-Za-z0-9._-]+)\Z")
 
 
@@ -66,6 +70,15 @@ def generation_file(archive_file: str, generation: int) -> str:
         return archive_file
     crawl, _, path = archive_file.partition("/")
     return f"{crawl}/g{generation}/{path}"
+
+
+def generation_of(name: str) -> tuple[str, int]:
+    """The archive file and the generation that a stored file holds: undoes `generation_file`."""
+    crawl, _, path = name.partition("/")
+    match = _GENERATION.match(path)
+    if match is None:
+        return name, 1
+    return f"{crawl}/{path[match.end() :]}", int(match[1])
 
 
 def encode_file_key(archive_file: str) -> bytes:

@@ -38,6 +38,7 @@ from pinakes.hbase_schema.name_keys import (
     encode_run_key,
     files_of,
     generation_file,
+    generation_of,
     pairs_of,
 )
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
@@ -268,6 +269,9 @@ def test_generations_have_names_of_their_own() -> None:
     file = archive_file("crawl", "gallery/g2/a.warc.gz")
     assert generation_file(file, 1) == file
     assert generation_file(file, 3) == "crawl/g3/gallery/g2/a.warc.gz"
+    assert [generation_of(generation_file(file, n)) for n in (1, 2, 13)] == [
+        (file, 1), (file, 2), (file, 13)
+    ]  # fmt: skip
     with pytest.raises(ValueError, match="from 1"):
         generation_file(file, 0)
 

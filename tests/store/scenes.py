@@ -144,9 +144,14 @@ class Scene:
 
     def drop(self, grace_ms: int, entries: Iterable[FileEntry]) -> Iterator[Dropped]:
         # A millisecond later than what was written just now.
-        now_ms = Actor().now_ms() + 1
+        actor = Actor()
         return drop_old_generations(
-            self.rows, self.archive, entries, now_ms=now_ms, grace_ms=grace_ms
+            self.rows,
+            self.archive,
+            entries,
+            now_ms=actor.now_ms() + 1,
+            wait_until_unpinned=partial(actor.wait_until_unpinned, self.rows),
+            grace_ms=grace_ms,
         )
 
     def state(self) -> dict[str, object]:

@@ -128,6 +128,7 @@ def _drop(
         stores.archive,
         entries,
         now_ms=actor.now_ms(),
+        wait_until_unpinned=partial(actor.wait_until_unpinned, stores.rows),
         grace_ms=arguments.grace * 1000,
     ):
         name, size = dropped

@@ -6,7 +6,7 @@ older files and their sidecars go.  Their facts stay in the catalogue.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
@@ -36,10 +36,13 @@ def drop_old_generations(
     entries: Iterable[FileEntry],
     *,
     now_ms: int,
+    wait_until_unpinned: Callable[[], None],
     grace_ms: int = DAY_MS,
     dry_run: bool = False,
 ) -> Iterator[Dropped]:
     """Delete the generations before the current one, where it is older than the grace time.
+
+    `wait_until_unpinned` returns once no backup needs the bytes to stay.
 
     Raises:
         DigestMismatch: where a current generation is not what was written; nothing of
@@ -55,6 +58,8 @@ def drop_old_generations(
         ]
         if not old or not _is_ripe(rows, archive, entry, now_ms - grace_ms):
             continue
+        if not dry_run:
+            wait_until_unpinned()
         for name, size in old:
             if not dry_run:
                 # The file first: a sidecar without a file is what fsck knows how to mend.

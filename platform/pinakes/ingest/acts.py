@@ -11,7 +11,10 @@ from pathlib import Path
 
 from pinakes.catalog.file_rows import Held, take_claim
 from pinakes.catalog.leases import HeldLease, take_lease
+from pinakes.catalog.pinning import is_pinned
 from pinakes.row_store.port import RowStore
+
+_LOOK_AGAIN_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,14 @@ class Actor:
             now_ms=self.now_ms(),
             is_gone=self.is_gone,
         )
+
+    def wait_until_unpinned(self, rows: RowStore) -> None:
+        """Wait while a backup pins the bytes of the archive: see `catalog.pinning`.
+
+        To be called behind the write that lets go of them, before they are deleted.
+        """
+        while is_pinned(rows, now_ms=self.now_ms(), is_gone=self.is_gone):
+            time.sleep(_LOOK_AGAIN_S)
 
     def is_gone(self, owner: str) -> bool:
         """Whether the owner of a claim was a process of this host that is not there any more.

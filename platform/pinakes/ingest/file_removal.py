@@ -129,6 +129,7 @@ class FileRemover:
             require_claim(self._rows, held)
             set_state(self._rows, held, LEFT)
             self._at("left")
+        self._actor.wait_until_unpinned(self._rows)
         require_claim(self._rows, held)
         landed = entry.facts is not None and has_landed(self._rows, archive_file, entry.facts)
         for name in names:

@@ -1,0 +1,122 @@
+"""A pinned store keeps its bytes: who deletes some waits, who adds some does not."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from scenes import COLLECTION, Scene
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.catalog.file_rows import read_entry
+from pinakes.catalog.leases import read_lease
+from pinakes.catalog.pinning import is_pinned, read_pin, release_pin, renew_pin, take_pin
+from pinakes.errors import Conflict
+from pinakes.hbase_schema.file_cells import Claim
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import CANCEL, Remover
+
+
+def pin(scene: Scene, *, now_ms: int | None = None) -> Claim:
+    actor = Actor()
+    return take_pin(
+        scene.rows,
+        owner=actor.owner,
+        token=actor.new_token(),
+        act=actor.new_act("backup"),
+        now_ms=actor.now_ms() if now_ms is None else now_ms,
+        is_gone=actor.is_gone,
+    )
+
+
+@pytest.fixture
+def running() -> Iterator[Callable[[Callable[[], object]], threading.Thread]]:
+    threads = []
+
+    def run(work: Callable[[], object]) -> threading.Thread:
+        thread = threading.Thread(target=work)
+        threads.append(thread)
+        thread.start()
+        return thread
+
+    yield run
+    for thread in threads:
+        thread.join()
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+
+
+def names(scene: Scene) -> list[str]:
+    return [stored.name for stored in LocalArchiveStore(scene.archive.folder).list()]
+
+
+def test_removal_lets_go_of_the_rows_and_keeps_the_bytes_until_unpinned(
+    scene: Scene, running: Callable[[Callable[[], object]], threading.Thread]
+) -> None:
+    scene.land(1)
+    before = names(scene)
+    held = pin(scene)
+    removing = running(lambda: Remover(scene.rows, scene.archive, Actor()).take_out("c1", CANCEL))
+    try:
+        wait_for(lambda: read_entry(scene.rows, "c1/part-0.warc.gz").state == "left")
+        scene.land(2)  # waits for nothing
+        assert removing.is_alive()
+        assert set(names(scene)) > set(before)
+    finally:
+        release_pin(scene.rows, held)
+    removing.join()
+    assert not any(name.startswith("c1/") for name in names(scene))
+
+
+def test_old_generations_stay_until_unpinned(
+    scene: Scene, running: Callable[[Callable[[], object]], threading.Thread]
+) -> None:
+    scene.land(1)
+    scene.land(2)
+    held = pin(scene)
+    deduping = running(lambda: scene.dedupe(grace_ms=0))
+    try:
+        # Rewriting is done with when the lease alone is left to give back.
+        wait_for(lambda: read_entry(scene.rows, "c2/part-1.warc.gz").generation == 2)
+        lease = read_lease(scene.rows, COLLECTION)
+        assert lease is not None
+        assert lease.expires_ms
+        assert "c2/part-0.warc.gz" in names(scene)
+    finally:
+        release_pin(scene.rows, held)
+    deduping.join()
+    assert "c2/part-0.warc.gz" not in names(scene)
+
+
+def test_one_pin_at_a_time(scene: Scene) -> None:
+    held = pin(scene)
+    with pytest.raises(Conflict, match="working on the store"):
+        pin(scene)
+    release_pin(scene.rows, held)
+    again = pin(scene)
+    assert again.act_time_ms > held.act_time_ms
+
+
+def test_a_pin_that_ran_out_is_none_and_cannot_be_renewed(scene: Scene, tmp_path: Path) -> None:
+    now_ms = Actor().now_ms()
+    held = pin(scene, now_ms=now_ms - 600_000)
+    assert not is_pinned(scene.rows, now_ms=now_ms, is_gone=lambda owner: False)
+    with pytest.raises(Conflict, match="not pinned for long enough"):
+        renew_pin(scene.rows, held, now_ms)
+
+
+def test_the_pin_of_a_dead_process_is_none(scene: Scene) -> None:
+    held = pin(scene)
+    assert is_pinned(scene.rows, now_ms=held.expires_ms - 1, is_gone=lambda owner: False)
+    assert not is_pinned(scene.rows, now_ms=held.expires_ms - 1, is_gone=lambda owner: True)
+    renewed = renew_pin(scene.rows, held, held.expires_ms - 1)
+    assert read_pin(scene.rows) == renewed
+    assert renewed.expires_ms > held.expires_ms
