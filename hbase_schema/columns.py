@@ -29,7 +29,16 @@ from .file_cells import (
     InFlight,
 )
 from .qa_cells import Annotation, PairScores, PairVerdict
-from .run_cells import ActCounts, CrawlFacts, CrawlState, Lease, RunFacts, RunState, RunStep
+from .run_cells import (
+    ActCounts,
+    CrawlFacts,
+    CrawlState,
+    Lease,
+    RunFacts,
+    RunProgress,
+    RunState,
+    RunStep,
+)
 from .text import check_name
 
 CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
@@ -46,7 +55,7 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             CurrentGeneration,
         ),
         "crawls": (CrawlFacts, ActCounts, CrawlState, Lease),
-        "runs": (RunFacts, RunState, RunStep),
+        "runs": (RunFacts, RunState, RunStep, RunProgress),
         "inflight": (InFlight,),
         "qa_pairs": (PairScores, PairVerdict, Annotation),
     }

@@ -94,3 +94,21 @@ class RunStep:
     done: int = 0
     total: int | None = None
     output: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProgress:
+    """`l:progress`: what the process that works on a run has counted by `at_ms`, its clock.
+
+    Of an ingest `files` that landed and `known` ones, `records`, `bytes`, `refused`, `failed`,
+    `mismatches`, `row_retries`, `archive_retries`.  `trouble` is the latest error.
+    """
+
+    COLUMN: ClassVar[bytes] = b"l:progress"
+    VERSION: ClassVar[int] = 1
+
+    owner: str
+    at_ms: int
+    crawl: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    trouble: str | None = None

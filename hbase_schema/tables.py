@@ -119,7 +119,7 @@ def declared_schema(cell_versions: int = CELL_VERSIONS) -> Schema:
             Table(
                 name="runs",
                 row_key="run",
-                families=(facts("f", "facts"), present("state, state of each step")),
+                families=(facts("f", "facts"), present("state, state of each step, progress")),
             ),
             Table(
                 name="inflight",

@@ -29,6 +29,7 @@ from pinakes.hbase_schema.run_cells import (
     CrawlState,
     Lease,
     RunFacts,
+    RunProgress,
     RunState,
     RunStep,
 )
@@ -144,6 +145,13 @@ SAMPLES: tuple[Cell, ...] = (
     RunState(state="running"),
     RunState(state="failed", message="the disk is full"),
     RunStep(state="done", done=4, total=4, output="news-2024/.runs/dedupe-1/manifest"),
+    RunProgress(
+        owner="host/4711/1-2/a",
+        at_ms=1700000000000,
+        crawl="spring",
+        counts={"files": 3, "bytes": 1234},
+        trouble="a.warc.gz: the file is empty",
+    ),
     PairScores(scores={"ssim": 0.98, "text": 1.0}),
     PairVerdict(verdict="good", confidence=0.9, model="2024-02"),
     Annotation(author="nadia", label="bad", note="the map is missing"),

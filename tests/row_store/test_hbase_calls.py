@@ -135,6 +135,21 @@ def test_who_hangs_up_is_asked_again() -> None:
         assert (tables.asked, counted.connections) == (5, 3)
 
 
+def test_each_time_that_somebody_is_asked_again_can_be_counted() -> None:
+    tables, again = Tables(), []
+    tables.hang_up = lambda asked: asked in {2, 3}
+    with thrift_server(tables) as (server, _):
+        settings = connection(server)
+        with closing(
+            HBaseCalls(
+                rows_interface, "Hbase", (server,), settings, on_retry=lambda: again.append(1)
+            )
+        ) as calls:
+            for _ in range(3):
+                calls.call(names)
+    assert len(again) == 2
+
+
 def test_what_is_asked_once_is_not_asked_again() -> None:
     tables = Tables()
     tables.hang_up = lambda _: True

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
 from pinakes.hbase_schema.name_keys import encode_run_key
-from pinakes.hbase_schema.run_cells import RunFacts, RunState
-from pinakes.row_store.port import Put, RowStore, get_row
+from pinakes.hbase_schema.ranges import prefix_range
+from pinakes.hbase_schema.run_cells import RunFacts, RunProgress, RunState
+from pinakes.row_store.port import Put, Row, RowStore, get_row
 
 TABLE = "runs"
-RUNNING = "running"
+RUNNING, DONE, FAILED, STOPPED = "running", "done", "failed", "stopped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEntry:
+    """A run as the catalogue knows it; `progress` is None until it has told of any."""
+
+    run: str
+    facts: RunFacts
+    state: str
+    progress: RunProgress | None
 
 
 def put_run(store: RowStore, run: str, facts: RunFacts) -> None:
@@ -46,3 +58,32 @@ def scan_runs(store: RowStore) -> Iterator[tuple[str, RunFacts]]:
         value = row.value(RunFacts.COLUMN)
         if value is not None:
             yield row.key.decode("ascii"), decode_cell(RunFacts, value)
+
+
+def set_run_progress(store: RowStore, run: str, progress: RunProgress) -> None:
+    """Write how far the run is."""
+    cell = {RunProgress.COLUMN: encode_cell(progress)}
+    store.mutate(TABLE, [Put(encode_run_key(run), cell, None)])
+
+
+def latest_runs(store: RowStore, verb: str, limit: int) -> list[RunEntry]:
+    """The latest runs of a verb, newest first: their names begin with it, and then the time."""
+    runs = prefix_range(f"{verb}-".encode("ascii"))
+    rows = store.scan(TABLE, runs, reverse=True, limit_rows=limit)
+    return [entry for row in rows if (entry := _entry(row)) is not None]
+
+
+def _entry(row: Row) -> RunEntry | None:
+    def read(cls: type[C]) -> C | None:
+        value = row.value(cls.COLUMN)
+        return decode_cell(cls, value) if value is not None else None
+
+    facts, state = read(RunFacts), read(RunState)
+    if facts is None:
+        return None
+    return RunEntry(
+        run=row.key.decode("ascii"),
+        facts=facts,
+        state=state.state if state is not None else RUNNING,
+        progress=read(RunProgress),
+    )

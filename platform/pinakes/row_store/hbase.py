@@ -11,7 +11,7 @@ is read from the cell.  What HBase does otherwise than the port says is set righ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,9 +45,18 @@ class HBaseRowStore:
     MissingExtra without happybase, StoreUnavailable where no server answers.
     """
 
-    def __init__(self, connection: HBaseConnection, schema: Schema | None = None) -> None:
+    def __init__(
+        self,
+        connection: HBaseConnection,
+        schema: Schema | None = None,
+        *,
+        on_retry: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_retry` is called whenever HBase is asked again."""
         self._connection = connection
-        self._calls = HBaseCalls(rows_interface, "Hbase", connection.servers, connection)
+        self._calls = HBaseCalls(
+            rows_interface, "Hbase", connection.servers, connection, on_retry=on_retry
+        )
         self._clock = StoreClock(self._time_ms, patience_s=connection.patience_s)
         self._schema = self._schema_in_force(schema or declared_schema())
         self._rules = rules_of(self._schema)

@@ -36,13 +36,17 @@ class HBaseCalls:
         service: str,
         servers: tuple[Server, ...],
         connection: HBaseConnection,
+        *,
+        on_retry: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_retry` is called before each attempt behind the first: somebody may count them."""
         if not servers:
             raise ConfigError(f"no server of HBase's {service} is named")
         self.interface = interface()
         self._service = getattr(self.interface, service)
         self._servers = servers
         self._connection = connection
+        self._on_retry = on_retry
         self._forget()
 
     def _forget(self) -> None:
@@ -69,6 +73,7 @@ class HBaseCalls:
                 if wait_s is None:
                     raise
                 time.sleep(wait_s)
+                self._on_retry()
 
     def call_once(self, ask: Callable[[Any], T]) -> T:
         """What `ask` gets of a client.  After StoreUnavailable it may have been done, or be yet."""

@@ -1,0 +1,124 @@
+"""An ingest as a run in the catalogue, so that others can see how it goes.
+
+    runs: ingest-20260101T000000-1a2b3c4d   f:facts      what was asked for, by which version
+                                            l:state      running, then done, failed or stopped
+                                            l:progress   its tally, every few seconds
+
+What has landed is known from the crawl; of what was refused, of retries and of rates only
+the process that lands knows.  A run that dies stays `running`, and is not heard of again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from pinakes.catalog.run_rows import (
+    DONE,
+    FAILED,
+    STOPPED,
+    put_run,
+    set_run_progress,
+    set_run_state,
+)
+from pinakes.errors import DigestMismatch, PinakesError, StoreUnavailable
+from pinakes.hbase_schema.run_cells import RunFacts, RunProgress, RunState
+from pinakes.row_store.port import RowStore
+
+from . import tally as counted
+from .acts import Actor
+from .landed import Landed
+from .tally import Tally
+
+REPORT_EVERY_S = 5.0
+
+
+class LandingRun:
+    """Tells of one ingest while it goes on: a context manager.  Safe for several threads.
+
+    Costs one put at the start and the end, and one every `REPORT_EVERY_S`.
+    """
+
+    def __init__(
+        self,
+        rows: RowStore,
+        actor: Actor,
+        tally: Tally,
+        *,
+        run: str,
+        facts: RunFacts,
+        crawl: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._rows = rows
+        self._actor = actor
+        self._tally = tally
+        self._run = run
+        self._facts = facts
+        self._crawl = crawl
+        self._clock = clock
+        self._reported_s = clock()
+        self._trouble: str | None = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> LandingRun:
+        put_run(self._rows, self._run, self._facts)
+        self._report()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, StoreUnavailable):
+            return  # it would not take this either, and would be asked for minutes
+        if isinstance(error, PinakesError):
+            self._trouble = str(error)
+        stopped = error is not None and not isinstance(error, Exception)
+        state = DONE if error is None else STOPPED if stopped else FAILED
+        self._report()
+        set_run_state(self._rows, self._run, RunState(state=state, message=self._trouble))
+
+    def landed(self, landed: Landed) -> None:
+        """Count a file that is in the store now."""
+        if landed.was_there:
+            self._tally.add(counted.KNOWN)
+        else:
+            self._tally.add(counted.FILES)
+            self._tally.add(counted.RECORDS, sum(landed.records.values()))
+            self._tally.add(counted.BYTES, landed.size)
+            self._tally.add(counted.CAPTURES, landed.captures)
+            self._tally.add(counted.DAMAGED, landed.damaged)
+        self.beat()
+
+    def missed(self, problem: PinakesError) -> None:
+        """Count a file that is not in the store, for this reason."""
+        mismatch = isinstance(problem, DigestMismatch)
+        self._tally.add(counted.FAILED if mismatch else counted.REFUSED)
+        if mismatch:
+            self._tally.add(counted.MISMATCHES)
+        self._trouble = str(problem)
+        self.beat()
+
+    def beat(self) -> None:
+        """Report, if the last report was some seconds ago."""
+        with self._lock:
+            due = self._clock() - self._reported_s >= REPORT_EVERY_S
+            if due:
+                self._reported_s = self._clock()
+        if due:
+            self._report()
+
+    def _report(self) -> None:
+        progress = RunProgress(
+            owner=self._actor.owner,
+            at_ms=self._actor.now_ms(),
+            crawl=self._crawl,
+            counts={name: count for name, count in self._tally.counts().items() if count},
+            trouble=self._trouble,
+        )
+        set_run_progress(self._rows, self._run, progress)
