@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pinakes.errors import ConfigError
+from pinakes.hadoop_tools import parse_command
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -89,6 +90,11 @@ def parse_seconds(text: str) -> float:
 def _parse_text(text: str) -> str:
     if not text.strip() or not text.isprintable():
         raise ValueError("some text")
+    return text.strip()
+
+
+def _parse_command(text: str) -> str:
+    parse_command(text)
     return text.strip()
 
 
@@ -173,6 +179,12 @@ class Configuration:
         parse_seconds, 120.0, "seconds for which HBase is asked again"
     )
     hbase_connections: int = _setting(parse_count, 8, "connections to HBase, at most")
+    hbase_command: str = _setting(
+        _parse_command, "hbase", "HBase's command, for bulk loads and backups"
+    )
+    hadoop_command: str = _setting(
+        _parse_command, "hadoop", "Hadoop's command, for bulk loads and backups"
+    )
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def values(self) -> dict[str, object]:

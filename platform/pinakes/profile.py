@@ -19,6 +19,7 @@ from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, MissingExtra
+from pinakes.hadoop_tools import HadoopTools, parse_command
 from pinakes.hbase_schema.tables import Schema, declared_schema
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
@@ -102,6 +103,14 @@ def open_schema_admin(
         )
     with closing(HBaseSchemaAdmin(connection, splits=splits)) as admin:
         yield admin
+
+
+def hadoop_tools(configuration: Configuration) -> HadoopTools:
+    """The commands of Hadoop and HBase, as the configuration names them."""
+    return HadoopTools(
+        hbase=parse_command(configuration.hbase_command),
+        hadoop=parse_command(configuration.hadoop_command),
+    )
 
 
 def hbase_connection(configuration: Configuration) -> HBaseConnection:

@@ -23,7 +23,7 @@ _OPENED = (
 )
 """Packages of java.base that Hadoop and HBase reach into, and JDK 17 keeps closed."""
 
-_JVM = (
+JVM = (
     "--add-modules=jdk.unsupported",
     *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
     "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
@@ -34,6 +34,7 @@ _JVM = (
     "-XX:-UsePerfData",
     "-XX:+ExitOnOutOfMemoryError",
 )
+"""What every JVM of ours is told: the servers', and those of the commands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +177,7 @@ def command(
         str(java),
         f"-Xmx{daemon.heap_mb}m",
         *compiler,
-        *_JVM,
+        *JVM,
         *options,
         f"-Djava.io.tmpdir={layout.tmp}",
         f"-XX:ErrorFile={layout.logs / f'{daemon.name}.crash'}",

@@ -1,6 +1,7 @@
 """Where everything of one cluster lies: its folder, and its ports.
 
     FOLDER/cluster.json     base port, and which servers are wanted
+    FOLDER/bin/             the commands hbase, hadoop, hdfs; written anew by every `up`
     FOLDER/conf/            what the servers read; written anew by every `up`
     FOLDER/data/            what they hold: name node, data nodes, ZooKeeper
     FOLDER/logs/            a log each, and what went to standard output
@@ -81,6 +82,11 @@ class Layout:
     def conf(self) -> Path:
         """Configuration of the servers, and of clients (`HADOOP_CONF_DIR`)."""
         return self.folder / "conf"
+
+    @property
+    def bin(self) -> Path:
+        """The commands `hbase`, `hadoop`, `hdfs`."""
+        return self.folder / "bin"
 
     @property
     def data(self) -> Path:

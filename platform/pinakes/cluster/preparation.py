@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
+from pinakes.cluster.commands import command_files
 from pinakes.cluster.daemons import DAEMONS, Daemon, command
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import DATA_NODES, Layout
@@ -15,20 +17,27 @@ from pinakes.errors import Conflict, SchemaError, StoreUnavailable
 
 
 def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:
-    """Make folders, write the configuration, format the name node of a new cluster.
+    """Make folders, write configuration and commands, format the name node of a new cluster.
 
     May be run again at any time, also beside running servers.  Call it under the lock.
     """
-    for folder in (layout.conf, layout.data, layout.logs, layout.run, layout.tmp):
+    for folder in (layout.bin, layout.conf, layout.data, layout.logs, layout.run, layout.tmp):
         folder.mkdir(parents=True, exist_ok=True)
     for name in WEB_APPS:
         (layout.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
     for name, text in site_files(layout, programs.jars["hadoop"]).items():
-        aside = layout.conf / f".{name}.new"
-        aside.write_text(text, "utf-8")
-        aside.replace(layout.conf / name)
+        _write(layout.conf / name, text)
+    for name, text in command_files(layout, programs).items():
+        _write(layout.bin / name, text, mode=0o755)
     if not (layout.data / "namenode").exists():
         _format(layout, programs, say)
+
+
+def _write(file: Path, text: str, *, mode: int = 0o644) -> None:
+    aside = file.with_name(f".{file.name}.new")
+    aside.write_text(text, "utf-8")
+    aside.chmod(mode)
+    aside.replace(file)
 
 
 def _format(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:

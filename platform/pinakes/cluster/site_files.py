@@ -18,6 +18,9 @@ REPLICATION = 2
 WEB_APPS = ("datanode", "hdfs", "secondary")
 """Folders `webapps/NAME` that Hadoop's web servers want to see, if only empty."""
 
+TOOLS_LOG4J = "log4j-tools.properties"
+"""What the commands (`commands.py`) log by: to standard error."""
+
 
 def site_files(layout: Layout, hadoop_jars: Path) -> dict[str, str]:
     """The files of `layout.conf` by name.  `hadoop_jars` is for YARN's containers."""
@@ -29,6 +32,7 @@ def site_files(layout: Layout, hadoop_jars: Path) -> dict[str, str]:
         "hbase-site.xml": _xml(_hbase(layout)),
         "zoo.cfg": _lines(_zookeeper(layout)),
         "log4j.properties": _lines(_LOG4J),
+        TOOLS_LOG4J: _lines(_LOG4J_OF_TOOLS),
     }
 
 
@@ -193,6 +197,17 @@ _LOG4J = (
     "log4j.appender.file.layout.ConversionPattern=%d{ISO8601} %p [%t] %c{2}: %m%n",
     "log4j.logger.org.apache.hadoop.hdfs.StateChange=WARN",
     "log4j.logger.BlockStateChange=WARN",
+)
+
+_LOG4J_OF_TOOLS = (
+    "log4j.rootLogger=INFO,err",
+    "log4j.appender.err=org.apache.log4j.ConsoleAppender",
+    "log4j.appender.err.target=System.err",
+    "log4j.appender.err.layout=org.apache.log4j.PatternLayout",
+    "log4j.appender.err.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n",
+    # Of a native library that no jar has.
+    "log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR",
+    "log4j.logger.org.apache.zookeeper=WARN",
 )
 
 

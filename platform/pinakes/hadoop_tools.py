@@ -1,0 +1,164 @@
+"""The commands `hbase` and `hadoop`, run as child processes.
+
+Layer: beside `warc`, at the bottom; whoever needs work done that only Hadoop's own tools do
+(bulk loads, snapshots, copies between clusters) calls them here.  No shell is between.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shlex
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from pinakes.errors import ConfigError, StoreUnavailable
+
+_KEPT_LINES = 200
+_KEPT_BYTES = 4 << 20
+_LONGEST_LINE_BYTES = 4096
+_QUOTED_LINES = 6
+_QUOTED_CHARS = 2000
+_PATIENCE_TO_END_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HadoopTools:
+    """How the two commands are called: first words of command lines.
+
+    More words than one are for those who act as somebody else: `sudo -u hbase hbase`.
+    """
+
+    hbase: tuple[str, ...] = ("hbase",)
+    hadoop: tuple[str, ...] = ("hadoop",)
+
+
+def parse_command(text: str) -> tuple[str, ...]:
+    """Words as a shell would split them; ValueError where there are none."""
+    words = tuple(shlex.split(text))
+    if not words:
+        raise ValueError("a command")
+    return words
+
+
+def run_tool(
+    command: Sequence[str],
+    *,
+    on_line: Callable[[str], None] = lambda line: None,
+    meanwhile: Callable[[], None] = lambda: None,
+    every_s: float = 60.0,
+) -> str:
+    """Run a tool to its end, and return its standard output, the last 4 MB of it.
+
+    `on_line` gets each line of its standard error, where Hadoop's tools say how far they are;
+    `meanwhile` is called every `every_s` seconds, and ends the tool by raising.  Whatever ends
+    this call (a signal, an error) ends the tool with all processes that it started.  A job that
+    the tool has handed to YARN is not its process, and may go on.
+
+    Raises:
+        ConfigError: where there is no such command.
+        StoreUnavailable: where it failed; with the end of what it said.
+    """
+    with _started(command) as process:
+        output, said = _follow(process, on_line, meanwhile, every_s)
+        status = process.wait()
+    if status:
+        how = f"ended with {status}" if status > 0 else f"was killed by signal {-status}"
+        raise StoreUnavailable(f"{_name(command)} {how}: {_end_of(said or output.splitlines())}")
+    return output
+
+
+@contextmanager
+def _started(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """The process, in a session of its own, which is ended with the block."""
+    try:
+        process = subprocess.Popen(  # noqa: S603  words of the configuration, and no shell
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ConfigError(
+            f"{command[0]} cannot be run ({error.strerror}): hbase_command and hadoop_command "
+            "say where the commands of HBase and Hadoop are"
+        ) from error
+    with process:
+        try:
+            yield process
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End its process group: politely, then not."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_PATIENCE_TO_END_S)
+
+
+def _follow(
+    process: subprocess.Popen[bytes],
+    on_line: Callable[[str], None],
+    meanwhile: Callable[[], None],
+    every_s: float,
+) -> tuple[str, list[str]]:
+    """Read both outputs to their ends; standard output, and the last lines of the other."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    output = bytearray()
+    kept: deque[str] = deque(maxlen=_KEPT_LINES)
+    rest = b""
+    open_ends = {process.stdout.fileno(), process.stderr.fileno()}
+    errors = process.stderr.fileno()
+    next_call = time.monotonic() + every_s
+    while open_ends:
+        wait_s = max(0.0, next_call - time.monotonic())
+        ready, _, _ = select.select(open_ends, (), (), wait_s)
+        if time.monotonic() >= next_call:
+            meanwhile()
+            next_call = time.monotonic() + every_s
+        for end in ready:
+            piece = os.read(end, 65536)
+            if not piece:
+                open_ends.discard(end)
+            elif end == errors:
+                *lines, rest = (rest + piece).split(b"\n")
+                rest = rest[-_LONGEST_LINE_BYTES:]
+                for line in map(_text, lines):
+                    kept.append(line)
+                    on_line(line)
+            else:
+                output += piece
+                del output[:-_KEPT_BYTES]
+    if rest:
+        kept.append(_text(rest))
+        on_line(kept[-1])
+    return output.decode("utf-8", "replace"), list(kept)
+
+
+def _text(line: bytes) -> str:
+    return line[-_LONGEST_LINE_BYTES:].decode("utf-8", "replace").rstrip()
+
+
+def _name(command: Sequence[str]) -> str:
+    """The command, and what it was to do: its first word that is no option."""
+    does = next((word for word in command[1:] if re.fullmatch(r"\w[\w.]*", word)), "")
+    return f"{os.path.basename(command[0])} {does.rpartition('.')[2]}".strip()
+
+
+def _end_of(lines: Sequence[str]) -> str:
+    """The last lines that are no stack trace, on one line."""
+    told = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
+    return " | ".join(told[-_QUOTED_LINES:])[-_QUOTED_CHARS:] or "it said nothing"
