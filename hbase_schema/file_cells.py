@@ -102,9 +102,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileState:
-    """`l:state`: `landing`, `stored`, `refused`, `leaving`, `left`, `removed` or `purged`.
+    """`l:state`: `landing`, `loading`, `stored`, `refused`; `leaving`, `left`, `removed`, `purged`.
 
-    `left` is `leaving` with its rows gone, the bytes not yet.
+    `loading` is `landing` with rows that are in files, and not yet in the store.  `left` is
+    `leaving` with its rows gone, the bytes not yet.
     """
 
     COLUMN: ClassVar[bytes] = b"l:state"

@@ -33,7 +33,8 @@ _COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, b"l")
 class FileEntry:
     """An archive file as the catalogue knows it; None for what is not known.
 
-    `decided` is None until a dedupe run has decided on the file as it has landed now.
+    `state_act` is the act that brought it into its state.  `decided` is None until a dedupe
+    run has decided on the file as it has landed now.
     """
 
     archive_file: str
@@ -42,6 +43,7 @@ class FileEntry:
     generation: int
     claim: Claim | None
     decided: FirstDecision | None = None
+    state_act: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,7 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         generation=generation.generation if generation is not None else 1,
         claim=read(Claim),
         decided=decided if is_of_this_landing else None,
+        state_act=state.act if state is not None else None,
     )
 
 

@@ -9,7 +9,7 @@ from pinakes.row_store.port import RowStore
 
 from .acts import Actor
 
-_UNDER_WAY = ("landing", "leaving", "left")
+_UNDER_WAY = ("landing", "loading", "leaving", "left")
 
 
 def commit_crawl(rows: RowStore, crawl: str, actor: Actor, *, dry_run: bool = False) -> bool:

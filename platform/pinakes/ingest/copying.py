@@ -9,10 +9,14 @@ ahead makes the bytes between be copied first.
 from __future__ import annotations
 
 import hashlib
+import os
+from io import FileIO
+from pathlib import Path
 from typing import BinaryIO
 
 from isal import isal_zlib
 
+from pinakes.errors import InputRefused
 from pinakes.warc.source import SeekableFile
 
 _PIECE_BYTES = 1 << 20
@@ -76,3 +80,16 @@ class CopyingFile:
         self.copied_bytes += len(fresh)
         while fresh:  # an unbuffered file may take less than it is given
             fresh = fresh[self._copy.write(fresh) :]
+
+
+def check_same_file(path: Path, file: BinaryIO | FileIO) -> None:
+    """Raise InputRefused if the path has come to name another file since it was opened."""
+    try:
+        same = os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+    except OSError:
+        same = False
+    if not same:
+        raise InputRefused(
+            "the file was replaced while it was read; try again when it stands still",
+            file=str(path),
+        )

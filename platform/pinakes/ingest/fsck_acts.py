@@ -27,7 +27,7 @@ from .acts import Actor
 from .file_removal import LEAVING, LEFT, FileRemover
 from .file_removal import VERB as REMOVAL
 from .fsck_findings import FsckFinding
-from .landing import STORED
+from .landing import LANDING, LOADING, STORED
 
 VERB = "fsck"
 
@@ -62,7 +62,7 @@ class DeadActs:
 
     def findings(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
         """What is wrong with a file that nobody works on."""
-        if entry.state in ("landing", "refused"):
+        if entry.state in (LANDING, LOADING, "refused"):
             yield self._dead_landing(entry)
             return
         if is_leaving(entry):
@@ -116,15 +116,17 @@ class DeadActs:
         facts = entry.facts
         published = (
             facts is not None
-            and entry.state == "landing"
+            and entry.state == LANDING
+            and facts.act == entry.state_act  # else of a landing before, and rows may lack
             and self._archive.size(entry.archive_file) == facts.size
             and self._archive.size(sidecar_name(entry.archive_file)) is not None
             and self._archive.checksum(entry.archive_file) == facts.sha256
         )
+        what = "rows" if entry.state == LOADING else "bytes"
         return FsckFinding(
             code="dead-landing",
             file=entry.archive_file,
-            message=f"is {entry.state}; its bytes {'are' if published else 'are not'} there",
+            message=f"is {entry.state}; its {what} {'are' if published else 'are not'} there",
             repair="end the landing" if published else "withdraw it: land the file again",
             mend=partial(self._complete if published else self._take_out, entry.archive_file),
         )

@@ -27,7 +27,8 @@ from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-_BATCH_ROWS = 10_000
+from .row_sink import RowSink
+
 _KEPT_ERRORS = 100
 
 
@@ -54,7 +55,7 @@ class Landed:
 
 
 def write_rows(
-    store: RowStore,
+    sink: RowSink,
     source: Source,
     sidecar: BinaryIO,
     *,
@@ -62,46 +63,42 @@ def write_rows(
     collection: str,
     result: Landed,
 ) -> None:
-    """Write cells and sidecar of every record; `result` counts them.
+    """Put the cells of every record into the sink, and write the sidecar; `result` counts them.
 
     Memory: a batch of rows.
     """
     landed = datetime.fromtimestamp(held.claim.act_time_ms / 1000, timezone.utc)
     items = iter_records(source, digests=("sha1", "sha256"))
     rows = iter_rows(_counted(items, result), archive_file=held.archive_file, landed=landed)
-    write_sidecar(sidecar, _put_captures(store, rows, held, collection, result))
+    write_sidecar(sidecar, _put_captures(sink, rows, held, collection, result))
     first = bytes(source.view(0, 3))
     result.compression = "gzip" if first == GZIP_MAGIC else "none"
 
 
 def _put_captures(
-    store: RowStore,
+    sink: RowSink,
     rows: Iterable[SidecarRow],
     held: Held,
     collection: str,
     result: Landed,
 ) -> Iterator[SidecarRow]:
-    """Write the rows' cells in batches on the way through."""
+    """Put the rows' cells in batches on the way through."""
     act_time, name = held.claim.act_time_ms, held.archive_file
     captures: list[Put] = []
     digests: list[Put] = []
-
-    def flush() -> None:
-        store.mutate("captures", captures)
-        store.mutate("digests", digests)
-        captures.clear()
-        digests.clear()
-
     for row in rows:
         if row.row_key is not None:
             result.captures += 1
             captures.append(Put(row.row_key, capture_cells(row, name), act_time))
             for key, cells in digest_rows(row, name, collection):
                 digests.append(Put(key, cells, act_time))
-            if len(captures) >= _BATCH_ROWS:
-                flush()
+            if len(captures) >= sink.batch_rows:
+                sink.put("captures", captures)
+                sink.put("digests", digests)
+                captures, digests = [], []
         yield row
-    flush()
+    sink.put("captures", captures)
+    sink.put("digests", digests)
 
 
 def _counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:

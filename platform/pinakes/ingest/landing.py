@@ -1,23 +1,23 @@
 """Landing one archive file: rows first, then the file, then both visible.
 
     claim, in flight ─▶ one pass: rows, copy, checksum ─▶ compared ─▶ published ─▶ stored
+    └───────────────────────── publish ─────────────────────────────┘ └─── finish ──┘
 
 The file's captures stay hidden (`inflight`) until its state is `stored`.  A landing that
 dies anywhere is completed by the next one of the same file, which takes over its act
-and act time and so writes the same cells; `fsck` completes what nobody runs again.
+and act time and so writes the same cells; `fsck` completes what nobody runs again.  Where
+rows are to be loaded later its state is `loading`, which fsck never completes.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
-from io import FileIO
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 from pinakes.archive_store.names import check_file_name
-from pinakes.archive_store.port import ArchiveStore, AsideFile
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import put_counts, require_open
 from pinakes.catalog.file_rows import (
     FileEntry,
@@ -37,13 +37,28 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.source import Source, open_source
 
 from .acts import Actor
-from .copying import CopyingFile
+from .copying import CopyingFile, check_same_file
 from .landed import Landed, write_facts, write_rows
+from .publishing import publish_pair
+from .row_sink import RowSinks, stored_rows
 
 STORED = "stored"
 VERB = "ingest"
 _ACT = f"{VERB}-"
 LANDING = "landing"
+LOADING = "loading"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A file that lies in the archive store, still in flight; its claim is held.
+
+    `rows_stored` is False where its rows are to be loaded before it is finished.
+    """
+
+    held: Held
+    result: Landed
+    rows_stored: bool
 
 
 class Lander:
@@ -55,16 +70,30 @@ class Lander:
         archive: ArchiveStore,
         actor: Actor,
         *,
+        sinks: RowSinks | None = None,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`at` is called after each step, with its name: tests end the process there."""
+        """`sinks` take the captures' rows, in place of the row store itself.
+
+        `at` is called after each step, with its name: tests end the process there.
+        """
         self._rows = rows
+        self._sinks = sinks or stored_rows(rows)
         self._archive = archive
         self._actor = actor
         self._at = at
 
     def land(self, path: Path, archive_file: str, collection: str) -> Landed:
-        """Land one file of an existing crawl.
+        """Land one file of an existing crawl.  Raises as `publish` does."""
+        published = self.publish(path, archive_file, collection)
+        return published if isinstance(published, Landed) else self.finish(published)
+
+    def publish(self, path: Path, archive_file: str, collection: str) -> Published | Landed:
+        """Land one file up to where it only has to be shown, or say that it was there.
+
+        Where its rows are in the row store, or will be, `finish` shows it.  Until then
+        whoever calls keeps the claim (`renew`); what is dropped is taken up by a landing
+        of the same file, or withdrawn by fsck.
 
         Raises:
             InputRefused: other bytes are known by this name; the store takes no such name;
@@ -93,7 +122,7 @@ class Lander:
             release_claim(self._rows, held)
             raise
         try:
-            return self._land_claimed(path, held, collection)
+            return self._publish_claimed(path, held, collection, entry.state)
         except (InputRefused, DigestMismatch):
             self._withdraw(held)
             raise
@@ -110,9 +139,12 @@ class Lander:
             )
         return Landed(entry.archive_file, size=facts.size, sha256=sha256, was_there=True)
 
-    def _land_claimed(self, path: Path, held: Held, collection: str) -> Landed:
+    def _publish_claimed(
+        self, path: Path, held: Held, collection: str, state: str | None
+    ) -> Published:
         set_inflight(self._rows, held, LANDING)
-        set_state(self._rows, held, LANDING)
+        if state != LOADING:  # else of a landing that died, and its rows are still to come
+            set_state(self._rows, held, LANDING)
         self._at("in flight")
         result = Landed(held.archive_file)
         token = held.claim.token
@@ -120,17 +152,19 @@ class Lander:
             path.open("rb", buffering=0) as file,
             self._archive.create_aside(f"{token}.copy") as copy,
             self._archive.create_aside(f"{token}.sidecar") as sidecar,
+            self._sinks(held) as sink,
         ):
             copying = CopyingFile(file, copy.file)
             source = Source(copying, name=str(path))
-            write_rows(
-                self._rows, source, sidecar.file, held=held, collection=collection, result=result
-            )
+            write_rows(sink, source, sidecar.file, held=held, collection=collection, result=result)
+            rows_stored = sink.finish()
+            if rows_stored is (state == LOADING):
+                set_state(self._rows, held, LANDING if rows_stored else LOADING)
             self._at("rows")
             result.sha256 = copying.finish()
             result.size = copying.copied_bytes
             source.check_unchanged()
-            _check_same_file(path, file)
+            check_same_file(path, file)
             held = renew_claim(self._rows, held, self._actor.now_ms())
             if copy.crc32() != copying.crc32:
                 raise DigestMismatch(
@@ -140,31 +174,27 @@ class Lander:
             write_facts(self._rows, path, held=held, collection=collection, result=result)
             self._at("facts")
             require_claim(self._rows, held)
-            self._publish(copy, sidecar, result)
-        self._finish(held, result)
-        return result
+            publish_pair(self._archive, copy, sidecar, result, at=self._at)
+        return Published(held=held, result=result, rows_stored=rows_stored)
 
-    def _publish(self, copy: AsideFile, sidecar: AsideFile, result: Landed) -> None:
-        """The sidecar first: a file that is there has one."""
-        for aside, name in (
-            (sidecar, sidecar_name(result.archive_file)),
-            (copy, result.archive_file),
-        ):
-            size = self._archive.size(name)
-            if size is None:
-                aside.publish(name)
-            elif aside is sidecar:
-                self._archive.delete(name)
-                aside.publish(name)
-            elif self._archive.checksum(name) != result.sha256:
-                raise InputRefused(
-                    "a file of that name, which the catalogue does not know, lies in the "
-                    "store: `pinakes fsck` says what it is",
-                    file=name,
-                )
-            self._at(f"published {'sidecar' if aside is sidecar else 'file'}")
+    def renew(self, published: Published) -> Published:
+        """Put off the claim's expiry by `LEASE_MS`, some minutes.
 
-    def _finish(self, held: Held, result: Landed) -> None:
+        Raises:
+            Conflict: somebody else has taken it over, and lands the file anew.
+        """
+        held = renew_claim(self._rows, published.held, self._actor.now_ms())
+        return replace(published, held=held)
+
+    def finish(self, published: Published) -> Landed:
+        """Count and show a published file, all of whose rows are in the row store.
+
+        Raises:
+            Conflict: somebody else has taken it over.
+        """
+        if not published.rows_stored:
+            published = self.renew(published)
+        held, result = published.held, published.result
         counts = {
             "files": 1,
             "bytes": result.size,
@@ -182,6 +212,7 @@ class Lander:
         set_state(self._rows, held, STORED, generation=1)
         self._at("stored")
         self._show(held)
+        return result
 
     def _show(self, held: Held) -> None:
         set_inflight(self._rows, held, None)
@@ -202,19 +233,6 @@ def _is_finished(entry: FileEntry) -> bool:
     claim = entry.claim
     landing = claim is not None and claim.expires_ms and claim.act.startswith(_ACT)
     return entry.state == STORED and not landing
-
-
-def _check_same_file(path: Path, file: BinaryIO | FileIO) -> None:
-    """Raise InputRefused if the path has come to name another file since it was opened."""
-    try:
-        same = os.path.samestat(os.stat(path), os.fstat(file.fileno()))
-    except OSError:
-        same = False
-    if not same:
-        raise InputRefused(
-            "the file was replaced while it was read; try again when it stands still",
-            file=str(path),
-        )
 
 
 def _sha256_of(source: Source) -> str:
