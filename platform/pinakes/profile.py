@@ -21,6 +21,7 @@ from pinakes.config import Configuration
 from pinakes.errors import ConfigError, MissingExtra
 from pinakes.hadoop_tools import HadoopTools, parse_command
 from pinakes.hbase_schema.tables import Schema, declared_schema
+from pinakes.ingest.tally import ROW_RETRIES, Tally
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
 from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Tls, parse_servers
@@ -41,25 +42,29 @@ class Stores:
 
 
 @contextmanager
-def open_stores(configuration: Configuration) -> Iterator[Stores]:
-    """The stores in force, closed at the end.
+def open_stores(configuration: Configuration, *, tally: Tally | None = None) -> Iterator[Stores]:
+    """The stores in force, closed at the end; `tally` counts how often they are asked again.
 
     Raises:
         ConfigError: where there is no store yet.
         SchemaError: where its schema is another.
     """
     with (
-        closing(_open_rows(configuration)) as rows,
+        closing(_open_rows(configuration, tally or Tally())) as rows,
         open_archive(configuration) as archive,
     ):
         yield Stores(rows=rows, archive=archive, runs_folder=configuration.store / RUNS)
 
 
-def _open_rows(configuration: Configuration) -> RowStore:
+def _open_rows(configuration: Configuration, tally: Tally) -> RowStore:
     if configuration.profile == "cluster":
         from pinakes.row_store.hbase import HBaseRowStore
 
-        return HBaseRowStore(hbase_connection(configuration), schema_of(configuration))
+        return HBaseRowStore(
+            hbase_connection(configuration),
+            schema_of(configuration),
+            on_retry=tally.counting(ROW_RETRIES),
+        )
     folder = configuration.store
     if not (folder / ROWS).exists():
         raise ConfigError(f"there is no store at {folder}: make one with `pinakes init`")

@@ -53,7 +53,19 @@ def test_the_wheel_says_what_it_needs(built: tuple[Path, Path]) -> None:
     metadata = Parser().parsestr(wheel.read(f"{folder}/METADATA").decode())
     needs = metadata.get_all("Requires-Dist") or []
     base = {need.split(";")[0].split(">")[0].strip() for need in needs if "extra ==" not in need}
-    assert base == {"deflate", "isal", "pyarrow", "rich", "surt", "tomli", "warcio"}
+    assert base == {
+        "deflate",
+        "isal",
+        "jinja2",
+        "prometheus-client",
+        "pyarrow",
+        "rich",
+        "surt",
+        "tomli",
+        "waitress",
+        "warcio",
+        "werkzeug",
+    }
     extras = set(metadata.get_all("Provides-Extra") or [])
     assert {"jobs", "cluster", "spark", "qa", "test", "dev"} <= extras
     assert "pinakes = pinakes.cli:main" in wheel.read(f"{folder}/entry_points.txt").decode()

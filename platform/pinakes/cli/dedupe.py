@@ -14,6 +14,7 @@ from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.cli.exits import Exit
+from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console
 from pinakes.cli.plan_text import format_plan
@@ -28,6 +29,7 @@ from pinakes.dedupe.waves import Drop
 from pinakes.errors import ConfigError, Conflict, MissingExtra
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
+from pinakes.ingest.tally import Tally
 from pinakes.profile import Stores, open_stores
 
 _VERB = "dedupe"
@@ -74,14 +76,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_settings(
         parser, "store", "collection", "min_saving_bytes", "min_file_saving", "max_extra_bytes"
     )
+    add_metrics_file(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do it under the collection's lease; take up what a run before left unfinished."""
     if arguments.runner != "inline":
         raise MissingExtra(f"--runner {arguments.runner} comes with the jobs; use inline")
+    tally = Tally()
+    with metrics_file(arguments, tally, console) as job:
+        job.exit = _dedupe(arguments, console, tally)
+    return job.exit
+
+
+def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Exit:
     configuration = configuration_of(arguments)
-    with open_stores(configuration) as stores:
+    with open_stores(configuration, tally=tally) as stores:
         request = _request(arguments, configuration, stores)
         if arguments.plan or arguments.sample:
             return _forecast(arguments, request, stores, console)

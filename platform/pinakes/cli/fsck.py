@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 
 from pinakes.cli.exits import Exit
+from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console, printable
 from pinakes.errors import Conflict, InputRefused, PinakesError
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import FsckFinding
+from pinakes.ingest.tally import Tally
 from pinakes.profile import open_stores
 
 
@@ -26,13 +28,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--seed", metavar="N", type=int, default=0, help="which records the sample takes (0)"
     )
     add_settings(parser, "store")
+    add_metrics_file(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each finding; exit 1 where there was one, mended or not."""
+    tally = Tally()
+    with metrics_file(arguments, tally, console) as job:
+        job.exit = _look(arguments, console, tally)
+    return job.exit
+
+
+def _look(arguments: argparse.Namespace, console: Console, tally: Tally) -> Exit:
     found = left = 0
     failed = False
-    with open_stores(configuration_of(arguments)) as stores:
+    with open_stores(configuration_of(arguments), tally=tally) as stores:
         fsck = Fsck(
             stores.rows,
             stores.archive,

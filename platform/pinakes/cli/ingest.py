@@ -8,8 +8,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from pinakes import __version__
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cli.exits import Exit
+from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import (
     add_dry_run,
     add_inputs,
@@ -21,12 +23,14 @@ from pinakes.cli.output import Console, printable
 from pinakes.cli.progress import Progress, SilentProgress
 from pinakes.errors import ConfigError, Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.name_keys import archive_file
-from pinakes.hbase_schema.run_cells import CrawlFacts
+from pinakes.hbase_schema.run_cells import CrawlFacts, RunFacts
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.hooks import HOOKS, Handover, hand_over, refuse_wacz
 from pinakes.ingest.inputs import Input, iter_inputs
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
+from pinakes.ingest.landing_run import LandingRun
+from pinakes.ingest.tally import Tally
 from pinakes.ingest.watch import SETTLE_S, Seen, follow, look_at
 from pinakes.profile import open_stores
 
@@ -57,6 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_settings(parser, "store", "collection")
     add_dry_run(parser)
+    add_metrics_file(parser)
 
 
 def _seconds(text: str) -> float:
@@ -78,8 +83,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.dry_run:
         return _plan(found, console)
     gc.set_threshold(_GC_THRESHOLD)
-    actor = Actor()
-    with open_stores(configuration) as stores:
+    actor, tally = Actor(), Tally()
+    with (
+        metrics_file(arguments, tally, console) as job,
+        open_stores(configuration, tally=tally) as stores,
+    ):
         facts = CrawlFacts(
             collection=configuration.collection,
             source=arguments.hook or "files",
@@ -87,17 +95,27 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         )
         act, now_ms = actor.new_act("ingest"), actor.now_ms()
         ensure_crawl(stores.rows, found.crawl, facts, act=act, act_time_ms=now_ms)
-        lander = Lander(stores.rows, stores.archive, actor)
-        landing = _Landing(lander, found.crawl, configuration.collection, console)
-        if arguments.watch:
-            landing.watch(arguments, names)
-        landing.note_left(found.left)
-        if not found.inputs and not found.left:
-            console.warn("nothing to land: no archive file there")
-        with console.progress("ingest", total=_size(found.inputs)) as progress:
-            for item in found.inputs:
-                landing.land(item, progress)
-    return Exit.SOME_FAILED if landing.failed else Exit.DONE
+        run_facts = RunFacts(
+            verb="ingest",
+            act_time_ms=now_ms,
+            software=f"pinakes {__version__}",
+            collection=configuration.collection,
+        )
+        with LandingRun(
+            stores.rows, actor, tally, run=act, facts=run_facts, crawl=found.crawl, also=job.write
+        ) as told:
+            lander = Lander(stores.rows, stores.archive, actor)
+            landing = _Landing(lander, told, found.crawl, configuration.collection, console)
+            if arguments.watch:
+                landing.watch(arguments, names)
+            landing.note_left(found.left)
+            if not found.inputs and not found.left:
+                console.warn("nothing to land: no archive file there")
+            with console.progress("ingest", total=_size(found.inputs)) as progress:
+                for item in found.inputs:
+                    landing.land(item, progress)
+        job.exit = Exit.SOME_FAILED if landing.failed else Exit.DONE
+    return job.exit
 
 
 def _found(arguments: argparse.Namespace, names: list[str]) -> Handover:
@@ -122,8 +140,11 @@ def _plan(found: Handover, console: Console) -> Exit:
 class _Landing:
     """Lands one input after the other, and says of each what became of it."""
 
-    def __init__(self, lander: Lander, crawl: str, collection: str, console: Console) -> None:
+    def __init__(
+        self, lander: Lander, told: LandingRun, crawl: str, collection: str, console: Console
+    ) -> None:
         self._lander = lander
+        self._told = told
         self._crawl = crawl
         self._collection = collection
         self._console = console
@@ -138,8 +159,10 @@ class _Landing:
             landed = self._lander.land(item.path, identity, self._collection)
         except (InputRefused, Conflict, DigestMismatch) as problem:
             self._console.warn(problem)
+            self._told.missed(problem)
             self.failed = True
         else:
+            self._told.landed(landed)
             self.failed = _report(landed, str(item.path), self._console) or self.failed
             progress.advance(landed.size)
             self._console.flush()  # a watch goes on for days, and its reader waits
@@ -155,6 +178,7 @@ class _Landing:
         """Land what settles, until a signal raises."""
 
         def listing() -> Iterator[Seen]:
+            self._told.beat()
             left: list[Path] = []
             if arguments.hook:
                 found = hand_over(arguments.hook, names)

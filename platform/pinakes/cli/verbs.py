@@ -38,6 +38,7 @@ VERBS = MappingProxyType(
         "convert": Verb("pinakes.cli.convert", "ARC files to WARC, and back, byte for byte"),
         "commit-copy": Verb("pinakes.cli.commit_copy", "the validated set over the second copy"),
         "dedupe": Verb("pinakes.cli.dedupe", "find duplicates in the store, write revisits"),
+        "serve": Verb("pinakes.cli.serve", "how crawls land: a page, metrics, health"),
         "fsck": Verb("pinakes.cli.fsck", "do rows and files agree; mend what died half-way"),
         "cluster": Verb("pinakes.cli.cluster", "real servers on this host, to develop and test"),
     }

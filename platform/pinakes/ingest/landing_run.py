@@ -50,14 +50,17 @@ class LandingRun:
         run: str,
         facts: RunFacts,
         crawl: str,
+        also: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`also` is called at each report, for whoever else is told."""
         self._rows = rows
         self._actor = actor
         self._tally = tally
         self._run = run
         self._facts = facts
         self._crawl = crawl
+        self._also = also
         self._clock = clock
         self._reported_s = clock()
         self._trouble: str | None = None
@@ -121,4 +124,5 @@ class LandingRun:
             counts={name: count for name, count in self._tally.counts().items() if count},
             trouble=self._trouble,
         )
+        self._also()
         set_run_progress(self._rows, self._run, progress)

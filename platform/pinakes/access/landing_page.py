@@ -1,0 +1,167 @@
+"""The page that shows how crawls land: what there is to say, and the template that says it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cache
+from importlib.resources import files
+
+import jinja2
+
+from pinakes import __version__
+from pinakes.catalog.crawl_totals import CrawlHead, CrawlTotals
+from pinakes.catalog.run_rows import RUNNING
+from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.ingest.tally import FAILED, MISMATCHES, REFUSED
+
+from .health import StoreHealth
+from .landing_view import STALLED, Flight, Landing, Run
+from .rates import Rate
+from .recent import Look
+
+FLIGHTS_SHOWN = 50
+CRAWLS_SHOWN = 200
+REFRESH_S = 5
+_CHOICES = (5, 30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlShown:
+    """A crawl as the page shows it; `totals` is None until they have been read."""
+
+    head: CrawlHead
+    totals: CrawlTotals | None
+    flights: tuple[Flight, ...]
+    runs: tuple[Run, ...]
+
+    @property
+    def states(self) -> Mapping[str, int]:
+        return Counter(flight.state for flight in self.flights)
+
+    @property
+    def stored(self) -> int | None:
+        if self.totals is None:
+            return None
+        return self.totals.counts.get("files", 0) - self.totals.counts.get("removed_files", 0)
+
+    @property
+    def rate(self) -> Rate:
+        return summed(self.runs)
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self.flights or self.runs)
+
+    @property
+    def is_troubled(self) -> bool:
+        states = self.states
+        missed = any(run.counts.get(n) for run in self.runs for n in (REFUSED, FAILED, MISMATCHES))
+        return bool(states.get(STALLED) or states.get("refused")) or missed
+
+    @property
+    def latest_ms(self) -> int:
+        return (self.totals.latest_ms if self.totals is not None else None) or 0
+
+
+def summed(runs: Sequence[Run]) -> Rate:
+    """The rate of all that are running."""
+    rates = [run.rate for run in runs if run.state == RUNNING]
+    return Rate(sum(rate.records_s for rate in rates), sum(rate.bytes_s for rate in rates))
+
+
+def landing_page(
+    landing: Look[Landing],
+    totals: Look[Mapping[str, CrawlTotals]],
+    health: Sequence[StoreHealth],
+    *,
+    refresh: str | None,
+) -> str:
+    """The page.  `refresh` is what the reader asked for: seconds, or `off`."""
+    seconds = None if refresh == "off" else _seconds(refresh)
+    crawls = _crawls(landing.value, totals.value or {}) if landing.value is not None else []
+    quiet = sorted(
+        (crawl for crawl in crawls if not crawl.is_busy), key=lambda c: c.latest_ms, reverse=True
+    )
+    return _template().render(
+        landing=landing,
+        totals=totals,
+        health=health,
+        busy=[crawl for crawl in crawls if crawl.is_busy],
+        quiet=quiet[:CRAWLS_SHOWN],
+        quiet_more=len(quiet) - CRAWLS_SHOWN,
+        rate=summed(landing.value.runs) if landing.value is not None else Rate(),
+        refresh=seconds,
+        choices=_CHOICES,
+        flights_shown=FLIGHTS_SHOWN,
+        version=__version__,
+    )
+
+
+def stylesheet() -> bytes:
+    """The style of all pages."""
+    return files(__package__).joinpath("style.css").read_bytes()
+
+
+def _seconds(text: str | None) -> int:
+    return next((choice for choice in _CHOICES if str(choice) == text), REFRESH_S)
+
+
+def _crawls(landing: Landing, totals: Mapping[str, CrawlTotals]) -> list[CrawlShown]:
+    flights: dict[str, list[Flight]] = {}
+    for flight in landing.flights:
+        flights.setdefault(crawl_of(flight.file), []).append(flight)
+    runs: dict[str | None, list[Run]] = {}
+    for run in landing.runs:
+        runs.setdefault(run.crawl, []).append(run)
+    return [
+        CrawlShown(
+            head=head,
+            totals=totals.get(head.crawl),
+            flights=tuple(sorted(flights.get(head.crawl, []), key=lambda f: f.since_ms or 0)),
+            runs=tuple(runs.get(head.crawl, [])),
+        )
+        for head in landing.heads
+    ]
+
+
+@cache
+def _template() -> jinja2.Template:
+    source = files(__package__).joinpath("landing.html").read_text("utf-8")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(number=_number, size=_size, moment=_moment, span=_span)
+    return environment.from_string(source)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "…"
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
+
+
+def _size(value: float | None) -> str:
+    """Bytes in decimal units."""
+    if value is None:
+        return "…"
+    for suffix in ("B", "kB", "MB", "GB", "TB"):
+        if value < 1000 or suffix == "TB":
+            break
+        value /= 1000
+    return f"{value:.0f} {suffix}" if suffix == "B" else f"{value:.1f} {suffix}"
+
+
+def _moment(time_ms: int) -> str:
+    return datetime.fromtimestamp(time_ms / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _span(milliseconds: float) -> str:
+    """`4 s`, `12 min`, `3 h`, `2 days`."""
+    seconds = max(0, round(milliseconds / 1000))
+    for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"

@@ -1,0 +1,167 @@
+"""How crawls land, read from the rows: by any host, while others land.
+
+Two questions of different cost.  Who lands what now: `inflight` and the rows of those files,
+the latest ingest runs, the heads of the crawls.  What has landed so far: the counts of each
+crawl, a cell for each of its files; only those are read again that may have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pinakes.catalog.crawl_totals import CrawlHead, CrawlTotals, read_totals, scan_heads
+from pinakes.catalog.file_rows import INFLIGHT, read_entries
+from pinakes.catalog.run_rows import RUNNING, RunEntry, latest_runs
+from pinakes.hbase_schema.name_keys import crawl_of, decode_file_key
+from pinakes.ingest.landing import LANDING, VERB
+from pinakes.row_store.port import RowStore
+
+from .rates import Rate, Rates
+
+LOADING = "loading"
+STALLED = "stalled"
+INFLIGHT_LIMIT = 10_000
+"""Files in flight that are looked at: where a large crawl is taken out, all of it is."""
+
+RUNS_LIMIT = 200
+RECOUNT_S = 3600.0
+RECENT_MS = 3600_000
+"""An ingest that has ended is shown for so long."""
+
+SILENT_MS = 120_000
+"""An ingest that has not been heard of for so long may be dead, or busy with a large file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flight:
+    """A file that lands or leaves, or was refused on the way.
+
+    `state` is that of the file; `stalled` where it should land and nobody holds the claim
+    any more: the same command, run again, completes it.
+    """
+
+    file: str
+    state: str
+    act: str
+    owner: str | None
+    since_ms: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """An ingest: its row, its rate lately, and whether it is `running`, `silent` or ended."""
+
+    entry: RunEntry
+    state: str
+    rate: Rate
+
+    @property
+    def crawl(self) -> str | None:
+        return self.entry.progress.crawl if self.entry.progress is not None else None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return self.entry.progress.counts if self.entry.progress is not None else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """Who lands what at `at_ms`; `more` files are in flight than were looked at."""
+
+    at_ms: int
+    heads: tuple[CrawlHead, ...]
+    flights: tuple[Flight, ...]
+    runs: tuple[Run, ...]
+    more: bool
+
+    def busy_crawls(self) -> set[str]:
+        """The crawls in which something happens, or has just happened."""
+        crawls = {crawl_of(flight.file) for flight in self.flights}
+        return crawls | {run.crawl for run in self.runs if run.crawl is not None}
+
+
+@dataclass(slots=True)
+class LandingView:
+    """Reads who lands what.  For one thread."""
+
+    rows: RowStore
+    now_ms: Callable[[], int]
+    is_gone: Callable[[str], bool]
+    rates: Rates = field(default_factory=Rates)
+
+    def read(self) -> Landing:
+        """A few scans, none of them longer than `INFLIGHT_LIMIT` rows but that of crawls."""
+        now_ms = self.now_ms()
+        found = self.rows.scan(INFLIGHT, limit_rows=INFLIGHT_LIMIT + 1)
+        names = [decode_file_key(row.key) for row in found]
+        return Landing(
+            at_ms=now_ms,
+            heads=tuple(scan_heads(self.rows)),
+            flights=self._flights(names[:INFLIGHT_LIMIT], now_ms),
+            runs=self._runs(now_ms),
+            more=len(names) > INFLIGHT_LIMIT,
+        )
+
+    def _flights(self, names: list[str], now_ms: int) -> tuple[Flight, ...]:
+        flights = []
+        for name, entry in read_entries(self.rows, names).items():
+            claim, state = entry.claim, entry.state or LANDING
+            held = claim is not None and claim.expires_ms > now_ms
+            if state in (LANDING, LOADING) and (
+                claim is None or not held or self.is_gone(claim.owner)
+            ):
+                state = STALLED
+            flights.append(
+                Flight(
+                    file=name,
+                    state=state,
+                    act=claim.act if claim is not None else "",
+                    owner=claim.owner if claim is not None else None,
+                    since_ms=claim.act_time_ms if claim is not None else None,
+                )
+            )
+        return tuple(flights)
+
+    def _runs(self, now_ms: int) -> tuple[Run, ...]:
+        runs = []
+        for entry in latest_runs(self.rows, VERB, RUNS_LIMIT):
+            progress = entry.progress
+            heard_ms = progress.at_ms if progress is not None else entry.facts.act_time_ms
+            age_ms = now_ms - heard_ms
+            state = entry.state
+            if state == RUNNING and progress is not None and self.is_gone(progress.owner):
+                state = "dead"
+            elif state == RUNNING and age_ms > SILENT_MS:
+                state = "silent"
+            if state != RUNNING and age_ms > RECENT_MS:
+                continue
+            runs.append(Run(entry=entry, state=state, rate=self.rates.rate_of(entry)))
+        self.rates.keep({run.entry.run for run in runs})
+        return tuple(runs)
+
+
+@dataclass(slots=True)
+class TotalsView:
+    """Reads what has landed in each crawl, and keeps what cannot have changed.  For one thread."""
+
+    rows: RowStore
+    clock: Callable[[], float]
+    _kept: dict[str, tuple[CrawlTotals, int, float, bool]] = field(default_factory=dict)
+
+    def read(self, busy: set[str]) -> Mapping[str, CrawlTotals]:
+        """The totals by crawl.  Read again are crawls that are or were busy, that changed their
+        state, and each once in `RECOUNT_S`."""
+        kept = {}
+        for head in scan_heads(self.rows):
+            known = self._kept.get(head.crawl)
+            if known is None or head.crawl in busy or self._is_old(known, head):
+                totals = read_totals(self.rows, head.crawl, verb=VERB)
+                known = (totals, head.changed_ms, self.clock(), head.crawl in busy)
+            kept[head.crawl] = known
+        self._kept = kept
+        return {crawl: known[0] for crawl, known in kept.items()}
+
+    def _is_old(self, known: tuple[CrawlTotals, int, float, bool], head: CrawlHead) -> bool:
+        _, changed_ms, read_s, was_busy = known
+        return was_busy or head.changed_ms != changed_ms or self.clock() - read_s > RECOUNT_S

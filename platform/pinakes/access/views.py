@@ -1,0 +1,54 @@
+"""All that is shown of the stores, each part as old as it has to be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.crawl_totals import CrawlTotals
+from pinakes.ingest.acts import Actor
+from pinakes.row_store.port import RowStore
+
+from .health import Health, StoreHealth
+from .landing_view import Landing, LandingView, TotalsView
+from .recent import Look, Recent
+
+LANDING_EVERY_S = 2.0
+TOTALS_EVERY_S = 5.0
+WAIT_S = 2.0
+
+
+class Views:
+    """Reads a pair of stores for whoever looks.  Safe for several threads."""
+
+    def __init__(self, rows: RowStore, archive: ArchiveReader) -> None:
+        actor = Actor()
+        self._landing = Recent(
+            LandingView(rows, actor.now_ms, actor.is_gone).read, every_s=LANDING_EVERY_S
+        )
+        totals = TotalsView(rows, time.monotonic)
+        self._totals = Recent(lambda: totals.read(self._busy()), every_s=TOTALS_EVERY_S)
+        self._health = Health(rows, archive)
+
+    def _busy(self) -> set[str]:
+        landing = self._landing.look().value
+        return landing.busy_crawls() if landing is not None else set()
+
+    def health(self) -> list[StoreHealth]:
+        """How the stores are.  Takes some seconds at most, as all of these."""
+        return self._health.check()
+
+    def landing(self) -> Look[Landing]:
+        """Who lands what."""
+        return self._landing.look(WAIT_S)
+
+    def totals(self) -> Look[Mapping[str, CrawlTotals]]:
+        """What has landed, by crawl."""
+        return self._totals.look(WAIT_S)
+
+    def close(self, wait_s: float = 5.0) -> bool:
+        """Read no more; whether nothing is being read now, so that stores may be closed."""
+        closers = (self._landing.close, self._totals.close, self._health.close)
+        idle = [close(wait_s) for close in closers]
+        return all(idle)
