@@ -15,10 +15,9 @@ from pinakes import __version__
 from pinakes.catalog.crawl_totals import CrawlHead, CrawlTotals
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.ingest.tally import FAILED, MISMATCHES, REFUSED
 
 from .health import StoreHealth
-from .landing_view import STALLED, Flight, Landing, Run
+from .landing_view import Flight, Landing, Run
 from .rates import Rate
 from .recent import Look
 
@@ -38,7 +37,7 @@ class CrawlShown:
     runs: tuple[Run, ...]
 
     @property
-    def states(self) -> Mapping[str, int]:
+    def states(self) -> Counter[str]:
         return Counter(flight.state for flight in self.flights)
 
     @property
@@ -54,12 +53,6 @@ class CrawlShown:
     @property
     def is_busy(self) -> bool:
         return bool(self.flights or self.runs)
-
-    @property
-    def is_troubled(self) -> bool:
-        states = self.states
-        missed = any(run.counts.get(n) for run in self.runs for n in (REFUSED, FAILED, MISMATCHES))
-        return bool(states.get(STALLED) or states.get("refused")) or missed
 
     @property
     def latest_ms(self) -> int:

@@ -7,7 +7,8 @@ crawl, a cell for each of its files; only those are read again that may have cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pinakes.catalog.crawl_totals import CrawlHead, CrawlTotals, read_totals, scan_heads
@@ -30,7 +31,7 @@ RECENT_MS = 3600_000
 """An ingest that has ended is shown for so long."""
 
 SILENT_MS = 120_000
-"""An ingest that has not been heard of for so long may be dead, or busy with a large file."""
+"""An ingest that has no file in flight and was not heard of for so long may be dead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +62,8 @@ class Run:
         return self.entry.progress.crawl if self.entry.progress is not None else None
 
     @property
-    def counts(self) -> Mapping[str, int]:
-        return self.entry.progress.counts if self.entry.progress is not None else {}
+    def counts(self) -> Counter[str]:
+        return Counter(self.entry.progress.counts if self.entry.progress is not None else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +96,12 @@ class LandingView:
         now_ms = self.now_ms()
         found = self.rows.scan(INFLIGHT, limit_rows=INFLIGHT_LIMIT + 1)
         names = [decode_file_key(row.key) for row in found]
+        flights = self._flights(names[:INFLIGHT_LIMIT], now_ms)
         return Landing(
             at_ms=now_ms,
             heads=tuple(scan_heads(self.rows)),
-            flights=self._flights(names[:INFLIGHT_LIMIT], now_ms),
-            runs=self._runs(now_ms),
+            flights=flights,
+            runs=self._runs(flights, now_ms),
             more=len(names) > INFLIGHT_LIMIT,
         )
 
@@ -123,8 +125,11 @@ class LandingView:
             )
         return tuple(flights)
 
-    def _runs(self, now_ms: int) -> tuple[Run, ...]:
+    def _runs(self, flights: Iterable[Flight], now_ms: int) -> tuple[Run, ...]:
         runs = []
+        at_work = {
+            _process_of(f.owner) for f in flights if f.owner and f.state in (LANDING, LOADING)
+        }
         for entry in latest_runs(self.rows, VERB, RUNS_LIMIT):
             progress = entry.progress
             heard_ms = progress.at_ms if progress is not None else entry.facts.act_time_ms
@@ -133,12 +138,18 @@ class LandingView:
             if state == RUNNING and progress is not None and self.is_gone(progress.owner):
                 state = "dead"
             elif state == RUNNING and age_ms > SILENT_MS:
-                state = "silent"
+                owner = progress.owner if progress is not None else ""
+                state = RUNNING if _process_of(owner) in at_work else "silent"
             if state != RUNNING and age_ms > RECENT_MS:
                 continue
             runs.append(Run(entry=entry, state=state, rate=self.rates.rate_of(entry)))
         self.rates.keep({run.entry.run for run in runs})
         return tuple(runs)
+
+
+def _process_of(owner: str) -> str:
+    """`HOST/PID/START` of an owner: its workers have names of their own."""
+    return owner.rpartition("/")[0]
 
 
 @dataclass(slots=True)

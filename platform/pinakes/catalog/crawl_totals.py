@@ -7,7 +7,7 @@ file, so whoever asks often keeps the answer (`access.landing_view`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinakes.hbase_schema.cells import decode_cell
@@ -32,7 +32,7 @@ class CrawlHead:
 class CrawlTotals:
     """Sums over all acts of a crawl; `latest_ms` is None where nothing has landed."""
 
-    counts: Mapping[str, int]
+    counts: Counter[str]
     latest_ms: int | None
 
 
