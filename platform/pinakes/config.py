@@ -179,6 +179,29 @@ class Configuration:
         parse_seconds, 120.0, "seconds for which HBase is asked again"
     )
     hbase_connections: int = _setting(parse_count, 8, "connections to HBase, at most")
+    hdfs: str | None = _setting(
+        _optional(_parse_text), None, "folder in HDFS, for archive files: hdfs://host:port/folder"
+    )
+    hdfs_web: str | None = _setting(
+        _optional(_parse_text), None, "the name nodes' web servers, for checksums; none: read back"
+    )
+    hdfs_config: Path | None = _setting(
+        _parse_path, None, "folder of core-site.xml and hdfs-site.xml; HADOOP_CONF_DIR where unset"
+    )
+    hdfs_principal: str | None = _setting(
+        _optional(_parse_text), None, "who we are, for Kerberos; the ticket that is there: none"
+    )
+    hdfs_keytab: Path | None = _setting(_parse_path, None, "the principal's keytab")
+    hdfs_ticket_cache: Path | None = _setting(
+        _parse_path, None, "Kerberos' tickets; Kerberos' own where unset"
+    )
+    hdfs_replication: int | None = _setting(
+        _optional(parse_count), None, "copies of each block; none: as the cluster has it"
+    )
+    hdfs_block_bytes: int | None = _setting(
+        _optional(parse_size), None, "size of blocks; none: as the cluster has it"
+    )
+    hdfs_patience_s: float = _setting(parse_seconds, 120.0, "seconds for which HDFS is asked again")
     hbase_command: str = _setting(
         _parse_command, "hbase", "HBase's command, for bulk loads and backups"
     )

@@ -15,13 +15,14 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pinakes.archive_store.hdfs_connection import HdfsConnection, parse_web
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError, MissingExtra
+from pinakes.errors import ConfigError
 from pinakes.hadoop_tools import HadoopTools, parse_command
 from pinakes.hbase_schema.tables import Schema, declared_schema
-from pinakes.ingest.tally import ROW_RETRIES, Tally
+from pinakes.ingest.tally import ARCHIVE_RETRIES, ROW_RETRIES, Tally
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
 from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Tls, parse_servers
@@ -51,7 +52,7 @@ def open_stores(configuration: Configuration, *, tally: Tally | None = None) -> 
     """
     with (
         closing(_open_rows(configuration, tally or Tally())) as rows,
-        open_archive(configuration) as archive,
+        open_archive(configuration, tally=tally) as archive,
     ):
         yield Stores(rows=rows, archive=archive, runs_folder=configuration.store / RUNS)
 
@@ -72,12 +73,18 @@ def _open_rows(configuration: Configuration, tally: Tally) -> RowStore:
 
 
 @contextmanager
-def open_archive(configuration: Configuration) -> Iterator[ArchiveStore]:
-    """The archive store alone, there or not yet."""
+def open_archive(
+    configuration: Configuration, *, tally: Tally | None = None
+) -> Iterator[ArchiveStore]:
+    """The archive store alone, there or not yet; `tally` counts how often it is asked again."""
     if configuration.profile == "embedded":
         yield LocalArchiveStore(configuration.store / ARCHIVE)
         return
-    raise MissingExtra("the archive store of the cluster profile is not built yet")
+    from pinakes.archive_store.hdfs import HdfsArchiveStore
+
+    on_retry = (tally or Tally()).counting(ARCHIVE_RETRIES)
+    with closing(HdfsArchiveStore(hdfs_connection(configuration), on_retry=on_retry)) as archive:
+        yield archive
 
 
 def schema_of(configuration: Configuration) -> Schema:
@@ -147,3 +154,24 @@ def hbase_connection(configuration: Configuration) -> HBaseConnection:
         )
     except ValueError as error:
         raise ConfigError(f"hbase or hbase_admin should be {error}") from error
+
+
+def hdfs_connection(configuration: Configuration) -> HdfsConnection:
+    """How the configuration says that HDFS is reached; `Raises` ConfigError."""
+    if configuration.hdfs is None:
+        raise ConfigError("hdfs names no folder in HDFS, and the cluster profile needs one")
+    try:
+        web = parse_web(configuration.hdfs_web) if configuration.hdfs_web else ()
+    except ValueError as error:
+        raise ConfigError(f"hdfs_web should be {error}") from error
+    return HdfsConnection(
+        url=configuration.hdfs,
+        web=web,
+        config_folder=configuration.hdfs_config,
+        principal=configuration.hdfs_principal,
+        keytab=configuration.hdfs_keytab,
+        ticket_cache=configuration.hdfs_ticket_cache,
+        replication=configuration.hdfs_replication,
+        block_bytes=configuration.hdfs_block_bytes,
+        patience_s=configuration.hdfs_patience_s,
+    )

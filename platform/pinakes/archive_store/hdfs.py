@@ -1,0 +1,203 @@
+"""A folder in HDFS as an archive store.
+
+    FOLDER/crawl/path.warc.gz        published
+    FOLDER/.landing/TOKEN/NONCE      written aside
+
+Publishing is HDFS's rename without overwriting, which is atomic and refuses a taken name.
+Each writer's file has a nonce for its name: a writer that was thought dead cannot publish,
+cut or delete the file of the one that took its place (docs/adr/0016-archive-store-on-hdfs.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from secrets import token_hex
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from isal import isal_zlib
+
+from pinakes.errors import InputRefused, StoreUnavailable
+
+from .hdfs_calls import HdfsCalls
+from .hdfs_connection import HdfsConnection
+from .hdfs_errors import NotThere
+from .hdfs_listing import folder_sizes, walk_files
+from .hdfs_reading import HdfsFile, identity_of, pieces_of
+from .hdfs_web import kept_checksum
+from .hdfs_writing import AsideIO
+from .names import check_file_name
+from .port import ASIDE, StoredFile
+
+if TYPE_CHECKING:
+    from hdfs_native import Client
+
+# Less is read back sooner than two web servers answer.
+_ASKED_FROM_BYTES = 8 << 20
+
+
+class HdfsArchiveStore:
+    """Archive files below one folder of HDFS.  For several threads, and across forks."""
+
+    def __init__(
+        self, connection: HdfsConnection, *, on_retry: Callable[[], None] = lambda: None
+    ) -> None:
+        """`on_retry` is called whenever HDFS is asked again."""
+        self.connection = connection
+        self._calls = HdfsCalls(connection, on_retry)
+
+    def close(self) -> None:
+        """Let go of the connection; a later call makes another."""
+        self._calls.close()
+
+    def open(self, name: str) -> BinaryIO:
+        return cast("BinaryIO", HdfsFile(self._calls, self._path(name), name))
+
+    def size(self, name: str) -> int | None:
+        path = self._path(name)
+        try:
+            status = self._calls.ask(name, lambda client: client.get_file_info(path))
+        except NotThere:
+            return None
+        return None if status.isdir else status.length
+
+    @contextmanager
+    def create_aside(self, token: str) -> Iterator[HdfsAsideFile]:
+        folder = self._aside_folder(token)
+        self._calls.ask(token, lambda client: client.delete(folder, True))
+        aside = HdfsAsideFile(self, self._calls, f"{folder}/{token_hex(8)}", token)
+        try:
+            yield aside
+        except BaseException:
+            with suppress(StoreUnavailable):  # what is left here is `ASIDE/token`
+                aside.remove(self._calls.once)
+            raise
+        aside.remove(self._calls.ask)
+
+    def rename(self, name: str, new_name: str) -> None:
+        self.move(self._path(name), name, new_name)
+
+    def checksum(self, name: str) -> str:
+        with HdfsFile(self._calls, self._path(name), name) as file:
+            return sha256_of(file)
+
+    def delete(self, name: str) -> None:
+        head, _, token = name.partition("/")
+        if head == ASIDE:
+            folder = self._aside_folder(token)
+            self._calls.ask(name, lambda client: client.delete(folder, True))
+        elif self.size(name) is not None:
+            path = self._path(name)
+            self._calls.ask(name, lambda client: client.delete(path, False))
+
+    def list(self, prefix: str = "") -> Iterator[StoredFile]:
+        root = self.connection.folder
+        if prefix == ASIDE:
+            for token, size in folder_sizes(self._calls, f"{root}/{ASIDE}"):
+                yield StoredFile(f"{ASIDE}/{token}", size)
+            return
+        folder = self._path(prefix) if prefix else root
+        for name, size in walk_files(self._calls, folder, f"{prefix}/" if prefix else ""):
+            yield StoredFile(name, size)
+
+    def move(self, path: str, name: str, new_name: str) -> None:
+        """Give what lies at `path` a name that is not taken.
+
+        Asked again after an answer that was lost, HDFS has no file to rename; then the one
+        that has the new name is looked at.
+        """
+        target = self._path(new_name)
+        status = self._calls.ask(name, lambda client: client.get_file_info(path))
+        if status.isdir:
+            raise NotThere("a folder, and not a file", file=name)
+        parent = target.rpartition("/")[0]
+        try:
+            self._calls.ask(new_name, lambda client: client.mkdirs(parent, create_parent=True))
+        except NotThere as error:
+            raise InputRefused("a file stands where a folder would", file=new_name) from error
+
+        def rename(client: Client) -> None:
+            try:
+                client.rename(path, target)
+            except FileNotFoundError:
+                if identity_of(client.get_file_info(target)) != identity_of(status):
+                    raise
+
+        self._calls.ask(new_name, rename)
+
+    def _path(self, name: str) -> str:
+        return f"{self.connection.folder}/{check_file_name(name)}"
+
+    def _aside_folder(self, token: str) -> str:
+        path = check_file_name(token)
+        if len(path.parts) > 1:
+            raise InputRefused("a token is one plain name", file=token)
+        return f"{self.connection.folder}/{ASIDE}/{path}"
+
+
+class HdfsAsideFile:
+    """A file in `.landing`, until it is published."""
+
+    def __init__(self, store: HdfsArchiveStore, calls: HdfsCalls, path: str, token: str) -> None:
+        from hdfs_native import WriteOptions
+
+        connection = store.connection
+        options = WriteOptions(
+            block_size=connection.block_bytes,
+            replication=connection.replication,
+            overwrite=True,  # its own, where an answer was lost
+        )
+        self._store = store
+        self._calls = calls
+        self._path = path
+        self._token = token
+        self._web = connection.web
+        self._file = AsideIO(calls, path, token, options, vouched=bool(connection.web))
+
+    @property
+    def file(self) -> BinaryIO:
+        return cast("BinaryIO", self._file)
+
+    def checksum(self) -> str:
+        self._file.finish()
+        with HdfsFile(self._calls, self._path, self._token) as file:
+            return sha256_of(file)
+
+    def crc32(self) -> int:
+        if self._is_vouched_for():
+            return self._file.crc32
+        crc = 0
+        with HdfsFile(self._calls, self._path, self._token) as file:
+            for piece in pieces_of(file):
+                crc = isal_zlib.crc32(piece, crc)
+        return crc
+
+    def publish(self, name: str) -> None:
+        self._file.finish()
+        self._store.move(self._path, self._token, name)
+
+    def remove(self, ask: Callable[[str, Callable[[Client], object]], object]) -> None:
+        """Remove what was not published, and the token's folder, unless another has it."""
+        self._file.close()
+        folder = self._path.rpartition("/")[0]
+        ask(self._token, lambda client: client.delete(self._path, False))
+        with suppress(StoreUnavailable):  # it is not empty
+            self._calls.once(self._token, lambda client: client.delete(folder, False))
+
+    def _is_vouched_for(self) -> bool:
+        """Has HDFS the checksum that what was written has?"""
+        status = self._file.finish()
+        written = self._file.kept
+        if written is None or status.length < _ASKED_FROM_BYTES:
+            return False
+        kept = kept_checksum(self._web, self._path, status.owner)
+        return kept is not None and kept.comparable and kept.digest == written.digest()
+
+
+def sha256_of(file: HdfsFile) -> str:
+    """The SHA-256 of a file, in hex."""
+    state = hashlib.sha256()
+    for piece in pieces_of(file):
+        state.update(piece)
+    return state.hexdigest()

@@ -1,0 +1,137 @@
+"""Calls to HDFS through hdfs-native: a client a process, asked again while HDFS is away.
+
+hdfs-native keeps connections to data nodes, for all its clients, until 3 s after their last
+read; and threads, which no forked process inherits.  So a forked process makes a client of
+its own, and a fork waits until no connection is kept: one used by two processes would give
+each the other's bytes.  (Which supposes that no other thread reads while one forks.)
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from pinakes.errors import ConfigError, MissingExtra
+
+from .hdfs_connection import HdfsConnection
+from .hdfs_errors import FOREIGN, failure_of
+
+if TYPE_CHECKING:
+    from hdfs_native import Client
+
+T = TypeVar("T")
+_FIRST_PAUSE_S = 0.1
+_LONGEST_PAUSE_S = 5.0
+_KEPT_S = 3.2
+"""How long hdfs-native keeps a connection (3 s, in the source of 0.14), and a little."""
+
+
+class HdfsCalls:
+    """hdfs-native's client of one connection, for several threads."""
+
+    def __init__(
+        self, connection: HdfsConnection, on_retry: Callable[[], None] = lambda: None
+    ) -> None:
+        """`on_retry` is called before each attempt behind the first."""
+        try:
+            import hdfs_native
+        except ImportError as error:
+            raise MissingExtra(
+                "HDFS needs the extra `cluster`: pip install pinakes[cluster]"
+            ) from error
+        self._native = hdfs_native
+        self._connection = connection
+        self._on_retry = on_retry
+        self._lock = threading.Lock()
+        self._client: Client | None = None
+        self._pid = 0
+
+    def ask(self, name: str, act: Callable[[Client], T]) -> T:
+        """What `act` gets of a client; asked again while HDFS is away.
+
+        So `act` must do no harm when it is done twice, even where it was thought to have
+        failed.  Raises at once what no patience mends, about `name`.
+        """
+        began = time.monotonic()
+        pauses_s = pauses(self._connection.patience_s, lambda: time.monotonic() - began)
+        while True:
+            try:
+                return act(self.client())
+            except FOREIGN as error:
+                failure = failure_of(error, name)
+                pause_s = next(pauses_s, None) if failure.passes else None
+                if pause_s is None:
+                    raise failure.error from error
+                time.sleep(pause_s)
+                self._on_retry()
+
+    def once(self, name: str, act: Callable[[Client], T]) -> T:
+        """What `act` gets of a client, asked once."""
+        try:
+            return act(self.client())
+        except FOREIGN as error:
+            raise failure_of(error, name).error from error
+
+    def client(self) -> Client:
+        """This process's own client."""
+        if self._pid != os.getpid():
+            with self._lock:
+                if self._pid != os.getpid():
+                    self._inherit()
+                    self._client = self._connect()
+                    self._pid = os.getpid()
+        _last_use.at_s = time.monotonic()
+        assert self._client is not None
+        return self._client
+
+    def close(self) -> None:
+        """Let go of the client; a later call makes another."""
+        if self._pid == os.getpid():
+            self._client, self._pid = None, 0
+
+    def _inherit(self) -> None:
+        if self._client is not None:
+            _inherited.append(self._client)  # its threads are not here: it could not be ended
+        self._lock = threading.Lock()
+
+    def _connect(self) -> Client:
+        given = self._connection
+        try:
+            return self._native.Client(
+                given.server,
+                {},
+                str(given.config_folder) if given.config_folder else None,
+                kerberos_principal=given.principal,
+                kerberos_keytab=str(given.keytab) if given.keytab else None,
+                kerberos_cache=str(given.ticket_cache) if given.ticket_cache else None,
+            )
+        except FOREIGN as error:
+            raise ConfigError(f"HDFS cannot be reached as configured: {error}") from error
+
+
+def pauses(patience_s: float, elapsed_s: Callable[[], float]) -> Iterator[float]:
+    """Seconds to wait before each new attempt: twice as long each time, half of it by chance."""
+    longest = _FIRST_PAUSE_S
+    while (left := patience_s - elapsed_s()) > 0:
+        chance = random.random()  # noqa: S311  (lest all who lost one server come back together)
+        yield min(longest * (0.5 + chance / 2), left)
+        longest = min(2 * longest, _LONGEST_PAUSE_S)
+
+
+class _LastUse:
+    at_s = -_KEPT_S
+
+
+_last_use = _LastUse()
+_inherited: list[Client] = []
+
+
+def _wait_for_connections_to_lapse() -> None:
+    time.sleep(max(0.0, _last_use.at_s + _KEPT_S - time.monotonic()))
+
+
+os.register_at_fork(before=_wait_for_connections_to_lapse)

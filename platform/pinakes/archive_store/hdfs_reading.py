@@ -1,0 +1,139 @@
+"""A file in HDFS, read at any offset.
+
+Read on from where the last read ended, it reads ahead, up to 4 MiB; elsewhere it reads what
+it is asked for.  A file that is not the one that was opened (its length, or the time it was
+closed) is refused, and blocks have names of their own: so no two files' bytes are mixed.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pinakes.errors import InputRefused
+
+from .hdfs_errors import NotThere
+
+if TYPE_CHECKING:
+    from hdfs_native import Client, FileReader, FileStatus
+
+    from .hdfs_calls import HdfsCalls
+
+_FIRST_AHEAD_BYTES = 1 << 18
+_MOST_AHEAD_BYTES = 4 << 20
+_PIECE_BYTES = 1 << 20
+
+
+class Identity(NamedTuple):
+    """What tells a file from another of its name: a rename changes neither."""
+
+    size: int
+    closed_ms: int
+
+
+def identity_of(status: FileStatus) -> Identity:
+    """The identity of what HDFS says this of."""
+    return Identity(status.length, status.modification_time)
+
+
+class HdfsFile(io.RawIOBase):
+    """A published file, seekable; not for several threads.
+
+    Raises NotThere where there is none.
+    """
+
+    def __init__(self, calls: HdfsCalls, path: str, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self._calls = calls
+        self._path = path
+        self._at = 0
+        self._ahead = b""
+        self._ahead_at = 0
+        self._next_ahead = _FIRST_AHEAD_BYTES
+        self._file: FileReader | None = None
+        status = calls.ask(name, lambda client: client.get_file_info(path))
+        if status.isdir:
+            raise NotThere("a folder, and not a file", file=name)
+        self._identity = identity_of(status)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        base = (0, self._at, self._identity.size)[whence]
+        if base + offset < 0:
+            raise ValueError("a place before the beginning of the file")
+        self._at = base + offset
+        return self._at
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        left = max(self._identity.size - self._at, 0)
+        wanted = left if size is None or size < 0 else min(size, left)
+        if not wanted:
+            return b""
+        start = self._at - self._ahead_at
+        if not 0 <= start <= len(self._ahead) - wanted:
+            self._fetch(wanted)
+            start = 0
+        self._at += wanted
+        return self._ahead[start : start + wanted]
+
+    def readinto(self, buffer: Any, /) -> int:
+        with memoryview(buffer) as whole, whole.cast("B") as view:
+            data = self.read(view.nbytes)
+            view[: len(data)] = data
+        return len(data)
+
+    def readall(self) -> bytes:
+        return self.read()
+
+    def close(self) -> None:
+        self._file, self._ahead = None, b""
+        super().close()
+
+    def _fetch(self, wanted: int) -> None:
+        """Have `wanted` bytes from where we are, and more where reading goes on."""
+        kept = b""
+        length = wanted
+        if self._ahead_at <= self._at <= self._ahead_at + len(self._ahead):
+            kept = self._ahead[self._at - self._ahead_at :]
+            length = max(wanted - len(kept), self._next_ahead)
+            self._next_ahead = min(2 * self._next_ahead, _MOST_AHEAD_BYTES)
+        else:
+            self._next_ahead = _FIRST_AHEAD_BYTES
+        start = self._at + len(kept)
+        length = min(length, self._identity.size - start)
+        fetched = self._calls.ask(self.name, lambda client: self._read(client, start, length))
+        if len(fetched) != length:
+            raise InputRefused("the file became shorter while it was read", file=self.name)
+        self._ahead, self._ahead_at = kept + fetched, self._at
+
+    def _read(self, client: Client, start: int, length: int) -> bytes:
+        if self._file is None:
+            self._file = self._opened(client)
+        try:
+            return bytes(self._file.read_range(start, length))
+        except BaseException:
+            self._file = None  # and look where its blocks are now
+            raise
+
+    def _opened(self, client: Client) -> FileReader:
+        file = client.read(self._path)
+        # Looked at after its blocks were: what it was before and is after, it was between.
+        if identity_of(client.get_file_info(self._path)) != self._identity:
+            raise InputRefused("the file was replaced while it was read", file=self.name)
+        return file
+
+
+def pieces_of(file: HdfsFile) -> Iterator[bytes]:
+    """A file in pieces, in order."""
+    while piece := file.read(_PIECE_BYTES):
+        yield piece
