@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-for name in ("catalog", "warc"):
+for name in ("catalog", "row_store", "warc"):
     folder = str(Path(__file__).parent.parent / name)
     if folder not in sys.path:
         sys.path.append(folder)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from isal import isal_zlib
 
@@ -22,13 +24,38 @@ from pinakes.warc.source import SeekableFile
 _PIECE_BYTES = 1 << 20
 
 
+class Writer(Protocol):
+    """What a copy is written to."""
+
+    def write(self, data: memoryview, /) -> int:
+        """Take some of it, now or later; how many bytes were taken."""
+        ...
+
+    def flush(self) -> None:
+        """Return when all that was taken is written."""
+        ...
+
+
+Writers = Callable[[BinaryIO], AbstractContextManager[Writer]]
+
+
+@contextmanager
+def direct_writer(file: BinaryIO) -> Iterator[Writer]:
+    """Writes go to the file at once."""
+    yield file
+
+
 class CopyingFile:
     """A seekable file over another one, with a copy that follows what is read.
 
     `copied_bytes` and `crc32` are of what the copy has so far.
     """
 
-    def __init__(self, file: SeekableFile, copy: BinaryIO) -> None:
+    def __init__(
+        self, file: SeekableFile, copy: Writer, beat: Callable[[], None] = lambda: None
+    ) -> None:
+        """`beat` is called now and then, as long as the copy grows."""
+        self._beat = beat
         self._file = file
         self._copy = copy
         self._at = 0
@@ -60,6 +87,7 @@ class CopyingFile:
     def finish(self) -> str:
         """Copy what nobody read; return the SHA-256 of the whole file, in hex."""
         self._catch_up(None)
+        self._copy.flush()
         return self._sha256.hexdigest()
 
     def _catch_up(self, end: int | None) -> None:
@@ -75,6 +103,7 @@ class CopyingFile:
             self._take(memoryview(data))
 
     def _take(self, fresh: memoryview) -> None:
+        self._beat()
         self._sha256.update(fresh)
         self.crc32 = isal_zlib.crc32(fresh, self.crc32)
         self.copied_bytes += len(fresh)

@@ -20,6 +20,7 @@ from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import put_counts, require_open
 from pinakes.catalog.file_rows import (
+    LEASE_MS,
     FileEntry,
     Held,
     read_entry,
@@ -37,7 +38,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.source import Source, open_source
 
 from .acts import Actor
-from .copying import CopyingFile, check_same_file
+from .copying import CopyingFile, Writers, check_same_file, direct_writer
 from .landed import Landed, write_facts, write_rows
 from .publishing import publish_pair
 from .row_sink import RowSinks, stored_rows
@@ -71,15 +72,18 @@ class Lander:
         actor: Actor,
         *,
         sinks: RowSinks | None = None,
+        writers: Writers = direct_writer,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`sinks` take the captures' rows, in place of the row store itself.
+        """`sinks` take the captures' rows, in place of the row store itself, and `writers`
+        the copy, in place of the archive store's file (see `overlapped`).
 
         `at` is called after each step, with its name: tests end the process there.
         """
         self._rows = rows
         self._sinks = sinks or stored_rows(rows)
         self._archive = archive
+        self._writers = writers
         self._actor = actor
         self._at = at
 
@@ -152,9 +156,10 @@ class Lander:
             path.open("rb", buffering=0) as file,
             self._archive.create_aside(f"{token}.copy") as copy,
             self._archive.create_aside(f"{token}.sidecar") as sidecar,
+            self._writers(copy.file) as writer,
             self._sinks(held) as sink,
         ):
-            copying = CopyingFile(file, copy.file)
+            copying = CopyingFile(file, writer, self._keeping(held))
             source = Source(copying, name=str(path))
             write_rows(sink, source, sidecar.file, held=held, collection=collection, result=result)
             rows_stored = sink.finish()
@@ -176,6 +181,20 @@ class Lander:
             require_claim(self._rows, held)
             publish_pair(self._archive, copy, sidecar, result, at=self._at)
         return Published(held=held, result=result, rows_stored=rows_stored)
+
+    def _keeping(self, held: Held) -> Callable[[], None]:
+        """What puts the claim's expiry off, called often, a few times in each of its terms."""
+        term_ms = LEASE_MS // 4
+        due_ms = self._actor.now_ms() + term_ms
+
+        def beat() -> None:
+            nonlocal due_ms
+            now_ms = self._actor.now_ms()
+            if now_ms >= due_ms:
+                renew_claim(self._rows, held, now_ms)
+                due_ms = now_ms + term_ms
+
+        return beat
 
     def renew(self, published: Published) -> Published:
         """Put off the claim's expiry by `LEASE_MS`, some minutes.
