@@ -14,7 +14,7 @@ from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.name_keys import STORE_KEY
 from pinakes.hbase_schema.run_cells import Lease
-from pinakes.row_store.port import RowStore
+from pinakes.row_store.port import RowStore, get_row
 
 from .claims import ClaimedCell
 from .crawl_rows import TABLE
@@ -54,6 +54,12 @@ def take_pin(
 def read_pin(store: RowStore) -> Claim | None:
     """The pin as it stands, given back or not; None where there never was one."""
     return _CELL.read(store)
+
+
+def pinned_since_ms(store: RowStore) -> int:
+    """When the pin was last written, by the store's own clock; 0 where there never was one."""
+    row = get_row(store, TABLE, STORE_KEY, columns=[Lease.COLUMN])
+    return row.cells[Lease.COLUMN].timestamp_ms if row is not None else 0
 
 
 def is_pinned(store: RowStore, *, now_ms: int, is_gone: Callable[[str], bool]) -> bool:

@@ -40,6 +40,8 @@ VERBS = MappingProxyType(
         "dedupe": Verb("pinakes.cli.dedupe", "find duplicates in the store, write revisits"),
         "serve": Verb("pinakes.cli.serve", "how crawls land: a page, metrics, health"),
         "fsck": Verb("pinakes.cli.fsck", "do rows and files agree; mend what died half-way"),
+        "backup": Verb("pinakes.cli.backup", "copy rows and files of a moment to another place"),
+        "restore-backup": Verb("pinakes.cli.restore_backup", "make an empty store of a backup"),
         "cluster": Verb("pinakes.cli.cluster", "real servers on this host, to develop and test"),
     }
 )

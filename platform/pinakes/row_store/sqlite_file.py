@@ -55,13 +55,13 @@ class SqliteFile:
         try:  # without the layers of the others: this is called for every row that is got
             return self._connection().execute(sql, values).fetchall()
         except sqlite3.Error:
-            with self._translated():
+            with translated(self.path):
                 return self._patient(lambda: self._connection().execute(sql, values).fetchall())
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """A transaction: all of it, or nothing; on the disk when this ends."""
-        with self._translated():
+        with translated(self.path):
             connection = self._connection()
             self._patient(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
@@ -75,7 +75,7 @@ class SqliteFile:
 
     def create(self) -> None:
         """Make the file, in write-ahead mode, if there is none; on the disk when this ends."""
-        with self._translated():
+        with translated(self.path):
             connection = sqlite3.connect(self.path, timeout=self._patience_s, isolation_level=None)
             try:
                 connection.execute(f"PRAGMA page_size={PAGE_BYTES:d}")
@@ -144,12 +144,14 @@ class SqliteFile:
                     raise
                 time.sleep(0.01)
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            _raise_ours(error, self.path)
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors about a file into ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        _raise_ours(error, path)
 
 
 _inherited: list[list[sqlite3.Connection]] = []

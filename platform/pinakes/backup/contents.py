@@ -1,0 +1,172 @@
+"""What a backup is: its files, and the two that say what they are.
+
+backup.json      written last: without it the backup is not whole
+begun.json       while it is made: the snapshot that is copied
+files.jsonl      name, size, SHA-256 of every file below, a line each
+crawls.jsonl     the crawls that were known when the files were held
+rows/…           the rows: `rows.sqlite`, or HBase's files by table
+archive/…        archive files and sidecars, under their own names
+runs/…           reports of runs
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import BinaryIO, NamedTuple, TypeVar
+
+from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
+from pinakes.errors import ConfigError, DigestMismatch, SchemaError
+
+BACKUP, BEGUN, FILES, CRAWLS = "backup.json", "begun.json", "files.jsonl", "crawls.jsonl"
+ROWS, ARCHIVE, RUNS = "rows", "archive", "runs"
+FORMAT = 1
+T = TypeVar("T")
+
+
+class FileLine(NamedTuple):
+    """A file of a backup."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A backup that is being made.  Times in ms since 1970.
+
+    What had ended by `watermark_ms` is in it; `pinned_ms` is that moment by the store's clock.
+    """
+
+    act: str
+    watermark_ms: int
+    pinned_ms: int
+    profile: str
+    schema_version: int
+    software: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupFacts(Begun):
+    """A backup that is whole.  The two checksums are SHA-256, in hex."""
+
+    format: int = FORMAT
+    files: int
+    size: int
+    files_sha256: str
+    splits: Mapping[str, list[str]]
+    """By table, where its regions began, in hex; empty where there are none."""
+
+
+def write_text(store: ArchiveStore, name: str, text: str, *, token: str) -> str:
+    """Publish a small file, in place of one that is there; its SHA-256."""
+    data = text.encode("utf-8", "surrogateescape")
+    with store.create_aside(token) as aside:
+        aside.file.write(data)
+        sha256 = hashlib.sha256(data).hexdigest()
+        if aside.checksum() != sha256:
+            raise DigestMismatch("what was stored is not what was written", file=name)
+        store.delete(name)
+        aside.publish(name)
+    return sha256
+
+
+def write_facts(store: ArchiveStore, name: str, facts: Begun, *, token: str) -> None:
+    """Publish what a backup is."""
+    write_text(store, name, json.dumps(asdict(facts), indent=1) + "\n", token=token)
+
+
+def _read(store: ArchiveReader, name: str, cls: type[T]) -> T | None:
+    if store.size(name) is None:
+        return None
+    with store.open(name) as file:
+        data = file.read()
+    try:
+        content = json.loads(data)
+        if content.get("format", FORMAT) > FORMAT:
+            raise SchemaError(
+                f"a backup of format {content['format']}, and this Pinakes knows {FORMAT}: "
+                "use a newer Pinakes",
+                file=name,
+            )
+        known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+        return cls(**{key: value for key, value in content.items() if key in known})
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SchemaError(f"cannot be read: {error}", file=name) from error
+
+
+def read_begun(store: ArchiveReader) -> Begun | None:
+    """The backup that is being made; None where none is."""
+    return _read(store, BEGUN, Begun)
+
+
+def read_facts(store: ArchiveReader) -> BackupFacts | None:
+    """The backup that is whole; None where it is not."""
+    return _read(store, BACKUP, BackupFacts)
+
+
+def require_facts(store: ArchiveReader, place: str) -> BackupFacts:
+    """The backup that is whole; Raises ConfigError where there is none."""
+    facts = read_facts(store)
+    if facts is None:
+        why = (
+            "this backup was not ended: run `pinakes backup` again"
+            if store.size(BEGUN) is not None
+            else "there is no backup here"
+        )
+        raise ConfigError(why, file=place)
+    return facts
+
+
+def format_line(line: FileLine) -> str:
+    """A line of files.jsonl, with its newline."""
+    return json.dumps(line._asdict()) + "\n"
+
+
+def read_lines(store: ArchiveReader, facts: BackupFacts) -> list[FileLine]:
+    """The files of a backup.  Memory: a line for each.
+
+    Raises:
+        DigestMismatch: where the list is not the one that was written.
+    """
+    state = hashlib.sha256()
+    lines = []
+    with store.open(FILES) as file:
+        for text in iter_text_lines(file):
+            state.update(text)
+            lines.append(text)
+    if state.hexdigest() != facts.files_sha256:
+        raise DigestMismatch("the list of files is not the one that was written", file=FILES)
+    return [FileLine(**json.loads(text)) for text in lines]
+
+
+def iter_text_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file that may know no more than `read`, each with its newline."""
+    rest = b""
+    while piece := file.read(1 << 18):
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    if rest:
+        yield rest
+
+
+def is_empty(store: ArchiveStore) -> bool:
+    """Whether there is no file at all, published or not."""
+    return not any(True for prefix in ("", ASIDE) for _ in store.list(prefix))
+
+
+def clear(store: ArchiveStore) -> None:
+    """Delete every file; the one that says whose they are goes last."""
+    for prefix in ("", ASIDE):
+        for stored in store.list(prefix):
+            if stored.name != BEGUN:
+                store.delete(stored.name)
+    store.delete(BEGUN)
+
+
+def total_bytes(lines: Iterable[FileLine]) -> int:
+    """What these files take."""
+    return sum(line.size for line in lines)

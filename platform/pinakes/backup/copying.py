@@ -1,0 +1,82 @@
+"""Files copied from one archive store into another, each proven."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore, StoredFile
+from pinakes.errors import DigestMismatch
+
+from .contents import FileLine
+
+_PIECE_BYTES = 1 << 20
+
+
+def copy_file(
+    source: ArchiveReader, name: str, target: ArchiveStore, new_name: str, *, token: str
+) -> FileLine:
+    """Copy one file under another name; it is read back before it is published.
+
+    Raises:
+        DigestMismatch: where what was stored is not what was read.
+    """
+    state, size = hashlib.sha256(), 0
+    with source.open(name) as file, target.create_aside(token) as aside:
+        while piece := file.read(_PIECE_BYTES):
+            state.update(piece)
+            size += len(piece)
+            aside.file.write(piece)
+        if aside.checksum() != state.hexdigest():
+            raise DigestMismatch("what was stored is not what was read", file=new_name)
+        aside.publish(new_name)
+    return FileLine(new_name, size, state.hexdigest())
+
+
+def copy_missing(
+    source: ArchiveStore, name: str, target: ArchiveStore, new_name: str, *, token: str
+) -> FileLine:
+    """Copy a file unless it is there already, byte for byte; another one is replaced."""
+    size = target.size(new_name)
+    if size is not None:
+        sha256 = target.checksum(new_name)
+        if size == source.size(name) and sha256 == source.checksum(name):
+            return FileLine(new_name, size, sha256)
+        target.delete(new_name)
+    return copy_file(source, name, target, new_name, token=token)
+
+
+def copy_each(
+    source: ArchiveStore,
+    target: ArchiveStore,
+    folder: str,
+    *,
+    token: str,
+    jobs: int = 1,
+    at: Callable[[str], None] = lambda step: None,
+) -> Iterator[FileLine]:
+    """Copy every file of a store into a folder of another; lines in the order of names.
+
+    `jobs` files at a time.
+    """
+
+    def copy(number: int, stored: StoredFile) -> FileLine:
+        line = copy_missing(
+            source, stored.name, target, f"{folder}/{stored.name}", token=f"{token}.{number}"
+        )
+        at("copied")
+        return line
+
+    if jobs == 1:
+        yield from (copy(number, stored) for number, stored in enumerate(source.list()))
+        return
+    with ThreadPoolExecutor(jobs) as threads:
+        waiting: deque[Future[FileLine]] = deque()
+        for number, stored in enumerate(source.list()):
+            waiting.append(threads.submit(copy, number, stored))
+            if len(waiting) > 4 * jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -1,0 +1,47 @@
+"""The crawls that were known when the files of a backup were held, a line each.
+
+Rows of `crawls` are held before those of `files`: of a crawl that began in between, files
+may be in the backup and its row not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore
+from pinakes.catalog.crawl_rows import TABLE
+from pinakes.hbase_schema.name_keys import ALL_CRAWLS
+from pinakes.hbase_schema.run_cells import CrawlFacts
+from pinakes.row_store.port import Put, RowStore
+
+from .contents import CRAWLS, FileLine, iter_text_lines, write_text
+
+
+def write_crawls(rows: RowStore, target: ArchiveStore, *, token: str) -> FileLine:
+    """Write the list of crawls as they are known now."""
+    lines = []
+    for row in rows.scan(TABLE, ALL_CRAWLS, columns=[CrawlFacts.COLUMN]):
+        cell = row.cells[CrawlFacts.COLUMN]
+        lines.append(
+            json.dumps(
+                {
+                    "crawl": row.key.decode("ascii"),
+                    "act_time_ms": cell.timestamp_ms,
+                    "facts": cell.value.decode("utf-8"),
+                }
+            )
+            + "\n"
+        )
+    text = "".join(lines)
+    sha256 = write_text(target, CRAWLS, text, token=token)
+    return FileLine(CRAWLS, len(text), sha256)
+
+
+def iter_crawls(backup: ArchiveReader) -> Iterator[Put]:
+    """The facts of these crawls, as they were put."""
+    with backup.open(CRAWLS) as file:
+        for text in iter_text_lines(file):
+            line = json.loads(text)
+            cells = {CrawlFacts.COLUMN: line["facts"].encode("utf-8")}
+            yield Put(line["crawl"].encode("ascii"), cells, line["act_time_ms"])

@@ -1,0 +1,156 @@
+"""The embedded profile's snapshots and restoring: one SQLite file, and hard links.
+
+    STORE/backups/ACT/rows/rows.sqlite      the rows, copied under one transaction
+    STORE/backups/ACT/archive/…             hard links to the archive files
+    STORE/backups/ACT.part/                 the same, not whole yet
+
+A published file is never changed, so a link holds it; where the file system has no links
+it is copied, and the store stays pinned for as long as that takes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.local_files import make_folder, sync_folder, translated
+from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.errors import ConfigError, Conflict, DigestMismatch
+from pinakes.hbase_schema.tables import Schema
+from pinakes.row_store.embedded import EmbeddedRowStore
+from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.sqlite_backup import copy_rows
+
+from .contents import ARCHIVE, ROWS, FileLine
+from .copying import copy_file
+
+ROWS_FILE = "rows.sqlite"
+BACKUPS = "backups"
+
+
+class EmbeddedSnapshots:
+    """`Snapshots` of a store in a folder."""
+
+    def __init__(self, folder: Path, *, at: Callable[[str], None] = lambda step: None) -> None:
+        """`at` is called after each step, with its name: tests end the process there."""
+        self._store = folder
+        self._folder = folder / BACKUPS
+        self._at = at
+
+    def take(self, act: str, unpin: Callable[[], None]) -> None:
+        part = self._folder / f"{act}.part"
+        make_folder(part / ROWS)
+        make_folder(part / ARCHIVE)
+
+        def hold_files() -> None:
+            self._at("rows fixed")
+            self._link_files(part / ARCHIVE)
+            self._at("files held")
+            unpin()
+            self._at("unpinned")
+
+        copy_rows(self._store / ROWS_FILE, part / ROWS / ROWS_FILE, fixed=hold_files)
+        self._at("rows held")
+        with translated(act):
+            part.rename(self._folder / act)
+            sync_folder(self._folder)
+        self._at("snapshot taken")
+
+    def _link_files(self, folder: Path) -> None:
+        store = LocalArchiveStore(self._store / ARCHIVE)
+        made: set[Path] = set()
+        for stored in store.list():
+            link = folder / stored.name
+            if link.parent not in made:
+                link.parent.mkdir(parents=True, exist_ok=True)
+                made.add(link.parent)
+            with translated(stored.name):
+                try:
+                    os.link(store.path_of(stored.name), link)
+                except FileNotFoundError:
+                    continue  # an old sidecar, which its successor replaces
+                except OSError:
+                    shutil.copyfile(store.path_of(stored.name), link)
+
+    def is_taken(self, act: str) -> bool:
+        return (self._folder / act).is_dir()
+
+    def acts(self) -> list[str]:
+        if not self._folder.is_dir():
+            return []
+        return sorted({path.name.removesuffix(".part") for path in self._folder.iterdir()})
+
+    def archive(self, act: str) -> ArchiveStore:
+        return LocalArchiveStore(self._folder / act / ARCHIVE)
+
+    def rows(self, act: str) -> ArchiveStore:
+        return LocalArchiveStore(self._folder / act / ROWS)
+
+    def drop(self, act: str) -> None:
+        part = self._folder / f"{act}.part"
+        with translated(act):
+            if self.is_taken(act):
+                # Under the name of what is not whole: it may be broken off.
+                shutil.rmtree(part, ignore_errors=True)
+                (self._folder / act).rename(part)
+            shutil.rmtree(part, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedRestorer:
+    """`RowsRestorer` of a store in a folder, which nobody sees until it ends."""
+
+    folder: Path
+    schema: Schema
+    token: str
+    """Of what is written aside."""
+
+    @property
+    def _aside(self) -> Path:
+        return self.folder / f"{ROWS_FILE}.restoring"
+
+    def require_empty(self) -> None:
+        if not self.folder.exists():
+            return
+        names = {path.name for path in self.folder.iterdir()}
+        begun = self._aside.exists()
+        if (self.folder / ROWS_FILE).exists() or (names - {ASIDE} and not begun):
+            raise ConfigError(
+                "a backup is restored into an empty store: name another folder",
+                file=str(self.folder),
+            )
+
+    def restore(self, backup: ArchiveStore, lines: Sequence[FileLine]) -> None:
+        if self._aside.exists():
+            return
+        here = LocalArchiveStore(self.folder)
+        [line] = [line for line in lines if line.name == f"{ROWS}/{ROWS_FILE}"]
+        copied = copy_file(backup, line.name, here, self._aside.name, token=self.token)
+        if copied.sha256 != line.sha256:
+            here.delete(self._aside.name)
+            raise DigestMismatch("is not what was backed up: verify the backup", file=line.name)
+
+    def open(self) -> EmbeddedRowStore:
+        admin = EmbeddedSchemaAdmin(self._aside)
+        try:
+            version = admin.describe().version
+            if version is not None and version < self.schema.version:
+                admin.apply(self.schema)
+        finally:
+            admin.close()
+        return EmbeddedRowStore(self._aside, self.schema)
+
+    def finish(self) -> None:
+        # Closed by all, it has no log beside it any more.
+        if self._aside.with_name(f"{self._aside.name}-wal").exists():
+            raise Conflict("somebody has the rows open", file=str(self._aside))
+        with translated(str(self._aside)):
+            self._aside.rename(self.folder / ROWS_FILE)
+            with suppress(OSError):
+                (self.folder / ASIDE).rmdir()
+            sync_folder(self.folder)

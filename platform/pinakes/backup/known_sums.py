@@ -1,0 +1,35 @@
+"""Is a copied archive file what the catalogue says it is."""
+
+from __future__ import annotations
+
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.errors import DigestMismatch
+from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.file_cells import GenerationFacts
+from pinakes.hbase_schema.name_keys import encode_file_key, generation_of
+from pinakes.row_store.port import RowStore
+
+from .contents import FileLine
+
+SIDECAR = sidecar_name("")
+
+
+def problem_of(rows: RowStore, line: FileLine) -> DigestMismatch | None:
+    """What is wrong with an archive file; None for one that is right, or that nobody knows.
+
+    By every version that is kept: the file may have been removed meanwhile, and another
+    have landed in its place.  One round trip.
+    """
+    if line.name.endswith(SIDECAR):
+        return None
+    archive_file, generation = generation_of(line.name)
+    column = numbered_column(GenerationFacts, generation)
+    cells = rows.versions("files", encode_file_key(archive_file), column)
+    known = {decode_cell(GenerationFacts, cell.value).sha256 for cell in cells}
+    if not known or line.sha256 in known:
+        return None
+    return DigestMismatch(
+        "its SHA-256 is not the one that was stored; copied as it is: see `pinakes fsck`",
+        file=line.name,
+    )

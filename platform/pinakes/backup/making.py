@@ -1,0 +1,236 @@
+"""Making a backup: a moment held under a pin, then copied at leisure.
+
+    pin ─▶ begun.json ─▶ rows ─▶ files ─▶ unpin ─▶ copied, file by file ─▶ files.jsonl
+        ─▶ backup.json ─▶ the snapshot goes
+
+Killed while it holds the moment, it begins again; killed later, it goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
+from pinakes.errors import ConfigError, Conflict, PinakesError
+from pinakes.hbase_schema.run_cells import RunFacts, RunState
+from pinakes.ingest.acts import Actor
+from pinakes.row_store.port import RowStore
+
+from .contents import (
+    ARCHIVE,
+    BACKUP,
+    BEGUN,
+    FILES,
+    ROWS,
+    RUNS,
+    BackupFacts,
+    Begun,
+    FileLine,
+    clear,
+    format_line,
+    is_empty,
+    read_begun,
+    read_facts,
+    write_facts,
+)
+from .copying import copy_each, copy_missing
+from .crawl_list import write_crawls
+from .known_sums import problem_of
+from .pinned import Pinned
+from .port import Snapshots
+
+VERB = "backup"
+_REPORT = "report.json"
+
+
+@dataclass(slots=True)
+class BackupReport:
+    """What became of a backup; `problems` are files that are not what the catalogue says."""
+
+    act: str
+    watermark_ms: int
+    went_on: bool
+    files: int = 0
+    size: int = 0
+    problems: list[PinakesError] = field(default_factory=list)
+
+
+class BackupMaker:
+    """Makes one backup of one pair of stores.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        snapshots: Snapshots,
+        target: ArchiveStore,
+        actor: Actor,
+        *,
+        profile: str,
+        software: str,
+        place: str,
+        runs_folder: Path,
+        splits: Callable[[], Mapping[str, list[str]]] = dict,
+        jobs: int = 1,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`place` is what the target is called; `splits` where the tables' regions begin.
+
+        `at` is called after each step, with its name: tests end the process there.
+        """
+        self._rows = rows
+        self._snapshots = snapshots
+        self._target = target
+        self._actor = actor
+        self._profile = profile
+        self._software = software
+        self._place = place
+        self._runs_folder = runs_folder
+        self._splits = splits
+        self._jobs = jobs
+        self._at = at
+
+    def make(self, advance: Callable[[FileLine], None] = lambda line: None) -> BackupReport:
+        """Make the backup, or end one that was broken off; `advance` is told of each file.
+
+        Raises:
+            ConfigError: the target is not empty, or holds a backup that is whole.
+            Conflict: somebody else is making this one, or is pinning the store.
+        """
+        begun, went_on = self._begin()
+        report = BackupReport(begun.act, begun.watermark_ms, went_on)
+        self._drop_forsaken(begun.act)
+        whole = read_facts(self._target)
+        if whole is None:
+            self._copy(begun, report, advance)
+        else:  # it died behind the last file
+            report.files, report.size = whole.files, whole.size
+        self._end(begun)
+        return report
+
+    # --- the moment
+
+    def _begin(self) -> tuple[Begun, bool]:
+        begun = read_begun(self._target)
+        if begun is None:
+            if read_facts(self._target) is not None:
+                raise ConfigError("holds a backup already: name another place", file=self._place)
+            if not is_empty(self._target):
+                raise ConfigError("is not empty: name another place", file=self._place)
+            return self._hold(), False
+        self._require_forsaken(begun.act)
+        if self._snapshots.is_taken(begun.act) or read_facts(self._target) is not None:
+            self._note_run(begun)
+            return begun, True
+        self._snapshots.drop(begun.act)
+        clear(self._target)
+        self._at("cleared")
+        return self._hold(), False
+
+    def _hold(self) -> Begun:
+        act = self._actor.new_act(VERB)
+        with Pinned(self._rows, self._actor, act) as pinned:
+            begun = Begun(
+                act=act,
+                watermark_ms=pinned.watermark_ms,
+                pinned_ms=pinned.pinned_ms,
+                profile=self._profile,
+                schema_version=self._rows.schema.version,
+                software=self._software,
+            )
+            self._at("pinned")
+            self._note_run(begun)
+            write_facts(self._target, BEGUN, begun, token=act)
+            self._at("begun")
+            self._snapshots.take(act, pinned.release)
+        return begun
+
+    def _note_run(self, begun: Begun) -> None:
+        facts = RunFacts(
+            verb=VERB,
+            act_time_ms=begun.watermark_ms,
+            software=self._software,
+            arguments=(self._place, self._actor.owner),
+        )
+        put_run(self._rows, begun.act, facts)
+
+    def _is_forsaken(self, act: str) -> bool:
+        """Whether nobody will go on with a backup but by this command."""
+        run = read_run(self._rows, act)
+        if run is None or has_ended(self._rows, act):
+            return True
+        owner = run.arguments[1]
+        return owner == self._actor.owner or self._actor.is_gone(owner)
+
+    def _require_forsaken(self, act: str) -> None:
+        if not self._is_forsaken(act):
+            raise Conflict(f"{act} is being made there, by another process", file=self._place)
+
+    def _drop_forsaken(self, ours: str) -> None:
+        """Let snapshots go that backups to other places have left; they begin again."""
+        for act in self._snapshots.acts():
+            if act != ours and self._is_forsaken(act):
+                self._snapshots.drop(act)
+
+    # --- the copies
+
+    def _copy(
+        self, begun: Begun, report: BackupReport, advance: Callable[[FileLine], None]
+    ) -> None:
+        state = hashlib.sha256()
+        with self._target.create_aside(f"{begun.act}.list") as listing:
+            for line in self._copied(begun, report):
+                text = format_line(line).encode("ascii")
+                listing.file.write(text)
+                state.update(text)
+                report.files += 1
+                report.size += line.size
+                advance(line)
+            listing.checksum()
+            self._target.delete(FILES)
+            listing.publish(FILES)
+        self._at("listed")
+        facts = BackupFacts(
+            **asdict(begun),
+            files=report.files,
+            size=report.size,
+            files_sha256=state.hexdigest(),
+            splits=self._splits(),
+        )
+        write_facts(self._target, BACKUP, facts, token=begun.act)
+        self._at("whole")
+
+    def _copied(self, begun: Begun, report: BackupReport) -> Iterator[FileLine]:
+        act, target = begun.act, self._target
+        yield write_crawls(self._rows, target, token=act)
+        rows = self._snapshots.rows(act)
+        yield from copy_each(rows, target, ROWS, token=act, jobs=self._jobs, at=self._at)
+        archive = self._snapshots.archive(act)
+        for line in copy_each(archive, target, ARCHIVE, token=act, jobs=self._jobs, at=self._at):
+            problem = problem_of(self._rows, line._replace(name=line.name.partition("/")[2]))
+            if problem is not None:
+                report.problems.append(problem)
+            yield line
+        yield from self._copied_reports(act)
+
+    def _copied_reports(self, act: str) -> Iterator[FileLine]:
+        if not self._runs_folder.is_dir():
+            return
+        runs = LocalArchiveStore(self._runs_folder)
+        for stored in runs.list():
+            run, _, name = stored.name.partition("/")
+            if name == _REPORT and has_ended(self._rows, run):
+                yield copy_missing(
+                    runs, stored.name, self._target, f"{RUNS}/{stored.name}", token=act
+                )
+
+    def _end(self, begun: Begun) -> None:
+        set_run_state(self._rows, begun.act, RunState(state="done"))
+        self._snapshots.drop(begun.act)
+        self._at("dropped")
+        self._target.delete(BEGUN)
+        self._at("ended")

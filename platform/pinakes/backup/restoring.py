@@ -1,0 +1,214 @@
+"""A store made of a backup: rows, hidden where the profile can; files; what was cut off settled.
+
+    rows ─▶ files that the rows speak of ─▶ acts that were under way ended or undone ─▶ visible
+
+Killed anywhere, the same call goes on: what is published is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.catalog.file_rows import FileEntry, scan_entries
+from pinakes.catalog.run_rows import put_run, read_run, scan_runs, set_run_state
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.run_cells import RunFacts, RunState
+from pinakes.row_store.port import RowStore
+
+from .contents import ARCHIVE, RUNS, BackupFacts, FileLine, read_lines, require_facts
+from .copying import copy_file
+from .crawl_list import iter_crawls
+from .findings import Settled
+from .port import RowsRestorer
+from .settler import Settler, SurvivingActor
+
+VERB = "restore"
+
+
+@dataclass(slots=True)
+class RestoreReport:
+    """What became of it.
+
+    `left_out` are names of files in the backup that the rows do not speak of: published
+    behind the watermark, or not known to the catalogue.
+    """
+
+    facts: BackupFacts
+    files: int = 0
+    size: int = 0
+    left_out: list[str] = field(default_factory=list)
+    settled: list[Settled] = field(default_factory=list)
+    problems: list[PinakesError] = field(default_factory=list)
+
+
+class Restoring:
+    """Restores one backup.  Not for several threads."""
+
+    def __init__(
+        self,
+        backup: ArchiveStore,
+        restorer: RowsRestorer,
+        archive: ArchiveStore,
+        *,
+        place: str,
+        profile: str,
+        schema_version: int,
+        software: str,
+        runs_folder: Path,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`place` is what the backup is called.
+
+        `at` is called after each step, with its name: tests end the process there.
+        """
+        self._backup = backup
+        self._restorer = restorer
+        self._archive = archive
+        self._place = place
+        self._profile = profile
+        self._schema_version = schema_version
+        self._software = software
+        self._runs_folder = runs_folder
+        self._at = at
+
+    def restore(self, advance: Callable[[FileLine], None] = lambda line: None) -> RestoreReport:
+        """Bring everything back; `advance` is told of each file.
+
+        Raises:
+            ConfigError: there is no whole backup, it is another profile's, or the store is
+                not empty.
+            SchemaError: it was made by a newer Pinakes.
+            DigestMismatch: something in the backup is not what was written.
+        """
+        facts = self._require_fit()
+        lines = read_lines(self._backup, facts)
+        report = RestoreReport(facts)
+        self._restorer.require_empty()
+        self._restorer.restore(self._backup, lines)
+        self._at("rows restored")
+        rows = self._restorer.open()
+        try:
+            run = self._begin(rows, facts)
+            self._restore_files(rows, lines, report, advance)
+            self._at("files restored")
+            settler = Settler(
+                rows, self._archive, facts, SurvivingActor(), iter_crawls(self._backup), at=self._at
+            )
+            for settled in settler.settle():
+                report.settled.append(settled)
+            report.problems += settler.problems
+            self._restore_reports(lines)
+            self._drop_asides()
+            set_run_state(rows, run, RunState(state="done"))
+        finally:
+            rows.close()
+        self._at("settled")
+        self._restorer.finish()
+        self._at("visible")
+        return report
+
+    def _require_fit(self) -> BackupFacts:
+        facts = require_facts(self._backup, self._place)
+        if facts.profile != self._profile:
+            raise ConfigError(
+                f"is of a store of the profile {facts.profile}, and this one is {self._profile}",
+                file=self._place,
+            )
+        if facts.schema_version > self._schema_version:
+            raise SchemaError(
+                f"has schema version {facts.schema_version}, this Pinakes knows "
+                f"{self._schema_version}: use the newer Pinakes",
+                file=self._place,
+            )
+        return facts
+
+    def _begin(self, rows: RowStore, facts: BackupFacts) -> str:
+        """Note in the rows which backup they are made of; the name of this restoring."""
+        run = f"{VERB}-{facts.act}"
+        for other, known in scan_runs(rows):
+            if known.verb == VERB and other != run and known.act_time_ms >= facts.watermark_ms:
+                raise ConfigError(
+                    f"{other} was begun in this store, of another backup", file=self._place
+                )
+        if read_run(rows, run) is None:
+            put_run(
+                rows,
+                run,
+                RunFacts(
+                    verb=VERB,
+                    act_time_ms=facts.watermark_ms + 1,
+                    software=self._software,
+                    arguments=(self._place,),
+                ),
+            )
+        self._at("begun")
+        return run
+
+    # --- files
+
+    def _restore_files(
+        self,
+        rows: RowStore,
+        lines: list[FileLine],
+        report: RestoreReport,
+        advance: Callable[[FileLine], None],
+    ) -> None:
+        prefix = f"{ARCHIVE}/"
+        there = {
+            line.name.removeprefix(prefix): line for line in lines if line.name.startswith(prefix)
+        }
+        for entry in scan_entries(rows):
+            for name in _wanted(entry, there):
+                line = there.pop(name)
+                self._restore_file(line, name, report)
+                advance(line)
+        report.left_out += sorted(there)
+
+    def _restore_file(self, line: FileLine, name: str, report: RestoreReport) -> None:
+        # What is there was read back before it was published.
+        if self._archive.size(name) != line.size:
+            self._archive.delete(name)
+            token = f"{VERB}.{report.files}"
+            copied = copy_file(self._backup, line.name, self._archive, name, token=token)
+            if copied.sha256 != line.sha256:
+                self._archive.delete(name)
+                raise DigestMismatch("is not what was backed up: verify the backup", file=line.name)
+        report.files += 1
+        report.size += line.size
+        self._at("file restored")
+
+    def _restore_reports(self, lines: list[FileLine]) -> None:
+        runs = LocalArchiveStore(self._runs_folder)
+        prefix = f"{RUNS}/"
+        for line in lines:
+            name = line.name.removeprefix(prefix)
+            if line.name.startswith(prefix) and runs.size(name) is None:
+                copy_file(self._backup, line.name, runs, name, token=VERB)
+
+    def _drop_asides(self) -> None:
+        for stored in self._archive.list(ASIDE):
+            self._archive.delete(stored.name)
+
+
+def _wanted(entry: FileEntry, there: dict[str, FileLine]) -> Iterator[str]:
+    """The files of an entry that the backup has, up to the generation that its rows know."""
+    if entry.state in (None, "removed", "refused", "purged"):
+        return
+    for generation in range(1, entry.generation + 1):
+        name = generation_file(entry.archive_file, generation)
+        if entry.state == "landing" and not _is_landed(entry, there.get(name)):
+            return
+        for stored in (name, sidecar_name(name)):
+            if stored in there:
+                yield stored
+
+
+def _is_landed(entry: FileEntry, line: FileLine | None) -> bool:
+    """Whether the bytes of a landing that did not end are those that it noted."""
+    return line is not None and entry.facts is not None and line.sha256 == entry.facts.sha256

@@ -1,0 +1,252 @@
+"""Ends or undoes what was under way at the moment of a backup, in the store made of it.
+
+Nobody is at work in such a store, so every claim is dead.  A landing ends where its bytes are
+there, else it is taken out; a removal of a crawl ends; a run of dedupe stops where it was,
+as one does that has no more room: each file is wholly in the generation that it was in.
+
+Rows of other tables may be older than those of `files` (see `port`): of files that changed
+since the store was pinned, rows are made to agree with the sidecar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.crawl_rows import CANCELLING, GONE, has_landed, read_crawl, scan_crawls
+from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
+from pinakes.catalog.file_rows import (
+    INFLIGHT,
+    FileEntry,
+    Held,
+    read_entry,
+    release_claim,
+    scan_entries,
+    scan_inflight,
+    set_inflight,
+    set_state,
+)
+from pinakes.catalog.leases import read_lease, release_lease
+from pinakes.catalog.run_rows import RUNNING
+from pinakes.catalog.run_rows import TABLE as RUNS
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.errors import PinakesError
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.name_keys import (
+    STORE_KEY,
+    crawl_of,
+    encode_crawl_key,
+    encode_file_key,
+    generation_file,
+)
+from pinakes.hbase_schema.run_cells import Lease, RunState
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.file_removal import LEAVING, LEFT
+from pinakes.ingest.fsck_acts import DeadActs
+from pinakes.ingest.landing import STORED
+from pinakes.ingest.removal import CANCEL, REMOVE, Remover
+from pinakes.row_store.port import Delete, Put, RowStore
+
+from .contents import BackupFacts
+from .findings import Settled
+from .stored_rows import StoredRows
+
+_CODES = {"dead-landing": "landing", "dead-removal": "removal"}
+_MARGIN_MS = 60_000
+"""How far clocks of a store's servers may be apart."""
+VERB = "restore"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurvivingActor(Actor):
+    """The only one who is at work in a restored store: whoever else claims is gone."""
+
+    def is_gone(self, owner: str) -> bool:
+        """Whether it is somebody else."""
+        return owner != self.owner
+
+
+class Settler:
+    """Settles one restored pair of stores.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        facts: BackupFacts,
+        actor: Actor,
+        crawls: Iterable[Put],
+        *,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`crawls` are the facts of those that were known when the files were held.
+
+        `at` is called after each thing that was settled: tests end the process there.
+        """
+        self._rows = rows
+        self._archive = archive
+        self._facts = facts
+        self._actor = actor
+        self._crawls = crawls
+        self._at = at
+        self._acts = DeadActs(rows, archive, actor)
+        self.problems: list[PinakesError] = []
+
+    def settle(self) -> Iterator[Settled]:
+        """Settle everything, telling of each thing behind it; done again it does the rest.
+
+        Memory: a name for each file that changed around the moment.
+        """
+        for settled in self._settle():
+            self._at("one settled")
+            yield settled
+
+    def _settle(self) -> Iterator[Settled]:
+        self._rows.mutate("crawls", [Delete(STORE_KEY, None, columns=[Lease.COLUMN])])
+        changed = list(self._changed())
+        yield from self._make_crawls_known(changed)
+        stopped = set[str]()
+        yield from self._give_leases_back(stopped)
+        for name in changed:
+            yield from self._undo_removal(name)
+        yield from self._end_removals()
+        for name in changed:
+            yield from self._end_act(name, stopped)
+        for name in sorted(scan_inflight(self._rows)):
+            self._rows.mutate(INFLIGHT, [Delete(encode_file_key(name), None)])
+            yield Settled(code="claim", file=name, message="taken out of flight")
+        for name in changed:
+            stored = StoredRows(self._rows, self._archive, self._acts.holding, name)
+            yield from stored.settle(stopped)
+            self.problems += stored.problems
+        yield from self._stop_runs(stopped)
+
+    # --- what changed around the moment
+
+    def _changed(self) -> Iterator[str]:
+        """The files that somebody was at work on behind the pin, or at the moment."""
+        since_ms = self._facts.pinned_ms - _MARGIN_MS
+        recent = {
+            row.key
+            for row in self._rows.scan("files", columns=[b"l"])
+            if any(cell.timestamp_ms >= since_ms for cell in row.cells.values())
+        }
+        for entry in scan_entries(self._rows):
+            open_claim = entry.claim is not None and entry.claim.expires_ms
+            settled = entry.state in (STORED, "removed", None)
+            if (
+                open_claim
+                or not settled
+                or encode_file_key(entry.archive_file) in recent
+                or self._lacks_sidecar(entry)
+            ):
+                yield entry.archive_file
+
+    def _lacks_sidecar(self, entry: FileEntry) -> bool:
+        """Whether fsck was making its sidecar anew when the files were held."""
+        if entry.state != STORED:
+            return False
+        name = generation_file(entry.archive_file, entry.generation)
+        return self._archive.size(sidecar_name(name)) is None
+
+    # --- crawls and leases
+
+    def _make_crawls_known(self, changed: list[str]) -> Iterator[Settled]:
+        wanted = {encode_crawl_key(crawl_of(name)) for name in changed}
+        for put in self._crawls:
+            crawl = put.row.decode("ascii")
+            if put.row in wanted and read_crawl(self._rows, crawl) is None:
+                self._rows.mutate("crawls", [put])
+                yield Settled(code="crawl", file=crawl, message="made known, open")
+
+    def _give_leases_back(self, stopped: set[str]) -> Iterator[Settled]:
+        leaving = {c.facts.collection for c in scan_crawls(self._rows) if c.state in CRAWL_LEAVING}
+        for collection in sorted({c.facts.collection for c in scan_crawls(self._rows)} - leaving):
+            lease = read_lease(self._rows, collection)
+            if lease is not None and lease.expires_ms:
+                stopped.add(lease.act)
+                held = self._actor.lease(self._rows, collection, act=lease.act)
+                release_lease(self._rows, held)
+                yield Settled(code="dedupe", file=collection, message=f"{lease.act} was stopped")
+
+    # --- removals
+
+    def _undo_removal(self, name: str) -> Iterator[Settled]:
+        """Of a crawl that is not leaving no row has gone: the removal began later."""
+        entry = read_entry(self._rows, name)
+        if entry.state not in (LEAVING, LEFT) or entry.facts is None:
+            return
+        crawl = read_crawl(self._rows, crawl_of(name))
+        if (
+            crawl is None
+            or crawl.state in (*CRAWL_LEAVING, *GONE)
+            or not has_landed(self._rows, name, entry.facts)
+        ):
+            return
+        held = self._claim(name)
+        set_state(self._rows, held, STORED)
+        set_inflight(self._rows, held, None)
+        release_claim(self._rows, held)
+        yield Settled(code="removal-undone", file=name, message="is stored")
+
+    def _end_removals(self) -> Iterator[Settled]:
+        for crawl in list(scan_crawls(self._rows)):
+            if crawl.state not in CRAWL_LEAVING:
+                continue
+            # Rows that had gone from `files` may not have gone from tables held before it.
+            for entry in scan_entries(self._rows, crawl.crawl):
+                if entry.state == LEFT and self._has_sidecar(entry):
+                    held = self._claim(entry.archive_file)
+                    set_state(self._rows, held, LEAVING)
+                    release_claim(self._rows, held)
+            way = CANCEL if crawl.state == CANCELLING else REMOVE
+            removal = Remover(self._rows, self._archive, self._actor).take_out(crawl.crawl, way)
+            self.problems += removal.problems
+            yield Settled(
+                code="removal", file=crawl.crawl, message=f"is {way.after}, {removal.files} files"
+            )
+
+    def _has_sidecar(self, entry: FileEntry) -> bool:
+        numbers = range(1, entry.generation + 1)
+        names = (sidecar_name(generation_file(entry.archive_file, n)) for n in numbers)
+        return any(self._archive.size(name) is not None for name in names)
+
+    def _claim(self, name: str) -> Held:
+        return self._actor.claim(self._rows, name, act=self._actor.new_act(VERB))
+
+    # --- landings and claims
+
+    def _end_act(self, name: str, stopped: set[str]) -> Iterator[Settled]:
+        entry = read_entry(self._rows, name)
+        hidden = name in scan_inflight(self._rows)
+        if entry.claim is not None and entry.claim.expires_ms:
+            stopped.add(entry.claim.act)
+        for finding in self._acts.findings(entry, is_hidden=hidden):
+            if finding.mend is not None:
+                finding.mend()
+                yield Settled(
+                    code=_CODES.get(finding.code, "claim"),
+                    file=name,
+                    message=finding.repair or finding.message,
+                )
+        claim = read_entry(self._rows, name).claim
+        if claim is not None and claim.expires_ms:
+            release_claim(self._rows, self._claim(name))
+            yield Settled(code="claim", file=name, message=f"{claim.act} gave it back")
+
+    # --- runs
+
+    def _stop_runs(self, stopped: set[str]) -> Iterator[Settled]:
+        ours = f"{VERB}-{self._facts.act}"
+        for row in self._rows.scan(RUNS, columns=[RunState.COLUMN]):
+            run = row.key.decode("ascii")
+            state = decode_cell(RunState, row.value(RunState.COLUMN) or b"").state
+            if run == ours or not (state == RUNNING or (run in stopped and state == "done")):
+                continue
+            if run == self._facts.act:
+                new = RunState(state="done")
+            else:
+                new = RunState(state="stopped", message=f"cut off by {self._facts.act}")
+                yield Settled(code="run", file=run, message="was stopped")
+            self._rows.mutate(RUNS, [Put(row.key, {RunState.COLUMN: encode_cell(new)}, None)])

@@ -1,0 +1,154 @@
+"""The rows of one stored file, made to agree with the sidecar of its current generation.
+
+What a run of dedupe decided stands in the sidecar of the generation that it wrote, so the
+sidecar tells which marks are in force and which originals must be pinned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.captures import get_captures
+from pinakes.catalog.crawl_rows import has_landed, put_counts
+from pinakes.catalog.file_records import iter_sidecar, read_generations
+from pinakes.catalog.file_rows import FileEntry, Held, read_entry
+from pinakes.catalog.generation_rows import is_replaced, mark_of
+from pinakes.catalog.sidecar import SidecarRow
+from pinakes.errors import PinakesError
+from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.file_cells import FileFacts
+from pinakes.hbase_schema.name_keys import crawl_of, encode_file_key, generation_file
+from pinakes.hbase_schema.run_cells import ActCounts
+from pinakes.ingest.fsck_mending import iter_batches
+from pinakes.ingest.fsck_stored import StoredFileCheck
+from pinakes.ingest.landing import STORED
+from pinakes.row_store.port import Delete, Put, RowStore, get_row
+
+from .findings import Settled
+
+Claiming = Callable[[str], AbstractContextManager[Held]]
+"""Holds a file while something of it is mended."""
+
+
+class StoredRows:
+    """Settles one file that is stored; does nothing where it is not."""
+
+    def __init__(
+        self, rows: RowStore, archive: ArchiveStore, holding: Claiming, archive_file: str
+    ) -> None:
+        self._rows = rows
+        self._archive = archive
+        self._holding = holding
+        self._name = archive_file
+        self.problems: list[PinakesError] = []
+
+    def settle(self, stopped: set[str]) -> Iterator[Settled]:
+        """Settle rows, then marks and pins, then counts; `stopped` takes the runs cut off."""
+        entry = read_entry(self._rows, self._name)
+        if entry.state != STORED or entry.facts is None:
+            return
+        check = StoredFileCheck(self._rows, self._archive, entry, entry.facts, self._holding)
+        for finding in check.findings(quick=True, full=False, seed=0):
+            # References are judged when all marks are settled.
+            if finding.mend is not None:
+                finding.mend()
+                yield Settled(code="rows", file=self._name, message=finding.message)
+            elif finding.code != "reference":
+                self.problems.append(PinakesError(finding.message, file=finding.file))
+        stored = generation_file(self._name, entry.generation)
+        if self._archive.size(stored) is None:
+            return
+        run = self._run_of(entry)
+        for batch in iter_batches(iter_sidecar(self._archive, stored)):
+            captures = [row for row in batch if row.row_key is not None]
+            yield from self._settle_marks(captures, run, stopped)
+            yield from self._settle_pins(captures, run)
+        yield from self._settle_counts(entry.facts)
+
+    def _run_of(self, entry: FileEntry) -> str:
+        """The act that wrote the current generation."""
+        return read_generations(self._rows, self._name)[entry.generation].act
+
+    def _settle_marks(
+        self, captures: Sequence[SidecarRow], run: str, stopped: set[str]
+    ) -> Iterator[Settled]:
+        known = get_captures(self._rows, [row.row_key for row in captures if row.row_key])
+        wrong: list[tuple[bytes, DedupeMark | None]] = []
+        for row in captures:
+            capture = known.get(row.row_key or b"")
+            wanted = mark_of(row, run)
+            if capture is None or _same(capture.dedupe, wanted):
+                continue
+            if capture.dedupe is not None:
+                stopped.add(capture.dedupe.run)
+            wrong.append((capture.key, wanted))
+        if not wrong:
+            return
+        with self._holding(self._name) as held:
+            act_time_ms = held.claim.act_time_ms
+            gone = [key for key, mark in wrong if mark is None]
+            self._rows.mutate(
+                "captures", [Delete(key, act_time_ms, columns=[DedupeMark.COLUMN]) for key in gone]
+            )
+            self._rows.mutate(
+                "captures",
+                [
+                    Put(key, {DedupeMark.COLUMN: encode_cell(mark)}, act_time_ms)
+                    for key, mark in wrong
+                    if mark is not None
+                ],
+            )
+        yield Settled(code="mark", file=self._name, message=f"{len(wrong)} marks")
+
+    def _settle_pins(self, captures: Sequence[SidecarRow], run: str) -> Iterator[Settled]:
+        originals = {
+            key
+            for row in captures
+            for key in [row.original_key if is_replaced(row) else row.row_key]
+            if row.copy_number is not None and key is not None
+        }
+        known = get_captures(self._rows, sorted(originals))
+        bare = [capture.key for capture in known.values() if not capture.pinned]
+        if not bare:
+            return
+        with self._holding(self._name) as held:
+            cell = {Pin.COLUMN: encode_cell(Pin(run=run))}
+            self._rows.mutate(
+                "captures", [Put(key, cell, held.claim.act_time_ms) for key in sorted(bare)]
+            )
+        yield Settled(code="pin", file=self._name, message=f"{len(bare)} originals")
+
+    def _settle_counts(self, facts: FileFacts) -> Iterator[Settled]:
+        if has_landed(self._rows, self._name, facts):
+            return
+        key = encode_file_key(self._name)
+        row = get_row(self._rows, "files", key, columns=[FileFacts.COLUMN])
+        if row is None:
+            return
+        counts = {
+            "files": 1,
+            "bytes": facts.size,
+            "records": sum(facts.records.values()),
+            "captures": facts.captures,
+            "damaged": facts.damaged,
+        }
+        # The cell of the landing itself.
+        put_counts(
+            self._rows,
+            crawl_of(self._name),
+            ActCounts(verb="ingest", counts=counts),
+            act=facts.act,
+            act_time_ms=row.cells[FileFacts.COLUMN].timestamp_ms,
+        )
+        yield Settled(code="counts", file=self._name, message=f"of {facts.act}")
+
+
+def _same(mark: DedupeMark | None, wanted: DedupeMark | None) -> bool:
+    """Whether two marks say the same; which run says it may differ, as in a later generation."""
+    if mark is None or wanted is None:
+        return mark is wanted
+    return replace(mark, run="") == replace(wanted, run="")

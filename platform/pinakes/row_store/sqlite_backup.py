@@ -1,0 +1,50 @@
+"""A copy of the embedded store's file as it is at one moment, while others write to it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from .sqlite_file import PATIENCE_S, translated
+
+_PAGES = 4096
+
+
+def copy_rows(
+    source: Path,
+    target: Path,
+    *,
+    fixed: Callable[[], None] = lambda: None,
+    advance: Callable[[], None] = lambda: None,
+) -> None:
+    """Copy all tables into a new file, on disk when this returns.
+
+    `fixed` is called once the moment is fixed: what is committed from then on is not in the
+    copy.  `advance` is called after each piece.  Writers wait for nothing; what they write
+    stays in the log meanwhile.
+
+    Raises:
+        StoreUnavailable: where the disk is full, or the file cannot be read.
+    """
+    with translated(source):
+        reading = sqlite3.connect(
+            f"{source.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=PATIENCE_S,
+            isolation_level=None,
+        )
+        writing = sqlite3.connect(target, isolation_level=None)
+        try:
+            # A transaction of the connection that is copied from: without one the copy would
+            # begin again whenever somebody writes.
+            reading.execute("BEGIN")
+            reading.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            fixed()
+            reading.backup(writing, pages=_PAGES, progress=lambda *_: advance())
+        finally:
+            writing.close()
+            reading.close()
+    with target.open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,207 @@
+"""A store that nobody works on comes back as it was; and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
+from scenes import COLLECTION, Scene
+from test_at_once import check_references
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.backup.contents import BACKUP, FILES
+from pinakes.backup.verifying import verify_backup
+from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.cli import main
+from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import CANCEL, Remover
+
+
+@pytest.fixture
+def lived(scene: Scene) -> Scene:
+    """Two crawls, deduplicated, the one of them taken out and landed again."""
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    Remover(scene.rows, scene.archive, Actor()).take_out("c2", CANCEL)
+    scene.land(2)
+    scene.dedupe(act="dedupe-b")
+    return scene
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_everything_comes_back(lived: Scene, tmp_path: Path, jobs: int) -> None:
+    rows, files = cells(lived.folder / "store" / "rows.sqlite"), current_files(lived)
+    assert any(name.startswith("c2/g2/") for name in files)
+    report = back_up(lived, tmp_path / "backup", jobs=jobs)
+    assert report.problems == []
+    assert list(verify_backup(LocalArchiveStore(tmp_path / "backup"), "backup")) == []
+    done = restore(tmp_path / "backup", tmp_path / "new")
+    assert (done.settled, done.left_out, done.problems) == ([], [], [])
+    assert cells(tmp_path / "new" / "store" / "rows.sqlite") == rows
+    with opened(tmp_path / "new") as new:
+        assert current_files(new) == files
+        assert fsck(new) == []
+        assert check_references(new) == check_references(lived) == 8
+    # Nothing of it is left in the store that was backed up, or beside the new one.
+    assert list((lived.folder / "store" / "backups").iterdir()) == []
+    assert sorted(path.name for path in (tmp_path / "new" / "store").iterdir()) == [
+        "archive",
+        "rows.sqlite",
+    ]
+
+
+def test_work_goes_on_in_the_new_store(lived: Scene, tmp_path: Path) -> None:
+    back_up(lived, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "new")
+    shutil.copytree(lived.crawls, tmp_path / "new" / "crawls")
+    with opened(tmp_path / "new") as new:
+        Remover(new.rows, new.archive, Actor()).take_out("c2", CANCEL)
+        new.land(2)
+        assert new.dedupe(act="dedupe-c").refs.records == 8
+        assert back_up(new, tmp_path / "second").watermark_ms
+        assert fsck(new) == []
+
+
+def test_later_acts_are_left_out(scene: Scene, tmp_path: Path) -> None:
+    scene.land(1)
+    back_up(scene, tmp_path / "backup")
+    scene.land(2)
+    scene.dedupe()
+    restore(tmp_path / "backup", tmp_path / "new")
+    with opened(tmp_path / "new") as new:
+        assert set(states(new)) == {"c1/part-0.warc.gz", "c1/part-1.warc.gz"}
+        assert read_crawl(new.rows, "c2") is None
+
+
+def test_a_damaged_file_is_copied_and_told_of(lived: Scene, tmp_path: Path) -> None:
+    path = lived.archive.path_of("c1/part-0.warc.gz")
+    path.write_bytes(path.read_bytes()[:-1] + b"\1")
+    [problem] = back_up(lived, tmp_path / "backup").problems
+    assert problem.file == "c1/part-0.warc.gz"
+    restore(tmp_path / "backup", tmp_path / "new")
+    with opened(tmp_path / "new") as new:
+        assert [line.split(":")[1] for line in fsck(new)] == [" checksum"]
+
+
+# --- what is refused
+
+
+def test_a_place_with_something_in_it_is_refused(lived: Scene, tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    (tmp_path / "backup" / "mine.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="not empty"):
+        back_up(lived, tmp_path / "backup")
+    assert (tmp_path / "backup" / "mine.txt").read_text() == "mine"
+
+
+def test_a_second_backup_into_one_place_is_refused(lived: Scene, tmp_path: Path) -> None:
+    back_up(lived, tmp_path / "backup")
+    with pytest.raises(ConfigError, match="holds a backup already"):
+        back_up(lived, tmp_path / "backup")
+
+
+def test_a_store_that_is_there_is_not_restored_into(lived: Scene, tmp_path: Path) -> None:
+    back_up(lived, tmp_path / "backup")
+    rows = cells(lived.folder / "store" / "rows.sqlite")
+    with pytest.raises(ConfigError, match="into an empty store"):
+        restore(tmp_path / "backup", lived.folder)
+    assert cells(lived.folder / "store" / "rows.sqlite") == rows
+
+
+def test_a_folder_with_something_in_it_is_not_restored_into(lived: Scene, tmp_path: Path) -> None:
+    back_up(lived, tmp_path / "backup")
+    (tmp_path / "new" / "store").mkdir(parents=True)
+    (tmp_path / "new" / "store" / "mine.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="into an empty store"):
+        restore(tmp_path / "backup", tmp_path / "new")
+
+
+def test_what_is_no_backup_is_not_restored(tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    with pytest.raises(ConfigError, match="no backup here"):
+        restore(tmp_path / "backup", tmp_path / "new")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "error"),
+    [
+        ("format", 2, SchemaError),
+        ("schema_version", 99, SchemaError),
+        ("profile", "cluster", ConfigError),
+        ("files_sha256", "0", DigestMismatch),
+    ],
+)
+def test_a_backup_that_does_not_fit_is_refused(
+    lived: Scene, tmp_path: Path, key: str, value: object, error: type[PinakesError]
+) -> None:
+    back_up(lived, tmp_path / "backup")
+    path = tmp_path / "backup" / BACKUP
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    with pytest.raises(error):
+        restore(tmp_path / "backup", tmp_path / "new")
+    assert list((tmp_path / "new" / "store").iterdir()) == []
+
+
+DAMAGED = ["archive/c1/part-0.warc.gz", "archive/c2/g2/part-1.warc.gz", "rows/rows.sqlite"]
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damage_is_found_and_not_restored(lived: Scene, tmp_path: Path, name: str) -> None:
+    back_up(lived, tmp_path / "backup")
+    path = tmp_path / "backup" / name
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    found = list(verify_backup(LocalArchiveStore(tmp_path / "backup"), "backup"))
+    assert [problem.file for problem in found] == [name]
+    with pytest.raises(DigestMismatch, match="not what was backed up"):
+        restore(tmp_path / "backup", tmp_path / "new")
+    # With the file put right, the same call goes on.
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    restore(tmp_path / "backup", tmp_path / "new")
+    with opened(tmp_path / "new") as new:
+        assert fsck(new) == []
+
+
+def test_what_went_and_what_came_is_found(lived: Scene, tmp_path: Path) -> None:
+    back_up(lived, tmp_path / "backup")
+    (tmp_path / "backup" / "archive" / "c1" / "part-0.warc.gz").unlink()
+    (tmp_path / "backup" / "archive" / "more").write_text("more")
+    found = list(verify_backup(LocalArchiveStore(tmp_path / "backup"), "backup"))
+    assert [problem.file for problem in found] == ["archive/c1/part-0.warc.gz", "archive/more"]
+
+
+# --- the verbs
+
+
+def test_the_verbs(lived: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lived.rows.close()
+    store, backup, new = lived.folder / "store", tmp_path / "backup", tmp_path / "new"
+    assert main(["backup", str(backup), "--store", str(store), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["files"] == len((backup / FILES).read_text().splitlines())
+    assert main(["backup", str(backup), "--store", str(store)]) == 2
+    assert main(["backup", str(backup), "--verify"]) == 0
+    assert main(["restore-backup", str(backup), "--store", str(new), "--dry-run"]) == 0
+    assert not new.exists()
+    assert main(["restore-backup", str(backup), "--store", str(new)]) == 0
+    assert main(["restore-backup", str(backup), "--store", str(new)]) == 2
+    assert main(["fsck", "--full", "--store", str(new)]) == 0
+    (backup / "archive" / "c1" / "part-1.warc.gz").write_bytes(b"other")
+    assert main(["backup", str(backup), "--verify", "--json"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert json.loads(lines[-1])["file"] == "archive/c1/part-1.warc.gz"
+    assert main(["timeline", "http://example.org/1", "--store", str(new)]) == 0
+    assert COLLECTION
+
+
+def test_no_store_and_no_backup_are_wrong_calls(tmp_path: Path) -> None:
+    assert main(["backup", str(tmp_path / "b"), "--store", str(tmp_path / "none")]) == 2
+    assert main(["restore-backup", str(tmp_path / "b"), "--store", str(tmp_path / "none")]) == 2
+    assert main(["backup", "s3://somewhere/else", "--verify"]) == 2

@@ -1,0 +1,129 @@
+"""Backups while others land, deduplicate, drop and take out, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from agreement import check_marks
+from backup_scenes import Cell, back_up, cells, current_files, fsck, opened, restore, states
+from scenes import Scene, write_crawl
+from test_at_once import check_references
+
+from pinakes.errors import Conflict
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import CANCEL, Remover
+
+pytestmark = pytest.mark.slow
+BACKUPS = 3
+LEAVING = "c2"
+"""The crawl that is taken out and landed again all the time."""
+
+
+@contextmanager
+def at_work(scene: Scene, seed: int) -> Iterator[None]:
+    """Processes that land, deduplicate and take out until this ends; all of them end well."""
+    stop = scene.folder / "stop"
+    children = []
+    for number, work in enumerate((_land_more, _dedupe, _take_out_and_land)):
+        child = os.fork()
+        if child == 0:
+            code = 70
+            try:
+                dice = random.Random(f"{seed} {number}")
+                while not stop.exists():
+                    try:
+                        work(scene, dice)
+                    except Conflict:
+                        time.sleep(dice.uniform(0, 0.05))
+                code = 0
+            except BaseException as error:  # noqa: BLE001 (nothing may leave the child)
+                sys.stderr.write(f"{work.__name__}: {type(error).__name__}: {error}\n")
+            finally:
+                os._exit(code)
+        children.append(child)
+    try:
+        yield
+    finally:
+        stop.touch()
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    assert codes == [0, 0, 0]
+
+
+def _land_more(scene: Scene, dice: random.Random) -> None:
+    number = dice.randrange(10, 10_000)
+    write_crawl(scene.crawls / f"c{number}", number % 10, pages=4, files=1)
+    scene.land(number)
+    time.sleep(dice.uniform(0, 0.3))
+
+
+def _dedupe(scene: Scene, dice: random.Random) -> None:
+    scene.dedupe(act=f"dedupe-{dice.randrange(1 << 30)}", grace_ms=0)
+    time.sleep(dice.uniform(0, 0.1))
+
+
+def _take_out_and_land(scene: Scene, dice: random.Random) -> None:
+    Remover(scene.rows, scene.archive, Actor()).take_out(LEAVING, CANCEL)
+    scene.land(2)
+    time.sleep(dice.uniform(0, 0.1))
+
+
+def untouched(before: set[Cell], after: set[Cell]) -> set[Cell]:
+    """Cells that no act has changed, and none was at work on."""
+    leaving = {
+        row
+        for _, row, column, _, value in before
+        if column == b"m:capture" and json.loads(value)["archive_file"].startswith(f"{LEAVING}/")
+    }
+    return {
+        cell
+        for cell in before & after
+        if not cell[2].startswith((b"l:", b"d:dedupe"))
+        and cell[1] not in leaving
+        and f":{LEAVING}/".encode() not in cell[1]
+        and not cell[1].startswith(LEAVING.encode())
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_had_ended_is_there_and_nothing_is_half_there(
+    scene: Scene, tmp_path: Path, seed: int
+) -> None:
+    scene.land(1)
+    scene.land(2)
+    for crawl in range(3, 3 + BACKUPS):
+        write_crawl(scene.crawls / f"c{crawl}", crawl)
+    with at_work(scene, seed):
+        for number in range(BACKUPS):
+            scene.land(3 + number)
+            before = cells(scene.folder / "store" / "rows.sqlite")
+            report = back_up(scene, tmp_path / f"backup-{number}")
+            after = cells(scene.folder / "store" / "rows.sqlite")
+            assert report.problems == []
+            done = restore(tmp_path / f"backup-{number}", tmp_path / f"new-{number}")
+            assert done.problems == []
+            restored = cells(tmp_path / f"new-{number}" / "store" / "rows.sqlite")
+            kept = untouched(before, after)
+            assert len(kept) > 50
+            assert kept <= restored
+            with opened(tmp_path / f"new-{number}") as new:
+                assert fsck(new) == []
+                check_references(new)
+                check_marks(new)
+                known = states(new)
+                for crawl in (1, *range(3, 4 + number)):
+                    assert known[f"c{crawl}/part-0.warc.gz"][0] == "stored"
+                    assert known[f"c{crawl}/part-1.warc.gz"][0] == "stored"
+    # The store itself has come to no harm.
+    check_references(scene)
+    assert not (scene.folder / "store" / "backups").exists() or not list(
+        (scene.folder / "store" / "backups").iterdir()
+    )
+    assert current_files(scene)

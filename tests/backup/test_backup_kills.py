@@ -1,0 +1,185 @@
+"""Backups of every step of an act; and backups and restorings that were killed at every step."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from agreement import check_marks
+from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
+from scenes import KILLED, At, Scene, kill_at, make_scene
+from test_at_once import check_references
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.backup.verifying import verify_backup
+from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.errors import ConfigError
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import CANCEL, Remover
+
+pytestmark = pytest.mark.slow
+InChild = Callable[[Callable[[], object]], int]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two crawls that have landed; and, beside it, deduplicated."""
+    folder = tmp_path_factory.mktemp("prepared")
+    with make_scene(folder) as scene:
+        scene.land(1)
+        scene.land(2)
+    shutil.copytree(folder, folder.parent / f"{folder.name}-deduped")
+    with opened(folder.parent / f"{folder.name}-deduped") as scene:
+        scene.dedupe(act="dedupe-before")
+    return folder
+
+
+def copies(prepared: Path, tmp_path: Path) -> Iterator[Path]:
+    for step in range(1 << 30):
+        yield Path(shutil.copytree(prepared, tmp_path / str(step)))
+        shutil.rmtree(tmp_path / str(step))
+
+
+def land(scene: Scene, at: At) -> None:
+    shutil.copytree(scene.crawls / "c2", scene.crawls / "c3")
+    scene.land(3, at=at)
+
+
+def dedupe(scene: Scene, at: At) -> None:
+    scene.dedupe(at=at, grace_ms=0)
+
+
+def take_out(scene: Scene, at: At) -> None:
+    Remover(scene.rows, scene.archive, Actor(), at=at).take_out("c2", CANCEL)
+
+
+ACTS = {
+    "landing": (land, False, 18),
+    "dedupe": (dedupe, False, 18),
+    "removal": (take_out, False, 20),
+    "removal of rewritten": (take_out, True, 20),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_every_moment_of_an_act_is_settled(
+    prepared: Path, tmp_path: Path, in_child: InChild, act: str
+) -> None:
+    work, deduped, least = ACTS[act]
+    start = prepared.parent / f"{prepared.name}-deduped" if deduped else prepared
+    for step, folder in enumerate(copies(start, tmp_path)):
+        with opened(folder) as scene:
+            died = in_child(lambda: work(scene, kill_at(step)))  # noqa: B023
+            back_up(scene, folder / "backup")
+            report = restore(folder / "backup", folder / "new")
+            assert report.problems == []
+            with opened(folder / "new") as new:
+                assert fsck(new) == [], f"{act} at step {step}"
+                check_references(new)
+                check_marks(new)
+                for name, (state, _) in states(new).items():
+                    if state == "stored" and name.startswith("c1/"):
+                        continue
+                    # A crawl is wholly there or wholly not.
+                    crawl = read_crawl(new.rows, name.partition("/")[0])
+                    assert crawl is not None
+                    assert (state == "stored") == (crawl.state == "open") or act == "landing"
+                # And it can be worked with: the same work is done to its end.
+                shutil.copytree(scene.crawls, new.crawls)
+                shutil.rmtree(new.crawls / "c3", ignore_errors=True)
+                if act == "landing":
+                    work(new, lambda step: None)
+                new.dedupe(act="dedupe-after", grace_ms=0)
+                assert fsck(new) == []
+                check_marks(new)
+        if died != KILLED:
+            break
+    assert step >= least
+
+
+def test_a_backup_killed_at_every_step_is_made_again(
+    prepared: Path, tmp_path: Path, in_child: InChild
+) -> None:
+    start = prepared.parent / f"{prepared.name}-deduped"
+    for step, folder in enumerate(copies(start, tmp_path)):
+        with opened(folder) as scene:
+            rows, files = cells(folder / "store" / "rows.sqlite"), current_files(scene)
+            died = in_child(lambda: back_up(scene, folder / "backup", at=kill_at(step)))  # noqa: B023
+            if died == KILLED:
+                # A store that is half backed up is worked with as any other.
+                fsck(scene)
+                try:
+                    back_up(scene, folder / "backup")
+                except ConfigError as error:
+                    assert "holds a backup already" in str(error)  # noqa: PT017
+            assert list(verify_backup(LocalArchiveStore(folder / "backup"), "backup")) == []
+            report = restore(folder / "backup", folder / "new")
+            assert (report.settled, report.left_out) == ([], [])
+            assert cells(folder / "new" / "store" / "rows.sqlite") == rows, f"step {step}"
+            with opened(folder / "new") as new:
+                assert current_files(new) == files
+            # Links of a backup that was given up go with the next one.
+            back_up(scene, folder / "another")
+            assert list((folder / "store" / "backups").iterdir()) == []
+        if died != KILLED:
+            break
+    # pinned, begun; rows fixed, files held, unpinned, rows held, taken; 13 copies; and the end.
+    assert step == 24
+
+
+def test_a_restoring_killed_at_every_step_goes_on(
+    prepared: Path, tmp_path: Path, in_child: InChild
+) -> None:
+    with opened(prepared) as scene:
+        rows, files = cells(prepared / "store" / "rows.sqlite"), current_files(scene)
+        back_up(scene, tmp_path / "backup")
+    for step in range(1 << 30):
+        folder = tmp_path / str(step)
+        died = in_child(lambda: restore(tmp_path / "backup", folder, at=kill_at(step)))  # noqa: B023
+        if died == KILLED:
+            try:
+                restore(tmp_path / "backup", folder)
+            except ConfigError as error:
+                assert "into an empty store" in str(error)  # noqa: PT017
+        assert cells(folder / "store" / "rows.sqlite") == rows
+        with opened(folder) as new:
+            assert current_files(new) == files
+            assert fsck(new) == []
+        if died != KILLED:
+            break
+    # rows, begun, 8 files, files, settled, visible
+    assert step == 13
+
+
+def test_a_restoring_killed_while_it_settles_goes_on(
+    prepared: Path, tmp_path: Path, in_child: InChild
+) -> None:
+    start = Path(shutil.copytree(prepared, tmp_path / "scene"))
+    with opened(start) as scene:
+        in_child(lambda: dedupe(scene, kill_at(11)))
+        in_child(lambda: land(scene, kill_at(7)))
+        back_up(scene, tmp_path / "backup")
+    for step in range(1 << 30):
+        folder = tmp_path / str(step)
+        died = in_child(lambda: restore(tmp_path / "backup", folder, at=kill_at(step)))  # noqa: B023
+        if died != KILLED:
+            break
+        if not (folder / "store" / "rows.sqlite").exists():
+            restore(tmp_path / "backup", folder)
+        with opened(folder) as new:
+            assert fsck(new) == [], f"step {step}"
+            check_marks(new)
+    assert step > 13
+
+
+def test_another_backup_of_another_restoring_is_not_mixed_in(
+    prepared: Path, tmp_path: Path, in_child: InChild
+) -> None:
+    with opened(prepared) as scene:
+        back_up(scene, tmp_path / "one")
+        back_up(scene, tmp_path / "two")
+    assert in_child(lambda: restore(tmp_path / "one", tmp_path / "new", at=kill_at(4))) == KILLED
+    with pytest.raises(ConfigError, match="of another backup"):
+        restore(tmp_path / "two", tmp_path / "new")
