@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pinakes.cluster.client_settings import client_settings
 from pinakes.cluster.jars import Programs, have_programs
 from pinakes.cluster.layout import Layout
 from pinakes.cluster.operate import down, up
@@ -44,6 +45,10 @@ class RunningCluster:
     def up(self) -> None:
         """Start what does not run, and wait until it is ready."""
         up(self.layout, self.programs, say, patience_s=PATIENCE_S)
+
+    def settings(self, name: str) -> dict[str, str]:
+        """Settings of Pinakes for a store of this name here."""
+        return client_settings(self.layout, name)
 
     @contextmanager
     def used(self, *, alone: bool) -> Iterator[None]:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from pinakes.archive_store.hdfs_connection import HdfsConnection
+from pinakes.cluster.client_settings import client_settings, settings_file
 from pinakes.cluster.layout import PORTS, Layout
 from pinakes.cluster.site_files import site_files
+from pinakes.config import load_configuration
+from pinakes.profile import hbase_connection, hdfs_connection
+from pinakes.row_store.hbase_connection import HBaseConnection, Server
 
 JARS = Path("/jars & more/hadoop")
 
@@ -85,3 +91,25 @@ def test_zookeeper_writes_into_the_folder() -> None:
     assert "dataDir=/a/cluster/data/zookeeper" in lines
     assert f"clientPort={layout.port('zookeeper')}" in lines
     assert "clientPortAddress=127.0.0.1" in lines
+
+
+def test_the_settings_of_a_client_are_settings() -> None:
+    layout = Layout(folder=Path("/c"), base_port=20000, parts=frozenset({"yarn", "thrift2"}))
+    text = settings_file(client_settings(layout, "spring"))
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "pinakes.toml")
+        file.write_text(text)
+        configuration = load_configuration(file, environment={})
+    assert hbase_connection(configuration) == HBaseConnection(
+        servers=(Server("127.0.0.1", layout.port("thrift")),),
+        admin_servers=(Server("127.0.0.1", layout.port("thrift2")),),
+        prefix="spring:",
+    )
+    assert hdfs_connection(configuration) == HdfsConnection(
+        url=f"hdfs://127.0.0.1:{layout.port('namenode')}/spring",
+        web=(f"http://127.0.0.1:{layout.port('namenode-http')}",),
+        config_folder=Path("/c/conf"),
+    )
+    assert client_settings(Layout(folder=Path("/c"), base_port=20000)).keys() == (
+        client_settings(layout).keys() - {"hbase_admin"}
+    )

@@ -113,6 +113,7 @@ def _addresses(layout: Layout) -> dict[str, object]:
         **({"thrift2": layout.address("thrift2")} if "thrift2" in layout.parts else {}),
         **({"yarn": layout.address("resourcemanager")} if "yarn" in layout.parts else {}),
         "configuration": str(layout.conf),
+        "pinakes.toml": str(layout.conf / "pinakes.toml"),
     }
 
 

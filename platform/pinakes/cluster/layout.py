@@ -2,7 +2,7 @@
 
     FOLDER/cluster.json     base port, and which servers are wanted
     FOLDER/bin/             the commands hbase, hadoop, hdfs; written anew by every `up`
-    FOLDER/conf/            what the servers read; written anew by every `up`
+    FOLDER/conf/            what servers and clients read; written anew by every `up`
     FOLDER/data/            what they hold: name node, data nodes, ZooKeeper
     FOLDER/logs/            a log each, and what went to standard output
     FOLDER/run/             a file each for the processes that were started

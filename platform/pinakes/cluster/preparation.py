@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from pinakes.cluster.client_settings import client_settings, settings_file
 from pinakes.cluster.commands import command_files
 from pinakes.cluster.daemons import DAEMONS, Daemon, command
 from pinakes.cluster.jars import Programs
@@ -27,6 +28,8 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
         (layout.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
     for name, text in site_files(layout, programs.jars["hadoop"]).items():
         _write(layout.conf / name, text)
+    settings = {**client_settings(layout), "store": str(layout.folder / "store")}
+    _write(layout.conf / "pinakes.toml", settings_file(settings))
     for name, text in command_files(layout, programs).items():
         _write(layout.bin / name, text, mode=0o755)
     if not (layout.data / "namenode").exists():
