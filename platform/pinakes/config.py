@@ -208,6 +208,15 @@ class Configuration:
     hadoop_command: str = _setting(
         _parse_command, "hadoop", "Hadoop's command, for bulk loads and backups"
     )
+    bulk_folder: str = _setting(
+        _parse_text, "/tmp/pinakes-bulk", "folder in HBase's HDFS, for rows that are loaded in bulk"
+    )
+    bulk_mapreduce: str = _setting(
+        _one_of("yarn", "local"), "yarn", "yarn or local: where bulk loads are prepared"
+    )
+    bulk_bytes: int = _setting(
+        parse_size, 4 << 30, "compressed rows, at most, that are loaded in bulk at once"
+    )
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def values(self) -> dict[str, object]:

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from pinakes.errors import ConfigError, StoreUnavailable
 
@@ -50,12 +51,14 @@ def parse_command(text: str) -> tuple[str, ...]:
 def run_tool(
     command: Sequence[str],
     *,
+    folder: Path | None = None,
     on_line: Callable[[str], None] = lambda line: None,
     meanwhile: Callable[[], None] = lambda: None,
     every_s: float = 60.0,
 ) -> str:
     """Run a tool to its end, and return its standard output, the last 4 MB of it.
 
+    It works in `folder`, where one is given: some tools leave things where they are called.
     `on_line` gets each line of its standard error, where Hadoop's tools say how far they are;
     `meanwhile` is called every `every_s` seconds, and ends the tool by raising.  Whatever ends
     this call (a signal, an error) ends the tool with all processes that it started.  A job that
@@ -65,7 +68,7 @@ def run_tool(
         ConfigError: where there is no such command.
         StoreUnavailable: where it failed; with the end of what it said.
     """
-    with _started(command) as process:
+    with _started(command, folder) as process:
         output, said = _follow(process, on_line, meanwhile, every_s)
         status = process.wait()
     if status:
@@ -75,11 +78,12 @@ def run_tool(
 
 
 @contextmanager
-def _started(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+def _started(command: Sequence[str], folder: Path | None) -> Iterator[subprocess.Popen[bytes]]:
     """The process, in a session of its own, which is ended with the block."""
     try:
         process = subprocess.Popen(  # noqa: S603  words of the configuration, and no shell
             command,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -25,6 +25,7 @@ from pinakes.hbase_schema.tables import Schema, declared_schema
 from pinakes.ingest.tally import ARCHIVE_RETRIES, ROW_RETRIES, Tally
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.row_store.hbase_bulk import BulkLoading
 from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Tls, parse_servers
 from pinakes.row_store.port import RowStore, SchemaAdmin
 
@@ -122,6 +123,17 @@ def hadoop_tools(configuration: Configuration) -> HadoopTools:
     return HadoopTools(
         hbase=parse_command(configuration.hbase_command),
         hadoop=parse_command(configuration.hadoop_command),
+    )
+
+
+def bulk_loading(configuration: Configuration) -> BulkLoading:
+    """How rows are loaded into HBase in bulk; `Raises` ConfigError."""
+    return BulkLoading(
+        tools=hadoop_tools(configuration),
+        connection=hbase_connection(configuration),
+        folder=configuration.bulk_folder,
+        mapreduce=configuration.bulk_mapreduce,
+        processes=configuration.jobs,
     )
 
 

@@ -26,6 +26,10 @@ class Actor:
 
     owner: str = field(default_factory=lambda: f"{_process(os.getpid())}/{uuid.uuid4().hex[:8]}")
 
+    def beside(self) -> Actor:
+        """Another worker, anywhere, whose claims are gone when the process of this one is."""
+        return Actor(owner=f"{self.owner.rpartition('/')[0]}/{uuid.uuid4().hex[:8]}")
+
     def now_ms(self) -> int:
         """Milliseconds since 1970, UTC."""
         return time.time_ns() // 1_000_000

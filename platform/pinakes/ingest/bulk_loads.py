@@ -1,0 +1,95 @@
+"""Loads of bulk landings: whose they are, and what a process that died has left of its own.
+
+    TEMP/pinakes-bulk,HOST,PID,START,WORKER/            rows that wait, in local files
+    FOLDER/HOST,PID,START,WORKER,NUMBER/                a load, in HDFS
+
+A worker of this host that is gone is known by its name; those of other hosts clear away theirs.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pinakes.row_store.bulk_text import BulkTable
+from pinakes.row_store.hbase_bulk import BulkLoad, BulkLoading, list_loads
+
+from .acts import Actor
+from .bulk_landing import RENEW_EVERY_S
+
+_SPOOL = "pinakes-bulk,"
+
+
+class HBaseLoads:
+    """A `Loader` of HBase, by its own tools: one load after the other, of one worker."""
+
+    def __init__(
+        self,
+        loading: BulkLoading,
+        actor: Actor,
+        *,
+        on_line: Callable[[str], None] = lambda line: None,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`on_line` is told what the tools say; `at` is called after each step of a load."""
+        self._loading = loading
+        self._actor = actor
+        self._on_line = on_line
+        self._at = at
+        self._number = 0
+
+    def __call__(
+        self, parts: Mapping[BulkTable, Sequence[Path]], meanwhile: Callable[[], None]
+    ) -> None:
+        self._number += 1
+        load = BulkLoad(
+            self._loading,
+            f"{_name(self._actor.owner)},{self._number}",
+            on_line=self._on_line,
+            meanwhile=meanwhile,
+            every_s=RENEW_EVERY_S / 2,
+            at=self._at,
+        )
+        load.load(parts)
+
+    def remove_left(self) -> list[str]:
+        """Remove what workers that are gone have left in HDFS; its names."""
+        gone = [
+            name
+            for name in list_loads(self._loading)
+            if self._actor.is_gone(_owner(name.rpartition(",")[0]))
+        ]
+        for name in gone:
+            BulkLoad(self._loading, name).remove()
+        return gone
+
+
+def spool_place(actor: Actor, temp_dir: Path | None) -> Path:
+    """Where this worker's spool is, or will be."""
+    place = Path(temp_dir or tempfile.gettempdir()).absolute()
+    return place / f"{_SPOOL}{_name(actor.owner)}"
+
+
+@contextmanager
+def spool_folder(actor: Actor, temp_dir: Path | None) -> Iterator[Path]:
+    """A local folder for the rows of this worker; those of workers that are gone are removed."""
+    folder = spool_place(actor, temp_dir)
+    for left in folder.parent.glob(f"{_SPOOL}*"):
+        if actor.is_gone(_owner(left.name.removeprefix(_SPOOL))):
+            shutil.rmtree(left, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _name(owner: str) -> str:
+    return owner.replace("/", ",")
+
+
+def _owner(name: str) -> str:
+    return name.replace(",", "/")

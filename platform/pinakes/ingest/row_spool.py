@@ -1,0 +1,125 @@
+"""The rows of landings in local files, until they are loaded in bulk.
+
+    FOLDER/TOKEN.TABLE.gz     of one landing, by the token of its claim; lines of `BulkTable`
+    FOLDER/part-N.TABLE.gz    of many, once they are to be loaded
+
+A landing that is refused, broken off or taken over leaves nothing here.  What is here when
+the process ends is of no use to anybody: its files are landed again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import BinaryIO
+
+from isal import igzip
+
+from pinakes.catalog.file_rows import Held
+from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry, Location
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.row_store.bulk_text import BulkTable
+from pinakes.row_store.hbase_bulk import SUFFIX
+from pinakes.row_store.port import Put
+
+CAPTURES = BulkTable(name="captures", columns=(CaptureFacts.COLUMN, numbered_column(Location, 1)))
+DIGESTS = BulkTable(name="digests", columns=(DigestEntry.COLUMN,))
+TABLES: Mapping[str, BulkTable] = MappingProxyType(
+    {table.name: table for table in (CAPTURES, DIGESTS)}
+)
+
+PART_BYTES = 64 << 20
+"""What one map of a job reads: compressed, and so not divided."""
+
+
+class SpooledRows:
+    """A `RowSink` of one landing: a compressed file for each table that it has rows of."""
+
+    batch_rows = 2_000
+
+    def __init__(self, file_of: Callable[[str], Path]) -> None:
+        self._file_of = file_of
+        self._files: dict[str, BinaryIO] = {}
+
+    def put(self, table: str, puts: list[Put]) -> None:
+        lines = TABLES[table].encode(puts)
+        if not lines:
+            return
+        if table not in self._files:
+            path = self._file_of(table)
+            opened: BinaryIO = igzip.open(path, "wb", compresslevel=1)  # type: ignore[no-untyped-call]
+            self._files[table] = opened
+        self._files[table].write(lines)
+
+    def finish(self) -> bool:
+        """Whether there were no rows, which is as good as stored."""
+        self.close()
+        return not self._files
+
+    def close(self) -> None:
+        """Close the files; idempotent."""
+        for file in self._files.values():
+            file.close()
+
+
+class RowSpool:
+    """A folder of rows.  Landings may write to it from several threads or processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @contextmanager
+    def sink(self, held: Held) -> Iterator[SpooledRows]:
+        """The sink of one landing (`RowSinks`)."""
+        token = held.claim.token
+        rows = SpooledRows(lambda table: self._file(token, table))
+        try:
+            yield rows
+        except BaseException:
+            rows.close()
+            self.drop(token)
+            raise
+        rows.close()
+
+    def size_bytes(self, token: str) -> int:
+        """What the rows of this landing take."""
+        return sum(file.stat().st_size for file in self._files(token))
+
+    def drop(self, token: str) -> None:
+        """Forget the rows of a landing."""
+        for file in self._files(token):
+            file.unlink()
+
+    def parts(self, tokens: list[str]) -> dict[BulkTable, list[Path]]:
+        """Make few files of the rows of these landings, for a load; without more room."""
+        return {table: list(self._parts_of(table, tokens)) for table in TABLES.values()}
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for file in self._folder.iterdir():
+            file.unlink()
+
+    def _parts_of(self, table: BulkTable, tokens: list[str]) -> Iterator[Path]:
+        part: Path | None = None
+        for number, token in enumerate(tokens):
+            file = self._file(token, table.name)
+            if not file.exists():
+                continue
+            if part is None or part.stat().st_size >= PART_BYTES:
+                part = file.rename(self._file(f"part-{number}", table.name))
+                yield part
+                continue
+            # One gzip file behind another is one, to gzip and to Hadoop.
+            with file.open("rb") as source, part.open("ab") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+            file.unlink()
+
+    def _files(self, token: str) -> list[Path]:
+        files = [self._file(token, table) for table in TABLES]
+        return [file for file in files if file.exists()]
+
+    def _file(self, name: str, table: str) -> Path:
+        return self._folder / f"{name}.{table}{SUFFIX}"
