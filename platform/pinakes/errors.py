@@ -69,6 +69,10 @@ class Conflict(PinakesError):
     settle what the message lists."""
 
 
+class Busy(Conflict):
+    """Somebody is at work on it just now: come back when they are done, or gone."""
+
+
 class ConfigError(PinakesError):
     """The call or the configuration is wrong: change it."""
 

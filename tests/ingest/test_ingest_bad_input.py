@@ -434,9 +434,7 @@ def test_two_ingests_of_one_folder_at_once(ingest: Ingest) -> None:
     both = [ingest.start("ingest", "--crawl", "c", str(ingest.crawl)) for _ in range(2)]
     for process in both:
         _, err = process.communicate(timeout=120)
-        assert process.returncode in (0, 3), err
-        if process.returncode == 3:
-            assert "is working on it" in err or "try again" in err, err
+        assert process.returncode == 0, err  # what the other was landing was waited for
     state = ingest.state()
     assert len(state["files"]) == 12  # type: ignore[arg-type]
     assert len(state["visible"]) == 2400  # type: ignore[arg-type]

@@ -87,8 +87,7 @@ def test_a_watch_lands_what_stands_still_and_sleeps_between_looks(tmp_path: Path
     with pytest.raises(_Stopped):
         follow(
             lambda: look_at([Input(done, "done"), Input(cut, "cut"), Input(tmp_path / "no", "no")]),
-            lambda item: landed.append(item.name),
-            lambda item, why: left.append(item.name),
+            lambda item: (landed if is_complete(item.path) else left).append(item.name),
             settle_s=60,
             clock=lambda: now[0],
             sleep=sleep,

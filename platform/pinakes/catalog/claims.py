@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pinakes.errors import Conflict
+from pinakes.errors import Busy
 from pinakes.hbase_schema.act_times import next_act_time
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.file_cells import Claim
@@ -56,7 +56,7 @@ class ClaimedCell:
         `goes_on(last)` is whether the act would end an unfinished one of that name.
 
         Raises:
-            Conflict: where somebody is at work.
+            Busy: where somebody is at work.
         """
         for _ in range(_ATTEMPTS):
             value = self._value(store)
@@ -79,13 +79,13 @@ class ClaimedCell:
             # Whoever's token is there has it, also where the answer was lost.
             if self._put(store, value, claim) or self.is_held(store, token):
                 return claim, resumed
-        raise Conflict(f"somebody else takes {self.what} at this moment; try again", file=self.file)
+        raise Busy(f"somebody else takes {self.what} at this moment; try again", file=self.file)
 
     def _require_gone(
         self, last: Claim, owner: str, now_ms: int, is_gone: Callable[[str], bool]
     ) -> None:
         if last.owner != owner and last.expires_ms > now_ms and not is_gone(last.owner):
-            raise Conflict(
+            raise Busy(
                 f"{last.owner} is working on {self.what} ({last.act}): wait, and run this again",
                 file=self.file,
             )
@@ -100,14 +100,14 @@ class ClaimedCell:
         return claim is not None and claim.token == token
 
     def require(self, store: RowStore, token: str) -> None:
-        """Raise Conflict unless the claim is still ours: it may have run out and been taken."""
+        """Raise Busy unless the claim is still ours: it may have run out and been taken."""
         if not self.is_held(store, token):
             raise self._lost()
 
     def renew(self, store: RowStore, claim: Claim, *, expires_ms: int) -> Claim:
         """Put off the expiry of our claim as it stands now; 0 gives it back.
 
-        Its act time stays, for the next act's.  Raises Conflict where it is not ours.
+        Its act time stays, for the next act's.  Raises Busy where it is not ours.
         """
         value = self._value(store)
         now = decode_cell(self.cell, value) if value is not None else None
@@ -116,5 +116,5 @@ class ClaimedCell:
             raise self._lost()
         return renewed
 
-    def _lost(self) -> Conflict:
-        return Conflict(f"another process has taken {self.what} over", file=self.file)
+    def _lost(self) -> Busy:
+        return Busy(f"another process has taken {self.what} over", file=self.file)

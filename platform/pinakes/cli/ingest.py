@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import gc
-import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from pinakes import __version__
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cli.exits import Exit
+from pinakes.cli.ingest_loop import Alone, Answered, Crew, IngestLoop
 from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import (
     add_dry_run,
@@ -20,19 +23,22 @@ from pinakes.cli.options import (
     input_names,
 )
 from pinakes.cli.output import Console, printable
-from pinakes.cli.progress import Progress, SilentProgress
-from pinakes.errors import ConfigError, Conflict, DigestMismatch, InputRefused
+from pinakes.cli.workers import Workers
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.run_cells import CrawlFacts, RunFacts
 from pinakes.ingest.acts import Actor
-from pinakes.ingest.hooks import HOOKS, Handover, hand_over, refuse_wacz
+from pinakes.ingest.attempts import Attempt, Landings
+from pinakes.ingest.copying import direct_writer
+from pinakes.ingest.hooks import HOOKS, Handover, hand_over
 from pinakes.ingest.inputs import Input, iter_inputs
-from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.landing_run import LandingRun
+from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
 from pinakes.ingest.tally import Tally
-from pinakes.ingest.watch import SETTLE_S, Seen, follow, look_at
-from pinakes.profile import open_stores
+from pinakes.ingest.watch import SETTLE_S, Seen, look_at
+from pinakes.profile import Stores, open_stores
 
 # A landing makes a hundred objects a record and no cycles: looking for those cost 4%.
 _GC_THRESHOLD = 100_000
@@ -59,6 +65,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=SETTLE_S,
         help="with --watch: how long size and time stand still first (default: %(default)g)",
     )
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", help="processes that work at once, a file each (1)"
+    )
     add_settings(parser, "store", "collection")
     add_dry_run(parser)
     add_metrics_file(parser)
@@ -84,8 +93,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return _plan(found, console)
     gc.set_threshold(_GC_THRESHOLD)
     actor, tally = Actor(), Tally()
+    jobs = configuration.jobs if arguments.watch else min(configuration.jobs, len(found.inputs))
     with (
         metrics_file(arguments, tally, console) as job,
+        _several(jobs, configuration, found.crawl) as several,
         open_stores(configuration, tally=tally) as stores,
     ):
         facts = CrawlFacts(
@@ -104,18 +115,71 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         with LandingRun(
             stores.rows, actor, tally, run=act, facts=run_facts, crawl=found.crawl, also=job.write
         ) as told:
-            lander = Lander(stores.rows, stores.archive, actor)
-            landing = _Landing(lander, told, found.crawl, configuration.collection, console)
+            alone = _landings(configuration, stores, actor, found.crawl)
+            crew: Crew = several or Alone(alone.attempt)
+            loop = IngestLoop(crew, told, tally, console)
             if arguments.watch:
-                landing.watch(arguments, names)
-            landing.note_left(found.left)
+                loop.watch(lambda: _look(arguments, names, loop), arguments.settle)
+            loop.note_left(found.left)
             if not found.inputs and not found.left:
                 console.warn("nothing to land: no archive file there")
             with console.progress("ingest", total=_size(found.inputs)) as progress:
-                for item in found.inputs:
-                    landing.land(item, progress)
-        job.exit = Exit.SOME_FAILED if landing.failed else Exit.DONE
+                loop.land(found.inputs, progress)
+        job.exit = Exit.SOME_FAILED if loop.failed else Exit.DONE
     return job.exit
+
+
+def _landings(configuration: Configuration, stores: Stores, actor: Actor, crawl: str) -> Landings:
+    """How a file lands: with servers to wait for, puts and writes go on behind the parser."""
+    remote = configuration.profile != "embedded"
+    lander = Lander(
+        stores.rows,
+        stores.archive,
+        actor,
+        sinks=overlapped_rows(stores.rows) if remote else None,
+        writers=overlapped_file if remote else direct_writer,
+    )
+    return Landings(lander, crawl, configuration.collection)
+
+
+@contextmanager
+def _several(
+    jobs: int, configuration: Configuration, crawl: str
+) -> Iterator[Workers[Attempt, Answered] | None]:
+    """Processes that land files, if several are asked for.  They open stores of their own."""
+    if jobs > 1:
+        with Workers(jobs, partial(_landing_worker, configuration, crawl)) as workers:
+            yield workers
+    else:
+        yield None
+
+
+@contextmanager
+def _landing_worker(
+    configuration: Configuration, crawl: str
+) -> Iterator[Callable[[Attempt], Answered]]:
+    tally = Tally()
+    with open_stores(configuration, tally=tally) as stores:
+        landings = _landings(configuration, stores, Actor(), crawl)
+
+        def attempt(given: Attempt) -> Answered:
+            before = Counter(tally.counts())
+            outcome = landings.attempt(given)
+            return Answered(outcome, dict(Counter(tally.counts()) - before))
+
+        yield attempt
+
+
+def _look(arguments: argparse.Namespace, names: list[str], loop: IngestLoop) -> Iterator[Seen]:
+    """What is there now to be watched."""
+    left: list[Path] = []
+    if arguments.hook:
+        found = hand_over(arguments.hook, names)
+        inputs, left = found.inputs, found.left
+    else:
+        inputs = list(iter_inputs(names, left))
+    loop.note_left(left)
+    return look_at(inputs)
 
 
 def _found(arguments: argparse.Namespace, names: list[str]) -> Handover:
@@ -135,91 +199,6 @@ def _plan(found: Handover, console: Console) -> Exit:
         identity = archive_file(found.crawl, name)
         console.result({"file": identity, "from": str(path)}, text=f"{path} -> {identity}")
     return Exit.DONE
-
-
-class _Landing:
-    """Lands one input after the other, and says of each what became of it."""
-
-    def __init__(
-        self, lander: Lander, told: LandingRun, crawl: str, collection: str, console: Console
-    ) -> None:
-        self._lander = lander
-        self._told = told
-        self._crawl = crawl
-        self._collection = collection
-        self._console = console
-        self._noted: set[Path] = set()
-        self.failed = False
-
-    def land(self, item: Input, progress: Progress) -> None:
-        """One file; what is refused is named, and the rest goes on."""
-        try:
-            refuse_wacz(item)
-            identity = archive_file(self._crawl, item.name)
-            landed = self._lander.land(item.path, identity, self._collection)
-        except (InputRefused, Conflict, DigestMismatch) as problem:
-            self._console.warn(problem)
-            self._told.missed(problem)
-            self.failed = True
-        else:
-            self._told.landed(landed)
-            self.failed = _report(landed, str(item.path), self._console) or self.failed
-            progress.advance(landed.size)
-            self._console.flush()  # a watch goes on for days, and its reader waits
-
-    def note_left(self, left: list[Path]) -> None:
-        """Name each file that a writer still has, once."""
-        for path in left:
-            if path not in self._noted:
-                self._noted.add(path)
-                self._console.warn(f"{printable(path)}: a writer still has it; left")
-
-    def watch(self, arguments: argparse.Namespace, names: list[str]) -> None:
-        """Land what settles, until a signal raises."""
-
-        def listing() -> Iterator[Seen]:
-            self._told.beat()
-            left: list[Path] = []
-            if arguments.hook:
-                found = hand_over(arguments.hook, names)
-                inputs, left = found.inputs, found.left
-            else:
-                inputs = list(iter_inputs(names, left))
-            self.note_left(left)
-            return look_at(inputs)
-
-        follow(
-            listing,
-            lambda item: self.land(item, SilentProgress()),
-            lambda item, why: self._console.warn(f"{printable(item.path)}: {why}"),
-            settle_s=arguments.settle,
-            clock=time.monotonic,
-            sleep=time.sleep,
-        )
-
-
-def _report(landed: Landed, path: str, console: Console) -> bool:
-    """Say what landed; whether nothing in the file could be read."""
-    what = "was there" if landed.was_there else "landed"
-    console.result(
-        {
-            "file": landed.archive_file,
-            "outcome": what,
-            "bytes": landed.size,
-            "sha256": landed.sha256,
-            "records": dict(landed.records),
-            "captures": landed.captures,
-            "errors": dict(landed.errors),
-        },
-        text=f"{printable(landed.archive_file)}: {what}, {landed.size:,} bytes"
-        + ("" if landed.was_there else f", {landed.captures:,} captures"),
-    )
-    for line in landed.lines:
-        console.warn(f"{printable(path)}:{printable(line)}")
-    unread = not landed.was_there and not landed.records
-    if unread:
-        console.warn(f"{printable(path)}: landed as it is, but no record in it could be read")
-    return unread
 
 
 def _size(inputs: list[Input]) -> int:

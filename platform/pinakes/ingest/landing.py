@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pinakes.archive_store.names import check_file_name
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.crawl_rows import put_counts, require_open
 from pinakes.catalog.file_rows import (
     LEASE_MS,
@@ -48,6 +48,7 @@ VERB = "ingest"
 _ACT = f"{VERB}-"
 LANDING = "landing"
 LOADING = "loading"
+_COPY, _SIDECAR = "copy", "sidecar"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,8 @@ class Lander:
         Raises:
             InputRefused: other bytes are known by this name; the store takes no such name;
                 or the file is no file, is empty, or changes.
-            Conflict: somebody else is landing it; or the crawl is not open.
+            Busy: somebody else is landing it.
+            Conflict: the crawl is not open.
             StoreUnavailable: a store is not reachable or full.
             DigestMismatch: what was stored is not what was read.
         """
@@ -114,6 +116,8 @@ class Lander:
         if _is_finished(entry):
             return self._compare_known(path, entry)
         held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
+        if held.resumed and entry.claim is not None:
+            self._clear_asides(entry.claim.token)
         self._at("claimed")
         # Somebody may have finished between the look and the claim, or died behind `stored`.
         entry = read_entry(self._rows, archive_file)
@@ -130,6 +134,11 @@ class Lander:
         except (InputRefused, DigestMismatch):
             self._withdraw(held)
             raise
+
+    def _clear_asides(self, token: str) -> None:
+        """Delete what a landing that died, and is gone on with, was writing."""
+        for part in (_COPY, _SIDECAR):
+            self._archive.delete(f"{ASIDE}/{token}.{part}")
 
     def _compare_known(self, path: Path, entry: FileEntry) -> Landed:
         facts = entry.facts
@@ -154,8 +163,8 @@ class Lander:
         token = held.claim.token
         with (
             path.open("rb", buffering=0) as file,
-            self._archive.create_aside(f"{token}.copy") as copy,
-            self._archive.create_aside(f"{token}.sidecar") as sidecar,
+            self._archive.create_aside(f"{token}.{_COPY}") as copy,
+            self._archive.create_aside(f"{token}.{_SIDECAR}") as sidecar,
             self._writers(copy.file) as writer,
             self._sinks(held) as sink,
         ):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.errors import InputRefused
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import open_source
@@ -96,28 +95,18 @@ def is_complete(path: Path) -> bool:
 
 def follow(
     listing: Callable[[], Iterable[Seen]],
-    land: Callable[[Input], None],
-    leave: Callable[[Input, str], None],
+    take: Callable[[Input], None],
     *,
     settle_s: float,
     clock: Callable[[], float],
     sleep: Callable[[float], None],
 ) -> None:
-    """Land what settles, for ever: whatever `sleep` or `land` raises ends it.
+    """Take what settles, for ever: whatever `sleep` or `take` raises ends it.
 
-    `leave` is told of a file that stands still and is not complete; it is looked at again
-    when it changes.
+    What was taken is taken again when it has changed.
     """
     stillness = Stillness(settle_s)
     while True:
         for item, _ in stillness.settled(listing(), clock()):
-            try:
-                complete = is_complete(item.path)
-            except InputRefused as problem:
-                leave(item, problem.message)
-                continue
-            if complete:
-                land(item)
-            else:
-                leave(item, "its last record is not complete; left until it changes")
+            take(item)
         sleep(min(_LONGEST_SLEEP_S, max(settle_s / 4, 0.05)))

@@ -1,0 +1,176 @@
+"""Processes that do one task after another; one that is killed takes no more than its task along.
+
+    with Workers(3, open_work) as workers:
+        while workers.has_room:
+            workers.give(task)
+        for task, answer in workers.answers(timeout_s=1): ...
+
+They are forked when the block begins, so that they share nothing that is opened in it, and
+open what they work with at their first task.  What ends one early is answered as `Died`;
+another takes its place.  An error of the work itself ends all of it: it is raised here.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import FrameType, TracebackType
+from typing import Generic, NamedTuple, NoReturn, TypeVar
+
+from pinakes.errors import PinakesError
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+Open = Callable[[], AbstractContextManager[Callable[[Task], Answer]]]
+_PATIENCE_S = 20.0
+
+
+class Died(NamedTuple):
+    """A process ended before it had answered; by this signal, where that is known."""
+
+    signal_number: int | None
+
+
+@dataclass(slots=True)
+class _Worker(Generic[Task]):
+    process: BaseProcess
+    connection: Connection
+    tasks: list[Task]
+    """The one that it is at, if any."""
+
+
+class Workers(Generic[Task, Answer]):
+    """So many processes.  `open_work` gives, in each, the function that does a task."""
+
+    def __init__(self, count: int, open_work: Open[Task, Answer]) -> None:
+        self._count = count
+        self._open_work = open_work
+        self._workers: list[_Worker[Task]] = []
+
+    def __enter__(self) -> Workers[Task, Answer]:
+        for _ in range(self._count):
+            self._hire()
+        return self
+
+    def _hire(self) -> None:
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe()
+        others = [worker.connection for worker in self._workers]
+        process = context.Process(
+            target=_serve, args=(theirs, [ours, *others], self._open_work), daemon=True
+        )
+        process.start()
+        theirs.close()
+        self._workers.append(_Worker(process, ours, []))
+
+    @property
+    def under_way(self) -> int:
+        """How many tasks are being done."""
+        return sum(map(len, (worker.tasks for worker in self._workers)))
+
+    @property
+    def has_room(self) -> bool:
+        """Whether somebody is idle."""
+        return self.under_way < self._count
+
+    def give(self, task: Task) -> None:
+        """Have a task done by somebody who is idle."""
+        worker = next(worker for worker in self._workers if not worker.tasks)
+        worker.tasks.append(task)
+        # One that died while it was idle is noticed as one that died of the task.
+        with suppress(OSError):
+            worker.connection.send(task)
+
+    def answers(self, timeout_s: float | None = None) -> list[tuple[Task, Answer | Died]]:
+        """What has been done since, waiting so long for the first; none if nothing is under way."""
+        busy = {worker.connection: worker for worker in self._workers if worker.tasks}
+        ready = wait(list(busy), timeout_s) if busy else []
+        return [self._answer(worker) for c, worker in busy.items() if c in ready]
+
+    def _answer(self, worker: _Worker[Task]) -> tuple[Task, Answer | Died]:
+        task = worker.tasks.pop()
+        try:
+            answer, error = worker.connection.recv()
+        except (EOFError, OSError):
+            return task, self._replace(worker)
+        if error is not None:
+            raise error
+        return task, answer
+
+    def _replace(self, worker: _Worker[Task]) -> Died:
+        self._workers.remove(worker)
+        worker.connection.close()
+        worker.process.join()
+        code = worker.process.exitcode
+        self._hire()
+        return Died(-code if code is not None and code < 0 else None)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End them: at once, but with all they have opened closed, where the block failed."""
+        try:
+            for worker in self._workers:
+                worker.connection.close()  # who is idle, or comes to be, ends by this
+                if error is not None:
+                    worker.process.terminate()
+            until_s = time.monotonic() + _PATIENCE_S
+            for worker in self._workers:
+                worker.process.join(until_s - time.monotonic() if error is not None else None)
+        finally:
+            for worker in self._workers:
+                if worker.process.is_alive():
+                    worker.process.kill()
+
+
+def _serve(connection: Connection, others: list[Connection], open_work: Open[Task, Answer]) -> None:
+    """In the process: task after task, until the one who gives them closes or is gone."""
+    # Ctrl-C reaches the whole group: it is the parent that answers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    for other in others:  # else we would keep them open for those who wait for their end
+        other.close()
+    try:
+        _work(connection, open_work)
+    except (EOFError, BrokenPipeError):
+        pass
+    except Exception as error:  # noqa: BLE001  the parent raises it
+        with suppress(OSError):
+            connection.send((None, _portable(error)))
+
+
+def _work(connection: Connection, open_work: Open[Task, Answer]) -> None:
+    task = connection.recv()
+    with open_work() as work:
+        while True:
+            connection.send((work(task), None))
+            task = connection.recv()
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    # Once: what closes now is not to be broken off by another.
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
+def _portable(error: Exception) -> Exception:
+    """The error, or one that says the same where it cannot cross to another process."""
+    if isinstance(error, PinakesError):
+        return error
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  our own
+    except Exception:  # noqa: BLE001  whatever its class demands
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

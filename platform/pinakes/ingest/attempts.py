@@ -1,0 +1,66 @@
+"""One try at landing one file, as a value that can be given to another process and answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
+from pinakes.hbase_schema.name_keys import archive_file
+
+from .hooks import refuse_wacz
+from .inputs import Input
+from .landed import Landed
+from .landing import Lander, Published
+from .watch import is_complete
+
+
+class Attempt(NamedTuple):
+    """A file to land; with `if_complete`, only if its last record is whole."""
+
+    item: Input
+    if_complete: bool = False
+
+
+class Left(NamedTuple):
+    """Why a file was not tried."""
+
+    why: str
+
+
+Outcome = Landed | Published | Left | PinakesError
+
+
+@dataclass(frozen=True, slots=True)
+class Landings:
+    """Where files land: `attempt` is one file, and never ends the batch for what is its fault.
+
+    In bulk a file is published, and finished by somebody else.
+    """
+
+    lander: Lander
+    crawl: str
+    collection: str
+    in_bulk: bool = False
+
+    def attempt(self, attempt: Attempt) -> Outcome:
+        """What became of it.  Raises what concerns all files: StoreUnavailable, SchemaError."""
+        path, name = attempt.item
+        try:
+            refuse_wacz(attempt.item)
+            if attempt.if_complete and (why := _why_not(path)) is not None:
+                return Left(why)
+            land = self.lander.publish if self.in_bulk else self.lander.land
+            return land(path, archive_file(self.crawl, name), self.collection)
+        except (InputRefused, Conflict, DigestMismatch) as problem:
+            return problem
+
+
+def _why_not(path: Path) -> str | None:
+    """Why a file that stands still is left for now.  Reads all of it."""
+    try:
+        complete = is_complete(path)
+    except InputRefused as problem:
+        return problem.message
+    return None if complete else "its last record is not complete; left until it changes"
