@@ -55,6 +55,10 @@ class CrawlShown:
         return bool(self.flights or self.runs)
 
     @property
+    def is_landing(self) -> bool:
+        return any(run.state == RUNNING for run in self.runs)
+
+    @property
     def latest_ms(self) -> int:
         return (self.totals.latest_ms if self.totals is not None else None) or 0
 
@@ -75,6 +79,10 @@ def landing_page(
     """The page.  `refresh` is what the reader asked for: seconds, or `off`."""
     seconds = None if refresh == "off" else _seconds(refresh)
     crawls = _crawls(landing.value, totals.value or {}) if landing.value is not None else []
+    busy = sorted(
+        (crawl for crawl in crawls if crawl.is_busy),
+        key=lambda c: (not c.is_landing, not c.flights, c.head.crawl),
+    )
     quiet = sorted(
         (crawl for crawl in crawls if not crawl.is_busy), key=lambda c: c.latest_ms, reverse=True
     )
@@ -82,7 +90,7 @@ def landing_page(
         landing=landing,
         totals=totals,
         health=health,
-        busy=[crawl for crawl in crawls if crawl.is_busy],
+        busy=busy,
         quiet=quiet[:CRAWLS_SHOWN],
         quiet_more=len(quiet) - CRAWLS_SHOWN,
         rate=summed(landing.value.runs) if landing.value is not None else Rate(),

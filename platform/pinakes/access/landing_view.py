@@ -15,12 +15,11 @@ from pinakes.catalog.crawl_totals import CrawlHead, CrawlTotals, read_totals, sc
 from pinakes.catalog.file_rows import INFLIGHT, read_entries
 from pinakes.catalog.run_rows import RUNNING, RunEntry, latest_runs
 from pinakes.hbase_schema.name_keys import crawl_of, decode_file_key
-from pinakes.ingest.landing import LANDING, VERB
+from pinakes.ingest.landing import LANDING, LOADING, STORED, VERB
 from pinakes.row_store.port import RowStore
 
 from .rates import Rate, Rates
 
-LOADING = "loading"
 STALLED = "stalled"
 INFLIGHT_LIMIT = 10_000
 """Files in flight that are looked at: where a large crawl is taken out, all of it is."""
@@ -110,6 +109,8 @@ class LandingView:
         for name, entry in read_entries(self.rows, names).items():
             claim, state = entry.claim, entry.state or LANDING
             held = claim is not None and claim.expires_ms > now_ms
+            if state == STORED:
+                state = LANDING  # it has landed, and is not visible yet
             if state in (LANDING, LOADING) and (
                 claim is None or not held or self.is_gone(claim.owner)
             ):

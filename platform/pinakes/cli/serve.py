@@ -91,6 +91,7 @@ def _impatient(configuration: Configuration) -> Configuration:
         configuration,
         hbase_patience_s=min(configuration.hbase_patience_s, PATIENCE_S),
         hbase_timeout_s=min(configuration.hbase_timeout_s, PATIENCE_S),
+        hdfs_patience_s=min(configuration.hdfs_patience_s, PATIENCE_S),
     )
 
 
