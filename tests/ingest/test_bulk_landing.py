@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
@@ -242,12 +243,12 @@ def test_killed_at_every_step_and_run_again(
 
         def run(name: str = name, step: int = step) -> None:
             Batch(open_store(name), actor=ActorAt(), batch_files=2, at=kill_at(step)).land(
-                ["a.warc.gz", "b.warc.gz", "c.warc.gz"]
+                ["a.warc.gz", "b.warc.gz"]
             )
 
         status = in_child(run)
         store = open_store(name)
-        names = ["a.warc.gz", "b.warc.gz", "c.warc.gz"]
+        names = ["a.warc.gz", "b.warc.gz"]
         if bulk_again:
             assert Batch(store, actor=ActorAt(), batch_files=2).land(names).missed == []
         else:
@@ -256,14 +257,14 @@ def test_killed_at_every_step_and_run_again(
                 store.land("c", each, *FILES[each])
         found, expected = cells(store), cells(plain)
         for table, rows in expected.items():
-            wanted = [row for row in rows if b"/d.warc" not in repr(row).encode()]
+            wanted = [row for row in rows if re.search(r"/[ab]\.warc", repr(row))]
             assert found[table] == wanted, (step, table)
         assert scan_inflight(store.rows) == set()
         assert {read_entry(store.rows, f"c/{each}").state for each in names} == {"stored"}
         # A copy that nobody goes on with is fsck's to delete, in bulk as ever.
         assert set(findings(store)) <= {"aside"}, step
         if status == 0:
-            assert step > 20
+            assert step > 15
             return
         assert status == KILLED
     raise AssertionError("it never came to its end")
