@@ -45,8 +45,7 @@ class AsideIO(io.RawIOBase):
         self._failed = False
         self._written: FileStatus | None = None
         self._writer: FileWriter = calls.ask(name, lambda client: client.create(path, options))
-        status = calls.ask(name, lambda client: client.get_file_info(path))
-        self._block_bytes = int(status.blocksize or 1 << 27)
+        self._block_bytes = int(self._status().blocksize or 1 << 27)
         self.kept = WrittenChecksum(self._block_bytes) if vouched else None
 
     def writable(self) -> bool:
@@ -113,11 +112,7 @@ class AsideIO(io.RawIOBase):
         except FOREIGN as error:
             self._failed = True
             failure = failure_of(error, self.name).error
-            if isinstance(failure, NotThere):
-                failure = TakenOver(
-                    "what was written is gone: another writer took its place", file=self.name
-                )
-            raise failure from error
+            raise self._taken_over() if isinstance(failure, NotThere) else failure from error
 
     def _close_writer(self) -> None:
         """Close it; where that fails, have HDFS close it, which has all there is by now."""
@@ -135,10 +130,19 @@ class AsideIO(io.RawIOBase):
             raise RuntimeError(NOT_CLOSED)
 
     def _checked(self) -> FileStatus:
-        found = self._calls.ask(self.name, lambda client: client.get_file_info(self._path))
+        found = self._status()
         if found.length != self.size:
             raise StoreUnavailable(
                 f"HDFS has {found.length} bytes of {self.size} that were written: run it again",
                 file=self.name,
             )
         return found
+
+    def _status(self) -> FileStatus:
+        try:
+            return self._calls.ask(self.name, lambda client: client.get_file_info(self._path))
+        except NotThere as error:
+            raise self._taken_over() from error
+
+    def _taken_over(self) -> TakenOver:
+        return TakenOver("what was written is gone: another writer took its place", file=self.name)

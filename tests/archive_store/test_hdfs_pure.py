@@ -1,0 +1,90 @@
+"""HDFS without a server: what its errors come to, and when to ask again."""
+
+from __future__ import annotations
+
+import pytest
+
+from pinakes.archive_store.hdfs_calls import pauses
+from pinakes.archive_store.hdfs_checksums import KeptChecksum
+from pinakes.archive_store.hdfs_errors import NotThere, failure_of
+from pinakes.errors import ConfigError, InputRefused, PinakesError, StoreUnavailable
+
+JAVA = r"\n\tat org.apache.hadoop.hdfs.server.namenode.SafeModeException.check(FSNamesystem.java:1)"
+
+
+def rpc(java_class: str, words: str) -> RuntimeError:
+    """As hdfs-native gives what a name node says."""
+    return RuntimeError(f'RPCError("{java_class}", "{words}{JAVA}")')
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "passes", "words"),
+    [
+        (FileNotFoundError("File does not exist: /a\n\tat org"), NotThere, False, "no such file"),
+        (rpc("x.ParentNotDirectoryException", "/a"), NotThere, False, "no such file"),
+        (FileExistsError("destination /b already exists"), InputRefused, False, "already"),
+        (
+            rpc("IOException", "Source /a and destination /b must both be directories"),
+            InputRefused,
+            False,
+            "folder of that name is there already",
+        ),
+        (rpc("x.InvalidPathException", "Invalid path"), InputRefused, False, "no such name"),
+        (rpc("x.SafeModeException", "Cannot create"), StoreUnavailable, True, "safe mode"),
+        (
+            rpc("x.DSQuotaExceededException", "The DiskSpace quota of /a is exceeded"),
+            StoreUnavailable,
+            False,
+            "make room",
+        ),
+        (
+            rpc("IOException", "File /a could only be written to 0 of the 1 minReplication nodes"),
+            StoreUnavailable,
+            True,
+            "make room",
+        ),
+        (rpc("x.AccessControlException", "user=x"), StoreUnavailable, False, "does not permit"),
+        (RuntimeError("GSSAPIError(GSS_S_NO_CRED, 0"), StoreUnavailable, False, "kinit"),
+        (NotImplementedError("UnsupportedFeature: hsync"), ConfigError, False, "erasure"),
+        (rpc("x.StandbyException", "Operation"), StoreUnavailable, True, "no name node is active"),
+        (RuntimeError('DataTransferError("All DataNodes failed'), StoreUnavailable, True, "away"),
+        (ConnectionRefusedError(111, "Connection refused"), StoreUnavailable, True, "refused"),
+        (RuntimeError("something new" + JAVA), StoreUnavailable, True, "something new"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_hdfs_says_becomes_an_error_of_ours(
+    error: Exception, kind: type[PinakesError], passes: bool, words: str
+) -> None:
+    """Its kind is not told by the names in a stack trace."""
+    failure = failure_of(error, "a.warc.gz")
+    assert type(failure.error) is kind
+    assert failure.passes is passes
+    assert failure.error.file == "a.warc.gz"
+    assert words in failure.error.message
+
+
+def test_pauses_grow_and_end_with_patience() -> None:
+    clock = [0.0]
+    waited = []
+    for pause_s in pauses(20.0, lambda: clock[0]):
+        waited.append(pause_s)
+        clock[0] += pause_s
+    assert clock[0] == pytest.approx(20.0)
+    assert max(waited) <= 5.0
+    assert len(waited) < 20
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "comparable"),
+    [
+        ("MD5-of-2048MD5-of-512CRC32C", True),
+        ("MD5-of-0MD5-of-512CRC32C", True),
+        ("MD5-of-0MD5-of-512CRC32", False),
+        ("MD5-of-0MD5-of-4096CRC32C", False),
+        ("COMPOSITE-CRC32C", False),
+    ],
+)
+def test_only_what_is_computed_as_here_is_compared(algorithm: str, comparable: bool) -> None:
+    assert KeptChecksum(algorithm, bytes(28)).comparable is comparable
+    assert not KeptChecksum(algorithm, bytes(4)).comparable
