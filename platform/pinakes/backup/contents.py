@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import BinaryIO, NamedTuple, TypeVar
 
@@ -57,8 +57,6 @@ class BackupFacts(Begun):
     files: int
     size: int
     files_sha256: str
-    splits: Mapping[str, list[str]]
-    """By table, where its regions began, in hex; empty where there are none."""
 
 
 def write_text(store: ArchiveStore, name: str, text: str, *, token: str) -> str:

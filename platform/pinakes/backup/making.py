@@ -9,7 +9,7 @@ Killed while it holds the moment, it begins again; killed later, it goes on.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -74,11 +74,10 @@ class BackupMaker:
         software: str,
         place: str,
         runs_folder: Path,
-        splits: Callable[[], Mapping[str, list[str]]] = dict,
         jobs: int = 1,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`place` is what the target is called; `splits` where the tables' regions begin.
+        """`place` is what the target is called.
 
         `at` is called after each step, with its name: tests end the process there.
         """
@@ -90,7 +89,6 @@ class BackupMaker:
         self._software = software
         self._place = place
         self._runs_folder = runs_folder
-        self._splits = splits
         self._jobs = jobs
         self._at = at
 
@@ -199,7 +197,6 @@ class BackupMaker:
             files=report.files,
             size=report.size,
             files_sha256=state.hexdigest(),
-            splits=self._splits(),
         )
         write_facts(self._target, BACKUP, facts, token=begun.act)
         self._at("whole")

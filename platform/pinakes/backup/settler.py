@@ -203,6 +203,14 @@ class Settler:
             way = CANCEL if crawl.state == CANCELLING else REMOVE
             removal = Remover(self._rows, self._archive, self._actor).take_out(crawl.crawl, way)
             self.problems += removal.problems
+            if removal.references:
+                self.problems.append(
+                    PinakesError(
+                        f"cannot be taken out: {len(removal.references)} captures refer to it",
+                        file=crawl.crawl,
+                    )
+                )
+                continue
             yield Settled(
                 code="removal", file=crawl.crawl, message=f"is {way.after}, {removal.files} files"
             )

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from pinakes import __version__
 from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.verifying import verify_backup
-from pinakes.cli.backup_places import open_backup, open_snapshots, region_starts
+from pinakes.cli.backup_places import open_backup, open_snapshots
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console
@@ -54,7 +54,6 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             software=SOFTWARE,
             place=arguments.destination,
             runs_folder=stores.runs_folder,
-            splits=lambda: region_starts(configuration),
             jobs=configuration.jobs,
         )
         with console.progress("backup", unit="files") as progress:
