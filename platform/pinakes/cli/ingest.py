@@ -6,13 +6,14 @@ import argparse
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
 from pinakes import __version__
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cli.exits import Exit
+from pinakes.cli.ingest_bulk import Spool, bulk_crew, spool_of
 from pinakes.cli.ingest_loop import Alone, Answered, Crew, IngestLoop
 from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import (
@@ -66,6 +67,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with --watch: how long size and time stand still first (default: %(default)g)",
     )
     parser.add_argument(
+        "--bulk",
+        action="store_true",
+        help="for back collections: load the rows of many files at once (docs/bulk-load.md)",
+    )
+    parser.add_argument(
         "-j", "--jobs", metavar="N", help="processes that work at once, a file each (1)"
     )
     add_settings(parser, "store", "collection")
@@ -85,6 +91,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     configuration = configuration_of(arguments)
     if arguments.watch and arguments.dry_run:
         raise ConfigError("--watch and --dry-run do not go together")
+    if arguments.watch and arguments.bulk:
+        raise ConfigError("--bulk loads what is there; --watch waits for what comes")
     names = list(input_names(arguments))
     found = _found(arguments, names)
     if found.crawl == "":
@@ -94,9 +102,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     gc.set_threshold(_GC_THRESHOLD)
     actor, tally = Actor(), Tally()
     jobs = configuration.jobs if arguments.watch else min(configuration.jobs, len(found.inputs))
+    spool = spool_of(actor, configuration) if arguments.bulk else None
     with (
         metrics_file(arguments, tally, console) as job,
-        _several(jobs, configuration, found.crawl) as several,
+        _several(jobs, configuration, found.crawl, spool) as several,
         open_stores(configuration, tally=tally) as stores,
     ):
         facts = CrawlFacts(
@@ -112,11 +121,24 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             software=f"pinakes {__version__}",
             collection=configuration.collection,
         )
-        with LandingRun(
-            stores.rows, actor, tally, run=act, facts=run_facts, crawl=found.crawl, also=job.write
-        ) as told:
-            alone = _landings(configuration, stores, actor, found.crawl)
+        with (
+            LandingRun(
+                stores.rows,
+                actor,
+                tally,
+                run=act,
+                facts=run_facts,
+                crawl=found.crawl,
+                also=job.write,
+            ) as told,
+            ExitStack() as at_end,
+        ):
+            alone = _landings(configuration, stores, actor, found.crawl, spool)
             crew: Crew = several or Alone(alone.attempt)
+            if spool is not None:
+                crew = at_end.enter_context(
+                    bulk_crew(crew, configuration, stores, spool, found.crawl, console)
+                )
             loop = IngestLoop(crew, told, tally, console)
             if arguments.watch:
                 loop.watch(lambda: _look(arguments, names, loop), arguments.settle)
@@ -129,26 +151,29 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     return job.exit
 
 
-def _landings(configuration: Configuration, stores: Stores, actor: Actor, crawl: str) -> Landings:
+def _landings(
+    configuration: Configuration, stores: Stores, actor: Actor, crawl: str, spool: Spool | None
+) -> Landings:
     """How a file lands: with servers to wait for, puts and writes go on behind the parser."""
     remote = configuration.profile != "embedded"
+    sinks = overlapped_rows(stores.rows) if remote else None
     lander = Lander(
         stores.rows,
         stores.archive,
         actor,
-        sinks=overlapped_rows(stores.rows) if remote else None,
+        sinks=spool.rows.sink if spool is not None else sinks,
         writers=overlapped_file if remote else direct_writer,
     )
-    return Landings(lander, crawl, configuration.collection)
+    return Landings(lander, crawl, configuration.collection, in_bulk=spool is not None)
 
 
 @contextmanager
 def _several(
-    jobs: int, configuration: Configuration, crawl: str
+    jobs: int, configuration: Configuration, crawl: str, spool: Spool | None
 ) -> Iterator[Workers[Attempt, Answered] | None]:
     """Processes that land files, if several are asked for.  They open stores of their own."""
     if jobs > 1:
-        with Workers(jobs, partial(_landing_worker, configuration, crawl)) as workers:
+        with Workers(jobs, partial(_landing_worker, configuration, crawl, spool)) as workers:
             yield workers
     else:
         yield None
@@ -156,11 +181,12 @@ def _several(
 
 @contextmanager
 def _landing_worker(
-    configuration: Configuration, crawl: str
+    configuration: Configuration, crawl: str, spool: Spool | None
 ) -> Iterator[Callable[[Attempt], Answered]]:
     tally = Tally()
+    actor = Actor() if spool is None else spool.worker()
     with open_stores(configuration, tally=tally) as stores:
-        landings = _landings(configuration, stores, Actor(), crawl)
+        landings = _landings(configuration, stores, actor, crawl, spool)
 
         def attempt(given: Attempt) -> Answered:
             before = Counter(tally.counts())
