@@ -56,7 +56,6 @@ class Site:
                 Rule("/metrics", endpoint=self._metrics, methods=["GET"]),
                 Rule("/healthz", endpoint=self._healthz, methods=["GET"]),
             ],
-            strict_slashes=False,
             merge_slashes=False,
         )
 

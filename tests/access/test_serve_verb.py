@@ -1,0 +1,118 @@
+"""`pinakes serve` as a process, while this one lands."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from exposed_metrics import sample
+from landed_stores import LandedStore, page
+
+pytestmark = pytest.mark.slow
+PATIENCE_S = 300
+
+
+def command(folder: Path, *options: str) -> list[str]:
+    verb = [sys.executable, "-m", "pinakes.cli", "serve", "--json", "--store", str(folder)]
+    return [*verb, *options]
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process, and the address that it has printed."""
+    process = subprocess.Popen(
+        command(folder, "--port", "0"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        yield process, json.loads(process.stdout.readline())["url"]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def get(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        return str(answer.read().decode())
+
+
+def exit_of(*options: str, folder: Path) -> tuple[int, str]:
+    done = subprocess.run(
+        command(folder, *options), capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    return done.returncode, done.stderr
+
+
+def test_a_landing_is_watched_from_another_process(store: LandedStore) -> None:
+    seen: list[float | None] = []
+
+    with serving(store.folder) as (process, url):
+
+        def look(step: str) -> None:
+            if step == "rows":
+                text = get(f"{url}metrics")
+                seen.append(sample(text, "pinakes_inflight_files", crawl="c", state="landing"))
+                assert json.loads(get(f"{url}healthz"))["status"] == "ok"
+
+        store.land("c", "a.warc.gz", page("http://a.example/"), at=look)
+        assert seen == [1]
+        assert "Landing" in get(url)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=PATIENCE_S)
+        assert (process.returncode, said) == (5, "stopped\n")
+
+
+@pytest.mark.parametrize("request_line", [b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", b"GET"])
+def test_who_asks_for_another_or_never_ends_gets_nothing(
+    store: LandedStore, request_line: bytes
+) -> None:
+    with serving(store.folder) as (_, url):
+        host, _, port = url.strip("/").rpartition("/")[2].partition(":")
+        with closing(socket.create_connection((host, int(port)))) as silent:
+            silent.sendall(request_line)
+            assert json.loads(get(f"{url}healthz"))["status"] == "ok"
+            if request_line.endswith(b"\r\n\r\n"):
+                silent.settimeout(PATIENCE_S)
+                assert silent.recv(1000).startswith(b"HTTP/1.1 400 ")
+    with serving(store.folder) as (_, url), pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(f"{url}metrics", data=b"x" * 100_000, timeout=PATIENCE_S)
+    assert error.value.code in (405, 413)
+
+
+def test_a_port_that_is_taken_is_a_wrong_call(store: LandedStore) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        code, said = exit_of("--port", str(port), folder=store.folder)
+    assert code == 2
+    assert f"cannot listen on 127.0.0.1 port {port}" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--port", "70000"), "--port"),
+        (("--host", "no.such.host.invalid"), "no address"),
+        (("--host", "192.0.2.1", "--port", "0"), "cannot listen"),
+    ],
+)
+def test_what_cannot_be_listened_on(
+    store: LandedStore, options: tuple[str, ...], words: str
+) -> None:
+    code, said = exit_of(*options, folder=store.folder)
+    assert code == 2
+    assert words in said
+
+
+def test_without_a_store_there_is_nothing_to_serve(tmp_path: Path) -> None:
+    code, said = exit_of("--port", "0", folder=tmp_path / "none")
+    assert code == 2
+    assert "pinakes init" in said
