@@ -44,6 +44,7 @@ class HdfsCalls:
                 "HDFS needs the extra `cluster`: pip install pinakes[cluster]"
             ) from error
         self._native = hdfs_native
+        self.patience_s = connection.patience_s
         self._connection = connection
         self._on_retry = on_retry
         self._lock = threading.Lock()

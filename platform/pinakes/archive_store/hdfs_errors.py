@@ -96,6 +96,7 @@ _SIGNS: tuple[tuple[str, type[PinakesError], bool, str], ...] = (
         True,
         "data nodes of HDFS are away",
     ),
+    ("TimeoutError", StoreUnavailable, True, "HDFS does not answer"),
     (NOT_CLOSED, StoreUnavailable, True, "HDFS did not confirm the last block"),
 )
 _JAVA = re.compile(r"(?:\\n\\tat |\n\tat ).*", re.DOTALL)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from isal import isal_zlib
@@ -72,7 +75,7 @@ class AsideIO(io.RawIOBase):
             self._check_open()
             self._send_waiting()
             if self._in_block:
-                self._do(lambda writer: writer.hsync())
+                self._sync()
             try:
                 self._close_writer()
                 self._written = self._checked()
@@ -102,14 +105,35 @@ class AsideIO(io.RawIOBase):
             self._do(lambda writer, piece=piece: writer.write(piece))  # type: ignore[misc]
             self._in_block += len(piece)
             if self._in_block == self._block_bytes:
-                self._do(lambda writer: writer.hsync())
+                self._sync()
                 self._in_block = 0
+
+    def _sync(self) -> None:
+        """Bring the block to disk.  hdfs-native waits for ever where a data node died meanwhile.
+
+        So another thread waits, and it is given up when patience ends.
+        """
+        done: Future[None] = Future()
+
+        def sync() -> None:
+            try:
+                self._writer.hsync()
+            except BaseException as error:  # noqa: BLE001  (raised where it is waited for)
+                done.set_exception(error)
+            else:
+                done.set_result(None)
+
+        def wait(writer: FileWriter) -> None:
+            done.result(self._calls.patience_s)
+
+        Thread(target=sync, daemon=True).start()
+        self._do(wait)
 
     def _do(self, act: Callable[[FileWriter], object]) -> None:
         """Something that, having failed, cannot be done again."""
         try:
             act(self._writer)
-        except FOREIGN as error:
+        except (*FOREIGN, FutureTimeoutError) as error:  # before 3.11, no OSError
             self._failed = True
             failure = failure_of(error, self.name).error
             raise self._taken_over() if isinstance(failure, NotThere) else failure from error
