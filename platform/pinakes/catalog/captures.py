@@ -19,7 +19,7 @@ from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.row_store.port import Row, RowStore
 
-from .file_rows import FileEntry, read_entries, scan_inflight
+from .file_rows import FileEntry, hidden_among, read_entries
 
 TABLE = "captures"
 _COLUMNS = (b"m", b"d")
@@ -119,7 +119,7 @@ def iter_visible(store: RowStore, found: Iterable[T], file_of: Callable[[T], str
     """
     iterator = iter(found)
     while batch := list(islice(iterator, _BATCH_ROWS)):
-        hidden = scan_inflight(store)
+        hidden = hidden_among(store, {file_of(item) for item in batch})
         yield from (item for item in batch if file_of(item) not in hidden)
 
 
@@ -153,5 +153,5 @@ def placed_by(capture: Capture, entry: FileEntry) -> Placed | None:
 
 def require_visible(store: RowStore, archive_file: str) -> None:
     """Raise InputRefused while the file lands or leaves."""
-    if archive_file in scan_inflight(store):
+    if hidden_among(store, [archive_file]):
         raise InputRefused("is landing or leaving, and not to be read now", file=archive_file)

@@ -5,7 +5,7 @@ Facts (`f`) are written with their act's time; the present (`l`) by check-and-pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
@@ -26,6 +26,7 @@ from .claims import ClaimedCell
 TABLE = "files"
 INFLIGHT = "inflight"
 LEASE_MS = 600_000
+_FEW_FILES = 250
 _COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, b"l")
 
 
@@ -194,3 +195,16 @@ def set_inflight(store: RowStore, held: Held, direction: str | None) -> None:
 def scan_inflight(store: RowStore) -> set[str]:
     """The files whose captures are to be left out of answers."""
     return {decode_file_key(row.key) for row in store.scan(INFLIGHT)}
+
+
+def hidden_among(store: RowStore, archive_files: Collection[str]) -> set[str]:
+    """Those of these files that are in flight.  One round trip, or two.
+
+    However many are in flight, no more is read than a few of them and what was asked for.
+    """
+    if len(archive_files) > 1:
+        some = list(store.scan(INFLIGHT, limit_rows=_FEW_FILES))
+        if len(some) < _FEW_FILES:
+            return {decode_file_key(row.key) for row in some}.intersection(archive_files)
+    keys = {encode_file_key(name): name for name in archive_files}
+    return {keys[key] for key in store.get_rows(INFLIGHT, list(keys))}
