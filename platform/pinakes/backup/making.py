@@ -124,7 +124,7 @@ class BackupMaker:
         if self._snapshots.is_taken(begun.act) or read_facts(self._target) is not None:
             self._note_run(begun)
             return begun, True
-        self._snapshots.drop(begun.act)
+        self._give_up(begun.act)
         clear(self._target)
         self._at("cleared")
         return self._hold(), False
@@ -172,7 +172,12 @@ class BackupMaker:
         """Let snapshots go that backups to other places have left; they begin again."""
         for act in self._snapshots.acts():
             if act != ours and self._is_forsaken(act):
-                self._snapshots.drop(act)
+                self._give_up(act)
+
+    def _give_up(self, act: str) -> None:
+        self._snapshots.drop(act)
+        if read_run(self._rows, act) is not None and not has_ended(self._rows, act):
+            set_run_state(self._rows, act, RunState(state="stopped"))
 
     # --- the copies
 

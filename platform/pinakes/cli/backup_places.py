@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -37,11 +37,6 @@ def open_restorer(configuration: Configuration) -> Iterator[RowsRestorer]:
     _require_embedded(configuration)
     schema = schema_of(configuration)
     yield EmbeddedRestorer(folder=configuration.store, schema=schema, token=uuid4().hex)
-
-
-def region_starts(configuration: Configuration) -> Mapping[str, list[str]]:
-    """By table, where its regions begin, in hex; an embedded store has none."""
-    return {}
 
 
 def _require_embedded(configuration: Configuration) -> None:
