@@ -182,6 +182,11 @@ def test_another_backup_of_another_restoring_is_not_mixed_in(
     with opened(prepared) as scene:
         back_up(scene, tmp_path / "one")
         back_up(scene, tmp_path / "two")
-    assert in_child(lambda: restore(tmp_path / "one", tmp_path / "new", at=kill_at(4))) == KILLED
-    with pytest.raises(ConfigError, match="of another backup"):
-        restore(tmp_path / "two", tmp_path / "new")
+    for first, second in (("one", "two"), ("two", "one")):
+        for step in (0, 4):
+            new = tmp_path / f"{first}-{step}"
+            killed = in_child(lambda: restore(tmp_path / first, new, at=kill_at(step)))  # noqa: B023
+            assert killed == KILLED
+            with pytest.raises(ConfigError, match="of another backup"):
+                restore(tmp_path / second, new)
+            assert restore(tmp_path / first, new).problems == []

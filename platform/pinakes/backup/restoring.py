@@ -14,7 +14,7 @@ from pathlib import Path
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_rows import FileEntry, scan_entries
-from pinakes.catalog.run_rows import put_run, read_run, scan_runs, set_run_state
+from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
 from pinakes.hbase_schema.name_keys import generation_file
@@ -131,12 +131,10 @@ class Restoring:
     def _begin(self, rows: RowStore, facts: BackupFacts) -> str:
         """Note in the rows which backup they are made of; the name of this restoring."""
         run = f"{VERB}-{facts.act}"
-        for other, known in scan_runs(rows):
-            if known.verb == VERB and other != run and known.act_time_ms >= facts.watermark_ms:
-                raise ConfigError(
-                    f"{other} was begun in this store, of another backup", file=self._place
-                )
         if read_run(rows, run) is None:
+            # A backup is a run that goes on in its own rows, and in no other's.
+            if read_run(rows, facts.act) is None or has_ended(rows, facts.act):
+                raise ConfigError("the rows that are here are of another backup", file=self._place)
             put_run(
                 rows,
                 run,
