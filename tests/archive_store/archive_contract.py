@@ -178,6 +178,20 @@ class ArchiveStoreContract:
         with store.open("a") as file:
             assert file.read(len(content) + 1) == content
 
+    def test_what_was_written_can_be_read_before_it_is_published(self, store: ArchiveStore) -> None:
+        with store.create_aside("t") as aside:
+            aside.file.write(LARGE)
+            aside.file.write(b"end")
+            aside.checksum()
+            with aside.open() as file:
+                assert file.seek(-5, io.SEEK_END) == len(LARGE) - 2
+                assert file.read(9) == LARGE[-2:] + b"end"
+                assert file.seek(7) == 7
+                assert file.read(9) == LARGE[7:16]
+            aside.publish("a")
+        with store.open("a") as file:
+            assert file.read() == LARGE + b"end"
+
     def test_what_is_aside_is_not_seen(self, store: ArchiveStore) -> None:
         with store.create_aside("t") as aside:
             aside.file.write(b"x")

@@ -73,5 +73,8 @@ class FailingAsideFile:
     def crc32(self) -> int:
         return self._store.call(self._aside.crc32)
 
+    def open(self) -> BinaryIO:
+        return self._store.call(self._aside.open)
+
     def publish(self, name: str) -> None:
         self._store.call(lambda: self._aside.publish(name))

@@ -173,6 +173,10 @@ class HdfsAsideFile:
                 crc = isal_zlib.crc32(piece, crc)
         return crc
 
+    def open(self) -> BinaryIO:
+        self._file.finish()
+        return cast("BinaryIO", HdfsFile(self._calls, self._path, self._token))
+
     def publish(self, name: str) -> None:
         self._file.finish()
         self._store.move(self._path, self._token, name)

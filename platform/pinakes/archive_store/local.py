@@ -128,6 +128,10 @@ class LocalAsideFile:
             os.fsync(self._file.fileno())
             return crc32_from_disk(self._path)
 
+    def open(self) -> BinaryIO:
+        with translated(self._path.name):
+            return cast("BinaryIO", self._path.open("rb", buffering=0))
+
     def publish(self, name: str) -> None:
         target = self._store.path_of(name)
         with translated(name):

@@ -66,6 +66,13 @@ class AsideFile(Protocol):
         """
         ...
 
+    def open(self) -> BinaryIO:
+        """What was written, to be read as `ArchiveReader.open` gives a file.
+
+        After `checksum` or `crc32` only; nothing is written any more.
+        """
+        ...
+
     def publish(self, name: str) -> None:
         """Give it its name, all at once, on disk when this returns.
 

@@ -29,7 +29,7 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .replace import Replacement, copy_with_replacements
+from .replace import Replacement, copy_file_with_replacements
 
 _BATCH_ROWS = 4000
 Replacements = Callable[[Source], Iterator[Replacement]]
@@ -80,15 +80,16 @@ def write_generation(
         archive.create_aside(f"{held.claim.token}.sidecar") as sidecar,
     ):
         old = Source(old_file, name=entry.archive_file)
-        size = copy_with_replacements(old_file.fileno(), copy.file.fileno(), replacements(old))
+        with archive.open(old_name) as copied:
+            size = copy_file_with_replacements(copied, copy.file, old.size, replacements(old))
         sha256 = copy.checksum()
         at("rewritten")
-        copy.file.seek(0)
-        new = Source(copy.file, name=name, size=size)
-        check(old, new)
-        at("checked")
-        with archive.open(sidecar_name(old_name)) as rows:
-            write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), new, annotate))
+        with copy.open() as new_file:
+            new = Source(new_file, name=name, size=size)
+            check(old, new)
+            at("checked")
+            with archive.open(sidecar_name(old_name)) as rows:
+                write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), new, annotate))
         if archive.size(sidecar_name(name)) is not None:
             archive.delete(sidecar_name(name))
         sidecar.publish(sidecar_name(name))

@@ -1,7 +1,7 @@
 """Copy an archive file with some stretches replaced; the rest verbatim.
 
-Runs between replacements are copied by the kernel where it can
-(`copy_file_range(2)`): compressed members that stay are not even read.
+Between two files of this host runs between replacements are copied by the kernel where it
+can (`copy_file_range(2)`): compressed members that stay are not even read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 from pinakes.errors import PinakesError, StoreUnavailable
 
@@ -37,8 +37,36 @@ def copy_with_replacements(source: int, target: int, replacements: Iterable[Repl
         PinakesError: where they do.
         StoreUnavailable: where the disk is full.
     """
-    size = os.fstat(source).st_size
-    target_file = _Target(source, target)
+    return _copy(_KernelCopy(source, target), os.fstat(source).st_size, replacements)
+
+
+def copy_file_with_replacements(
+    source: BinaryIO, target: BinaryIO, size: int, replacements: Iterable[Replacement]
+) -> int:
+    """The same between files that may lie elsewhere; `size` is that of the source in bytes.
+
+    Nobody else may read from `source` meanwhile.  Raises what the files raise, too.
+    """
+    try:
+        descriptors = source.fileno(), target.fileno()
+    except OSError:  # not of this host: io.UnsupportedOperation is one
+        return _copy(_StreamCopy(source, target), size, replacements)
+    return _copy(_KernelCopy(*descriptors), size, replacements)
+
+
+class _Copy(Protocol):
+    """A new file that is made of an old one; `written` bytes so far."""
+
+    written: int
+
+    def write(self, piece: bytes | memoryview) -> None: ...
+
+    def copy(self, start: int, end: int) -> None: ...
+
+    def flush(self) -> None: ...
+
+
+def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) -> int:
     at = 0
     try:
         for offset, length, pieces in replacements:
@@ -59,8 +87,32 @@ def copy_with_replacements(source: int, target: int, replacements: Iterable[Repl
     return target_file.written
 
 
-class _Target:
-    """The new file.  What is short is gathered: a call of the kernel costs as much as 10 kB."""
+class _StreamCopy:
+    """By reading and writing."""
+
+    def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
+        self._source, self._target = source, target
+        self.written = 0
+
+    def write(self, piece: bytes | memoryview) -> None:
+        self.written += self._target.write(piece)
+
+    def flush(self) -> None:
+        """What is written is on its way already."""
+
+    def copy(self, start: int, end: int) -> None:
+        """`[start, end)` of the old file."""
+        self._source.seek(start)
+        while start < end:
+            piece = self._source.read(min(end - start, _COPY_BYTES))
+            if not piece:
+                raise PinakesError(f"the file became shorter while it was copied, at {start}")
+            self.write(piece)
+            start += len(piece)
+
+
+class _KernelCopy:
+    """By descriptors.  What is short is gathered: a call of the kernel costs as much as 10 kB."""
 
     def __init__(self, source: int, target: int) -> None:
         self._source, self._target = source, target
