@@ -1,0 +1,100 @@
+"""Several ingests on one folder, on real HBase and HDFS; killed, and run again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import pytest
+from hbase_opener import drop_tables
+from ingest_processes import call, contents, each_record_once, kill_after, start, write_folder
+from shared_cluster import RunningCluster
+
+from pinakes.cluster.client_settings import settings_file
+from pinakes.config import Configuration, load_configuration
+from pinakes.profile import hbase_connection, open_stores
+
+FILES, RECORDS = 8, 50
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crawls") / "c"
+    write_folder(folder, files=FILES, records=RECORDS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plain(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What one process makes of the folder, in an embedded store."""
+    folder = tmp_path_factory.mktemp("plain")
+    assert call(folder, "init").returncode == 0
+    assert call(folder, "ingest", str(crawl), "--crawl", "c").returncode == 0
+    options = {"store": str(folder / "pinakes-store")}
+    return found(load_configuration(options=options, environment={}, folder=folder))
+
+
+@contextmanager
+def store_on(cluster: RunningCluster, folder: Path) -> Iterator[Configuration]:
+    """A store of its own on the cluster, named in `folder`; its tables and files go at the end."""
+    settings = {
+        "store": str(folder / "runs"),
+        "hbase_timeout_s": "180",  # making a table takes a minute on a host with much to do
+        **cluster.settings(f"test{token_hex(4)}"),
+    }
+    (folder / "pinakes.toml").write_text(settings_file(settings))
+    configuration = load_configuration(environment={}, folder=folder)
+    try:
+        made = call(folder, "init")
+        assert made.returncode == 0, made.stderr
+        yield configuration
+        with open_stores(configuration) as stores:
+            for name, _ in list(stores.archive.list()):
+                stores.archive.delete(name)
+    finally:
+        drop_tables(hbase_connection(configuration))
+
+
+def found(configuration: Configuration) -> dict[str, Any]:
+    with open_stores(configuration) as stores:
+        assert each_record_once(stores.rows)
+        return contents(stores.rows, stores.archive)
+
+
+def test_two_ingests_of_one_folder_land_each_file_once(
+    cluster: RunningCluster, tmp_path: Path, crawl: Path, plain: dict[str, Any]
+) -> None:
+    with store_on(cluster, tmp_path) as configuration:
+        options = ("ingest", str(crawl), "--crawl", "c", "-v")
+        both = [start(tmp_path, *options, "-j", jobs) for jobs in ("2", "1")]
+        said = [process.communicate() for process in both]
+        assert [process.returncode for process in both] == [0, 0], said
+        lines = [line for out, _ in said for line in out.splitlines()]
+        assert len(lines) == 2 * FILES
+        assert sum(": landed" in line for line in lines) == FILES
+        assert found(configuration) == plain
+        checked = call(tmp_path, "fsck", "--full")
+        assert (checked.returncode, checked.stdout) == (0, "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10))
+def test_killed_anywhere_and_run_again(
+    cluster: RunningCluster, tmp_path: Path, crawl: Path, plain: dict[str, Any], seed: int
+) -> None:
+    chance = random.Random(seed)
+    with store_on(cluster, tmp_path) as configuration:
+        options = ("ingest", str(crawl), "--crawl", "c", "-j")
+        for _ in range(3):
+            process = start(tmp_path, *options, str(chance.randint(1, 3)))
+            lines, pause_s = chance.randrange(FILES // 2), chance.uniform(0, 1)
+            kill_after(process, lines, group=chance.random() < 0.5, pause_s=pause_s)
+        done = call(tmp_path, *options, "2")
+        assert done.returncode == 0, done.stderr
+        assert found(configuration) == plain
+        checked = call(tmp_path, "fsck", "--full")
+        assert (checked.returncode, checked.stdout) == (0, "")
