@@ -79,6 +79,9 @@ class AsideIO(io.RawIOBase):
             try:
                 self._close_writer()
                 self._written = self._checked()
+            except NotThere as error:
+                self._failed = True
+                raise self._taken_over() from error
             except BaseException:
                 self._failed = True
                 raise
