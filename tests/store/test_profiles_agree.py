@@ -65,7 +65,7 @@ class Profile:
 
 
 def chain(profile: Profile, first: Path, second: Path) -> list[tuple[int, str]]:
-    """What the demo does with a store, and more: a crawl is purged, and landed again."""
+    """What the demo does with a store, and more: a crawl is removed, and landed again."""
     done = [
         profile.run("ingest", str(first), "--crawl", "first"),
         profile.run("ingest", str(second), "--crawl", "second"),
@@ -80,6 +80,15 @@ def chain(profile: Profile, first: Path, second: Path) -> list[tuple[int, str]]:
     capture = json.loads(done[2][1].splitlines()[-1])["capture"]
     done.append(profile.run("show", capture))
     done.append(profile.run("show", f"second/{second.name}:0"))
+    for verb in ("commit", "remove"):
+        done.append(profile.run("crawl", verb, "second"))
+    done.append(profile.run("timeline", DRAWN))
+    assert len(done[-1][1].splitlines()) == 1
+    done.append(profile.run("ingest", str(second), "--crawl", "second"))
+    done.append(profile.run("timeline", DRAWN))
+    assert len(done[-1][1].splitlines()) == 2
+    done.append(profile.run("dedupe", "--all"))
+    done.append(profile.run("fsck"))
     return done
 
 
