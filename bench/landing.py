@@ -179,7 +179,7 @@ def say_answers(rows: RowStore, paths: Sequence[Path]) -> None:
         some = found[:: max(1, len(found) // 1000)]
         keys += [row.row_key for row in some if row.row_key]
         digests += [f"sha1:{row.sha1}" for row in some if row.sha1]
-        urls += [row.uri for row in some if row.uri]
+        urls += [row.target_uri for row in some if row.target_uri]
     step = max(1, len(keys) // 500)
     say(
         "  capture by key: "
