@@ -80,8 +80,8 @@ def chain(profile: Profile, first: Path, second: Path) -> list[tuple[int, str]]:
     capture = json.loads(done[2][1].splitlines()[-1])["capture"]
     done.append(profile.run("show", capture))
     done.append(profile.run("show", f"second/{second.name}:0"))
-    for verb in ("commit", "remove"):
-        done.append(profile.run("crawl", verb, "second"))
+    done.append(profile.run("crawl", "commit", "second"))
+    done.append(profile.run("crawl", "remove", "second"))
     done.append(profile.run("timeline", DRAWN))
     assert len(done[-1][1].splitlines()) == 1
     done.append(profile.run("ingest", str(second), "--crawl", "second"))
