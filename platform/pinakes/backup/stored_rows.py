@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
-from pinakes.catalog.crawl_rows import has_landed, put_counts
+from pinakes.catalog.crawl_rows import has_landed, put_landed_counts
 from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry
 from pinakes.catalog.generation_rows import is_replaced, mark_of
@@ -21,8 +21,7 @@ from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_cells import FileFacts
-from pinakes.hbase_schema.name_keys import crawl_of, encode_file_key, generation_file
-from pinakes.hbase_schema.run_cells import ActCounts
+from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
 from pinakes.ingest.fsck_mending import iter_batches
 from pinakes.ingest.fsck_stored import StoredFileCheck
 from pinakes.ingest.landing import STORED
@@ -129,18 +128,10 @@ class StoredRows:
         row = get_row(self._rows, "files", key, columns=[FileFacts.COLUMN])
         if row is None:
             return
-        counts = {
-            "files": 1,
-            "bytes": facts.size,
-            "records": sum(facts.records.values()),
-            "captures": facts.captures,
-            "damaged": facts.damaged,
-        }
-        # The cell of the landing itself.
-        put_counts(
+        put_landed_counts(
             self._rows,
-            crawl_of(self._name),
-            ActCounts(verb="ingest", counts=counts),
+            self._name,
+            facts,
             act=facts.act,
             act_time_ms=row.cells[FileFacts.COLUMN].timestamp_ms,
         )

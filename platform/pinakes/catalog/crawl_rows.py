@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
@@ -15,6 +16,8 @@ from pinakes.hbase_schema.run_cells import ActCounts, CrawlFacts, CrawlState
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
 TABLE = "crawls"
+HEAD = (CrawlFacts.COLUMN, CrawlState.COLUMN)
+"""What a crawl is and how it stands, without the counts of its acts."""
 OPEN = "open"
 COMMITTED = "committed"
 CANCELLING, CANCELLED = "cancelling", "cancelled"
@@ -52,15 +55,21 @@ def _entry(row: Row) -> CrawlEntry | None:
     if facts is None:
         return None
     counts: Counter[str] = Counter()
-    for column, cell in row.cells.items():
-        if column.startswith(ActCounts.COLUMN):
-            counts.update(decode_cell(ActCounts, cell.value).counts)
+    for one, _ in iter_counts(row):
+        counts.update(one.counts)
     return CrawlEntry(
         crawl=row.key.decode("ascii"),
         facts=decode_cell(CrawlFacts, facts),
         state=decode_cell(CrawlState, state).state if state is not None else OPEN,
         counts=counts,
     )
+
+
+def iter_counts(row: Row) -> Iterator[tuple[ActCounts, int]]:
+    """What each act did to a crawl, and when, of its row."""
+    for column, cell in row.cells.items():
+        if column.startswith(ActCounts.COLUMN):
+            yield decode_cell(ActCounts, cell.value), cell.timestamp_ms
 
 
 def ensure_crawl(
@@ -73,7 +82,9 @@ def ensure_crawl(
         ConfigError: where it belongs to another collection: a crawl's captures share a
             dedupe scope.
     """
-    entry = read_crawl(store, crawl)
+    key = encode_crawl_key(crawl)
+    row = get_row(store, TABLE, key, columns=HEAD)  # not its counts: there is one for each file
+    entry = _entry(row) if row is not None else None
     if entry is not None:
         if entry.facts.collection != facts.collection:
             raise ConfigError(
@@ -85,7 +96,6 @@ def ensure_crawl(
         if entry.state in GONE:
             change_crawl_state(store, crawl, (entry.state,), OPEN, act=act)
         return
-    key = encode_crawl_key(crawl)
     store.mutate(TABLE, [Put(key, {CrawlFacts.COLUMN: encode_cell(facts)}, act_time_ms)])
     set_crawl_state(store, crawl, OPEN, act=act)
 
@@ -145,6 +155,37 @@ def put_counts(
     """Write what an act did; again with the same act, it is the same cell."""
     column = named_column(ActCounts, act)
     store.mutate(TABLE, [Put(encode_crawl_key(crawl), {column: encode_cell(counts)}, act_time_ms)])
+
+
+class LandedCounts(Protocol):
+    """What is counted of a file that landed."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def records(self) -> Mapping[str, int]: ...
+
+    @property
+    def captures(self) -> int: ...
+
+    @property
+    def damaged(self) -> int: ...
+
+
+def put_landed_counts(
+    store: RowStore, archive_file: str, landed: LandedCounts, *, act: str, act_time_ms: int
+) -> None:
+    """Count a file in its crawl, under the act that landed it, whoever ends that: so, once."""
+    counts = {
+        "files": 1,
+        "bytes": landed.size,
+        "records": sum(landed.records.values()),
+        "captures": landed.captures,
+        "damaged": landed.damaged,
+    }
+    cell = ActCounts(verb="ingest", counts=counts)
+    put_counts(store, crawl_of(archive_file), cell, act=act, act_time_ms=act_time_ms)
 
 
 def has_landed(store: RowStore, archive_file: str, facts: FileFacts) -> bool:

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.name_keys import encode_crawl_key
-from pinakes.hbase_schema.run_cells import ActCounts
 from pinakes.row_store.port import RowStore, get_row
 
-from .crawl_rows import TABLE
+from .crawl_rows import TABLE, iter_counts
 from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import scan_entries
 from .sidecar import SidecarRow
@@ -83,10 +81,8 @@ def counts_by_verb(store: RowStore, crawl: str) -> Mapping[str, Counter[str]]:
     """What acts did to a crawl, summed by verb; `acts` counts them.  One round trip."""
     row = get_row(store, TABLE, encode_crawl_key(crawl), columns=[b"f"])
     result: dict[str, Counter[str]] = {}
-    for column, cell in row.cells.items() if row is not None else ():
-        if column.startswith(ActCounts.COLUMN):
-            counts = decode_cell(ActCounts, cell.value)
-            total = result.setdefault(counts.verb, Counter())
-            total["acts"] += 1
-            total.update(counts.counts)
+    for counts, _ in iter_counts(row) if row is not None else ():
+        total = result.setdefault(counts.verb, Counter())
+        total["acts"] += 1
+        total.update(counts.counts)
     return result

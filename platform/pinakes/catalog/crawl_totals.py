@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.name_keys import ALL_CRAWLS, encode_crawl_key
-from pinakes.hbase_schema.run_cells import ActCounts, CrawlFacts, CrawlState
+from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState
 from pinakes.row_store.port import RowStore, get_row
 
-from .crawl_rows import OPEN, TABLE
+from .crawl_rows import HEAD, OPEN, TABLE, iter_counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class CrawlTotals:
 
 def scan_heads(store: RowStore) -> Iterator[CrawlHead]:
     """All crawls, by name.  Costs by the crawl, not by the file."""
-    for row in store.scan(TABLE, ALL_CRAWLS, columns=[CrawlFacts.COLUMN, CrawlState.COLUMN]):
+    for row in store.scan(TABLE, ALL_CRAWLS, columns=HEAD):
         facts, state = row.value(CrawlFacts.COLUMN), row.cells.get(CrawlState.COLUMN)
         if facts is not None:
             yield CrawlHead(
@@ -54,10 +54,8 @@ def read_totals(store: RowStore, crawl: str, *, verb: str) -> CrawlTotals:
     row = get_row(store, TABLE, encode_crawl_key(crawl), columns=[b"f"])
     sums: Counter[str] = Counter()
     latest_ms = None
-    for column, cell in row.cells.items() if row is not None else ():
-        if column.startswith(ActCounts.COLUMN):
-            counts = decode_cell(ActCounts, cell.value)
-            sums.update(counts.counts)
-            if counts.verb == verb:
-                latest_ms = max(cell.timestamp_ms, latest_ms or 0)
+    for counts, time_ms in iter_counts(row) if row is not None else ():
+        sums.update(counts.counts)
+        if counts.verb == verb:
+            latest_ms = max(time_ms, latest_ms or 0)
     return CrawlTotals(counts=sums, latest_ms=latest_ms)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeGuard
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.crawl_rows import put_counts
+from pinakes.catalog.crawl_rows import put_landed_counts
 from pinakes.catalog.file_rows import (
     FileEntry,
     Held,
@@ -19,8 +19,6 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.hbase_schema.file_cells import Claim
-from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.hbase_schema.run_cells import ActCounts
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
@@ -135,18 +133,10 @@ class DeadActs:
         held = self._claim(archive_file)
         facts = read_entry(self._rows, archive_file).facts
         if facts is not None:
-            counts = {
-                "files": 1,
-                "bytes": facts.size,
-                "records": sum(facts.records.values()),
-                "captures": facts.captures,
-                "damaged": facts.damaged,
-            }
-            # The cell of the landing itself, so that it is counted once.
-            put_counts(
+            put_landed_counts(
                 self._rows,
-                crawl_of(archive_file),
-                ActCounts(verb="ingest", counts=counts),
+                archive_file,
+                facts,
                 act=facts.act,
                 act_time_ms=held.claim.act_time_ms,
             )

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ASIDE, ArchiveStore
-from pinakes.catalog.crawl_rows import put_counts, require_open
+from pinakes.catalog.crawl_rows import put_landed_counts, require_open
 from pinakes.catalog.file_rows import (
     LEASE_MS,
     FileEntry,
@@ -33,7 +33,6 @@ from pinakes.catalog.file_rows import (
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.hbase_schema.run_cells import ActCounts
 from pinakes.row_store.port import RowStore
 from pinakes.warc.source import Source, open_source
 
@@ -223,20 +222,8 @@ class Lander:
         if not published.rows_stored:
             published = self.renew(published)
         held, result = published.held, published.result
-        counts = {
-            "files": 1,
-            "bytes": result.size,
-            "records": sum(result.records.values()),
-            "captures": result.captures,
-            "damaged": result.damaged,
-        }
-        put_counts(
-            self._rows,
-            crawl_of(held.archive_file),
-            ActCounts(verb=VERB, counts=counts),
-            act=held.claim.act,
-            act_time_ms=held.claim.act_time_ms,
-        )
+        claim, name = held.claim, held.archive_file
+        put_landed_counts(self._rows, name, result, act=claim.act, act_time_ms=claim.act_time_ms)
         set_state(self._rows, held, STORED, generation=1)
         self._at("stored")
         self._show(held)
