@@ -6,7 +6,7 @@ import threading
 from contextlib import suppress
 from types import TracebackType
 
-from pinakes.catalog.pinning import PIN_MS, pinned_since_ms, release_pin, renew_pin, take_pin
+from pinakes.catalog.pinning import PIN_MS, pinned_since_ms, release_pin, renew_pin
 from pinakes.errors import Conflict, PinakesError
 from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
@@ -21,14 +21,7 @@ class Pinned:
         """Pin the store now; `Raises` Conflict where somebody else does."""
         self._rows = rows
         self._actor = actor
-        self._pin = take_pin(
-            rows,
-            owner=actor.owner,
-            token=actor.new_token(),
-            act=act,
-            now_ms=actor.now_ms(),
-            is_gone=actor.is_gone,
-        )
+        self._pin = actor.pin(rows, act=act)
         self.watermark_ms = self._pin.act_time_ms
         self.pinned_ms = pinned_since_ms(rows)
         self._problem: PinakesError | None = None

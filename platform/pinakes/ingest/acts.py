@@ -11,7 +11,8 @@ from pathlib import Path
 
 from pinakes.catalog.file_rows import Held, take_claim
 from pinakes.catalog.leases import HeldLease, take_lease
-from pinakes.catalog.pinning import is_pinned
+from pinakes.catalog.pinning import is_pinned, take_pin
+from pinakes.hbase_schema.file_cells import Claim
 from pinakes.row_store.port import RowStore
 
 _LOOK_AGAIN_S = 0.1
@@ -75,6 +76,17 @@ class Actor:
         """
         while is_pinned(rows, now_ms=self.now_ms(), is_gone=self.is_gone):
             time.sleep(_LOOK_AGAIN_S)
+
+    def pin(self, rows: RowStore, *, act: str) -> Claim:
+        """Pin the store for an act: see `take_pin`."""
+        return take_pin(
+            rows,
+            owner=self.owner,
+            token=self.new_token(),
+            act=act,
+            now_ms=self.now_ms(),
+            is_gone=self.is_gone,
+        )
 
     def is_gone(self, owner: str) -> bool:
         """Whether the owner of a claim was a process of this host that is not there any more.
