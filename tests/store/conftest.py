@@ -1,43 +1,11 @@
 """A small store, and processes that end themselves at a step."""
 
-from __future__ import annotations
-
-import os
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-
-import pytest
 
 HERE = Path(__file__).parent
 for folder in (HERE, HERE.parent / "dedupe"):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
-from scenes import Scene, make_scene  # noqa: E402
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    """An empty store, and a folder with two crawls of one small site."""
-    with make_scene(tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
-def in_child() -> Callable[[Callable[[], None]], int]:
-    """Run a function in a forked process; the exit code it ended with, 0 for none."""
-
-    def run(work: Callable[[], None]) -> int:
-        child = os.fork()
-        if child == 0:
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001 (nothing may leave the child)
-                sys.stderr.write(f"{type(error).__name__}: {error}\n")
-                os._exit(70)
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        return os.waitstatus_to_exitcode(status)
-
-    return run
+from scene_fixtures import in_child, scene  # noqa: E402, F401
