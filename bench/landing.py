@@ -40,6 +40,7 @@ from pinakes.catalog.lookup import answer_all
 from pinakes.catalog.presplits import sampled_splits
 from pinakes.catalog.record_rows import capture_cells, digest_rows
 from pinakes.catalog.requests import iter_rows
+from pinakes.catalog.sidecar import SidecarRow
 from pinakes.config import Configuration, load_configuration
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.overlapped import PUTTING_THREADS, OverlappedRows
@@ -69,23 +70,30 @@ def configuration_of(options: Options) -> Configuration:
     return load_configuration(options=options, environment={}, folder=Path("/"))
 
 
+def rows_of(path: Path, crawl: str) -> Iterator[SidecarRow]:
+    """The rows of the captures in a file, as landing has them."""
+    with open_source(path) as source:
+        items = iter_records(source, digests=("sha1", "sha256"))
+        records = (item for item in items if isinstance(item, Record))
+        now = datetime.now(timezone.utc)
+        for row in iter_rows(records, archive_file=f"{crawl}/{path.name}", landed=now):
+            if row.row_key is not None:
+                yield row
+
+
 def batches_of(path: Path, crawl: str) -> Iterator[Batch]:
     """What landing a file puts, in its batches."""
     name = f"{crawl}/{path.name}"
     captures: list[Put] = []
     digests: list[Put] = []
-    with open_source(path) as source:
-        items = iter_records(source, digests=("sha1", "sha256"))
-        records = (item for item in items if isinstance(item, Record))
-        for row in iter_rows(records, archive_file=name, landed=datetime.now(timezone.utc)):
-            if row.row_key is None:
-                continue
-            captures.append(Put(row.row_key, capture_cells(row, name), 1))
-            digests += [Put(k, cells, 1) for k, cells in digest_rows(row, name, COLLECTION)]
-            if len(captures) == OverlappedRows.batch_rows:
-                yield "captures", captures
-                yield "digests", digests
-                captures, digests = [], []
+    for row in rows_of(path, crawl):
+        assert row.row_key is not None
+        captures.append(Put(row.row_key, capture_cells(row, name), 1))
+        digests += [Put(k, cells, 1) for k, cells in digest_rows(row, name, COLLECTION)]
+        if len(captures) == OverlappedRows.batch_rows:
+            yield "captures", captures
+            yield "digests", digests
+            captures, digests = [], []
     yield "captures", captures
     yield "digests", digests
 
@@ -170,12 +178,7 @@ def say_answers(rows: RowStore, paths: Sequence[Path]) -> None:
     digests: list[str] = []
     urls: list[str] = []
     for path in paths[:: max(1, len(paths) // 20)]:
-        with open_source(path) as source:
-            items = iter_records(source, digests=("sha1", "sha256"))
-            records = (item for item in items if isinstance(item, Record))
-            name = f"bench/{path.name}"
-            now = datetime.now(timezone.utc)
-            found = [r for r in iter_rows(records, archive_file=name, landed=now) if r.row_key]
+        found = list(rows_of(path, "bench"))
         some = found[:: max(1, len(found) // 1000)]
         keys += [row.row_key for row in some if row.row_key]
         digests += [f"sha1:{row.sha1}" for row in some if row.sha1]
