@@ -7,13 +7,13 @@ closed) is refused, and blocks have names of their own: so no two files' bytes a
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pinakes.errors import InputRefused
 
 from .hdfs_errors import NotThere
+from .seeking import SeekableRaw
 
 if TYPE_CHECKING:
     from hdfs_native import Client, FileReader, FileStatus
@@ -37,7 +37,7 @@ def identity_of(status: FileStatus) -> Identity:
     return Identity(status.length, status.modification_time)
 
 
-class HdfsFile(io.RawIOBase):
+class HdfsFile(SeekableRaw):
     """A published file, seekable; not for several threads.
 
     Raises NotThere where there is none.
@@ -48,7 +48,6 @@ class HdfsFile(io.RawIOBase):
         self.name = name
         self._calls = calls
         self._path = path
-        self._at = 0
         self._ahead = b""
         self._ahead_at = 0
         self._next_ahead = _FIRST_AHEAD_BYTES
@@ -57,25 +56,10 @@ class HdfsFile(io.RawIOBase):
         if status.isdir:
             raise NotThere("a folder, and not a file", file=name)
         self._identity = identity_of(status)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        base = (0, self._at, self._identity.size)[whence]
-        if base + offset < 0:
-            raise ValueError("a place before the beginning of the file")
-        self._at = base + offset
-        return self._at
+        self._size = self._identity.size
 
     def read(self, size: int | None = -1, /) -> bytes:
-        left = max(self._identity.size - self._at, 0)
+        left = max(self._size - self._at, 0)
         wanted = left if size is None or size < 0 else min(size, left)
         if not wanted:
             return b""
@@ -110,7 +94,7 @@ class HdfsFile(io.RawIOBase):
         else:
             self._next_ahead = _FIRST_AHEAD_BYTES
         start = self._at + len(kept)
-        length = min(length, self._identity.size - start)
+        length = min(length, self._size - start)
         fetched = self._calls.ask(self.name, lambda client: self._read(client, start, length))
         if len(fetched) != length:
             raise InputRefused("the file became shorter while it was read", file=self.name)

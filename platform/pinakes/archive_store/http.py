@@ -19,6 +19,7 @@ from pinakes.errors import InputRefused, StoreUnavailable
 from .http_ranges import NETWORK_ERRORS, Answer, NotThere, RangeClient, TryAgain, Validator
 from .local_files import translated
 from .names import check_file_name
+from .seeking import SeekableRaw
 
 BUFFER_BYTES = 256 << 10
 _PIECE_BYTES = 1 << 20
@@ -65,7 +66,7 @@ class HttpArchiveReader:
         return f"{self._base}/{quote(path)}"
 
 
-class HttpFile(io.RawIOBase):
+class HttpFile(SeekableRaw):
     """One URL as a seekable file."""
 
     def __init__(
@@ -76,31 +77,13 @@ class HttpFile(io.RawIOBase):
         self._client = RangeClient(url, timeout_s=timeout_s)
         self._attempts = attempts
         self._pause = pause
-        self._at = 0
         self._spool: IO[bytes] | None = None
         self._validator: Validator | None = None
-        self._size = 0
         try:
             self._patiently(self._look)
         except BaseException:
             self.close()
             raise
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        base = (0, self._at, self._size)[whence]
-        if base + offset < 0:
-            raise ValueError("a place before the beginning of the file")
-        self._at = base + offset
-        return self._at
 
     def readinto(self, buffer: Any, /) -> int:
         with memoryview(buffer) as whole, whole.cast("B") as view:
