@@ -19,6 +19,7 @@ from .capture_cells import (
 )
 from .cells import Cell
 from .file_cells import (
+    ActCounts,
     Claim,
     CurrentGeneration,
     FileErrors,
@@ -30,7 +31,6 @@ from .file_cells import (
 )
 from .qa_cells import Annotation, PairScores, PairVerdict
 from .run_cells import (
-    ActCounts,
     CrawlFacts,
     CrawlState,
     Lease,
@@ -49,12 +49,13 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             FileFacts,
             FileErrors,
             GenerationFacts,
+            ActCounts,
             FirstDecision,
             Claim,
             FileState,
             CurrentGeneration,
         ),
-        "crawls": (CrawlFacts, ActCounts, CrawlState, Lease),
+        "crawls": (CrawlFacts, CrawlState, Lease),
         "runs": (RunFacts, RunState, RunStep, RunProgress),
         "inflight": (InFlight,),
         "qa_pairs": (PairScores, PairVerdict, Annotation),

@@ -65,6 +65,21 @@ class GenerationFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ActCounts:
+    """`f:counts.ACT`: what an act did to the file: `records`, `bytes`, `removed_bytes` ….
+
+    A cell an act, never a sum that is added to: nobody can tell whether an addition that
+    timed out was applied.
+    """
+
+    COLUMN: ClassVar[bytes] = b"f:counts."
+    VERSION: ClassVar[int] = 1
+
+    verb: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FirstDecision:
     """`f:decided`: the first dedupe run that decided on the file's captures.
 

@@ -22,21 +22,6 @@ class CrawlFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActCounts:
-    """`f:counts.ACT`: what an act did to the crawl (`records`, `bytes`, `duplicates` …).
-
-    A cell an act, never a sum that is added to: nobody can tell whether an addition that
-    timed out was applied.
-    """
-
-    COLUMN: ClassVar[bytes] = b"f:counts."
-    VERSION: ClassVar[int] = 1
-
-    verb: str
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlState:
     """`l:state`: `open`, `committed`, `cancelled`, `removed` or `purged`.
 

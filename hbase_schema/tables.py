@@ -107,14 +107,14 @@ def declared_schema(cell_versions: int = CELL_VERSIONS) -> Schema:
                 name="files",
                 row_key="archive file",
                 families=(
-                    facts("f", "size, checksums, counts, errors; each generation"),
+                    facts("f", "size, checksums, errors; each generation; counts by act"),
                     present("claim, state, current generation"),
                 ),
             ),
             Table(
                 name="crawls",
                 row_key="crawl, or + collection",
-                families=(facts("f", "facts, counts by act"), present("state, lease")),
+                families=(facts("f", "facts"), present("state, lease")),
             ),
             Table(
                 name="runs",

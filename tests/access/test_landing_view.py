@@ -39,7 +39,7 @@ def test_a_file_is_seen_while_it_lands(store: LandedStore) -> None:
     assert flight.since_ms is not None
     assert flight.since_ms <= store.actor.now_ms()
     assert under_way[0].busy_crawls() == {"c"}
-    assert [(head.crawl, head.collection, head.state) for head in view.read().heads] == [
+    assert [(c.crawl, c.facts.collection, c.state) for c in view.read().crawls] == [
         ("c", "default", "open")
     ]
 

@@ -13,6 +13,7 @@ from pinakes.hbase_schema.capture_cells import (
 )
 from pinakes.hbase_schema.cells import Cell
 from pinakes.hbase_schema.file_cells import (
+    ActCounts,
     Claim,
     CurrentGeneration,
     FileErrors,
@@ -24,7 +25,6 @@ from pinakes.hbase_schema.file_cells import (
 )
 from pinakes.hbase_schema.qa_cells import Annotation, PairScores, PairVerdict
 from pinakes.hbase_schema.run_cells import (
-    ActCounts,
     CrawlFacts,
     CrawlState,
     Lease,

@@ -14,8 +14,7 @@ from pinakes.errors import MalformedRecord, SchemaError
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Location, QaVerdict
 from pinakes.hbase_schema.cells import Cell, decode_cell, encode_cell
 from pinakes.hbase_schema.columns import CELLS, column_suffix, named_column, numbered_column
-from pinakes.hbase_schema.file_cells import FileErrors, FileFacts
-from pinakes.hbase_schema.run_cells import ActCounts
+from pinakes.hbase_schema.file_cells import ActCounts, FileErrors, FileFacts
 from pinakes.hbase_schema.tables import declared_schema
 
 # A line a cell: class, version, value.  Lines are added, never changed: stores hold them.

@@ -11,7 +11,8 @@ from landed_stores import KILLED, LandedStore, in_child, kill_at, page, revisit
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import read_crawl
-from pinakes.catalog.crawl_stats import count_crawl, counts_by_verb
+from pinakes.catalog.crawl_stats import count_crawl
+from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.leases import read_lease, take_lease
 from pinakes.catalog.lookup import Answer, answer_all
@@ -64,7 +65,7 @@ def state_of(store: LandedStore) -> dict[str, object]:
     return {
         "rows": store.dump(),
         "names": store.names(),
-        "crawl": (entry.state, dict(entry.counts)),
+        "crawl": (entry.state, dict(read_totals(store.rows, "one").counts)),
         "files": files,
         "lease": lease is not None and lease.expires_ms != 0,
     }
@@ -83,7 +84,8 @@ def test_a_removed_crawl_leaves_nothing_of_itself(store: LandedStore, tmp_path: 
     entry = read_crawl(store.rows, "one")
     assert entry is not None
     assert entry.state == "removed"
-    assert entry.counts["files"] - entry.counts["removed_files"] == 0
+    totals = read_totals(store.rows, "one")
+    assert (totals.counts["files"], totals.now("files")) == (2, 0)
     assert remove(store).files == 0
     alone.close()
 
@@ -340,5 +342,5 @@ def test_stats_count_what_is_stored(store: LandedStore) -> None:
     assert stats.media_types == {"text/html": 4}
     assert stats.landed_bytes == stats.stored_bytes == sum(stats.bytes_by_type.values())
     remove(store)
-    acts = counts_by_verb(store.rows, "one")
+    acts = read_totals(store.rows, "one").by_verb
     assert (acts["ingest"]["acts"], acts["remove"]["removed_captures"]) == (2, 3)

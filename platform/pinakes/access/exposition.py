@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pinakes.catalog.crawl_totals import CrawlTotals
+from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest import tally
@@ -195,7 +195,7 @@ def landing_metrics(landing: Landing) -> Iterator[Metric]:
 
 def crawl_metrics(landing: Landing, totals: Mapping[str, CrawlTotals]) -> Iterator[Metric]:
     """What has landed in each crawl."""
-    collections = {head.crawl: head.collection for head in landing.heads}
+    collections = {entry.crawl: entry.facts.collection for entry in landing.crawls}
     known = {
         (crawl, collections[crawl]): crawl_totals
         for crawl, crawl_totals in totals.items()
@@ -204,7 +204,7 @@ def crawl_metrics(landing: Landing, totals: Mapping[str, CrawlTotals]) -> Iterat
     yield gauge(
         "crawl_state",
         "The state of a crawl (1 for the one it is in).",
-        {(head.crawl, head.collection, head.state): 1 for head in landing.heads},
+        {(e.crawl, e.facts.collection, e.state): 1 for e in landing.crawls},
         "crawl",
         "collection",
         "state",
@@ -212,10 +212,7 @@ def crawl_metrics(landing: Landing, totals: Mapping[str, CrawlTotals]) -> Iterat
     yield gauge(
         "crawl_files",
         "Files that are stored.",
-        {
-            key: t.counts.get("files", 0) - t.counts.get("removed_files", 0)
-            for key, t in known.items()
-        },
+        {key: t.now("files") for key, t in known.items()},
         "crawl",
         "collection",
     )

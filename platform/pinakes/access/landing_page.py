@@ -12,7 +12,8 @@ from importlib.resources import files
 import jinja2
 
 from pinakes import __version__
-from pinakes.catalog.crawl_totals import CrawlHead, CrawlTotals
+from pinakes.catalog.crawl_rows import CrawlEntry
+from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.hbase_schema.name_keys import crawl_of
 
@@ -31,7 +32,7 @@ _CHOICES = (5, 30)
 class CrawlShown:
     """A crawl as the page shows it; `totals` is None until they have been read."""
 
-    head: CrawlHead
+    entry: CrawlEntry
     totals: CrawlTotals | None
     flights: tuple[Flight, ...]
     runs: tuple[Run, ...]
@@ -42,9 +43,7 @@ class CrawlShown:
 
     @property
     def stored(self) -> int | None:
-        if self.totals is None:
-            return None
-        return self.totals.counts.get("files", 0) - self.totals.counts.get("removed_files", 0)
+        return self.totals.now("files") if self.totals is not None else None
 
     @property
     def rate(self) -> Rate:
@@ -81,7 +80,7 @@ def landing_page(
     crawls = _crawls(landing.value, totals.value or {}) if landing.value is not None else []
     busy = sorted(
         (crawl for crawl in crawls if crawl.is_busy),
-        key=lambda c: (not c.is_landing, not c.flights, c.head.crawl),
+        key=lambda c: (not c.is_landing, not c.flights, c.entry.crawl),
     )
     quiet = sorted(
         (crawl for crawl in crawls if not crawl.is_busy), key=lambda c: c.latest_ms, reverse=True
@@ -119,12 +118,12 @@ def _crawls(landing: Landing, totals: Mapping[str, CrawlTotals]) -> list[CrawlSh
         runs.setdefault(run.crawl, []).append(run)
     return [
         CrawlShown(
-            head=head,
-            totals=totals.get(head.crawl),
-            flights=tuple(sorted(flights.get(head.crawl, []), key=lambda f: f.since_ms or 0)),
-            runs=tuple(runs.get(head.crawl, [])),
+            entry=entry,
+            totals=totals.get(entry.crawl),
+            flights=tuple(sorted(flights.get(entry.crawl, []), key=lambda f: f.since_ms or 0)),
+            runs=tuple(runs.get(entry.crawl, [])),
         )
-        for head in landing.heads
+        for entry in landing.crawls
     ]
 
 

@@ -1,8 +1,8 @@
 """How crawls land, read from the rows: by any host, while others land.
 
 Two questions of different cost.  Who lands what now: `inflight` and the rows of those files,
-the latest ingest runs, the heads of the crawls.  What has landed so far: the counts of each
-crawl, a cell for each of its files; only those are read again that may have changed.
+the latest ingest runs, the crawls.  What has landed so far: the counts in the rows of each
+crawl's files; only those are read again that may have changed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pinakes.catalog.crawl_totals import CrawlHead, CrawlTotals, read_totals, scan_heads
+from pinakes.catalog.crawl_rows import CrawlEntry, scan_crawls
+from pinakes.catalog.file_counts import CrawlTotals, read_totals
 from pinakes.catalog.file_rows import INFLIGHT, read_entries
 from pinakes.catalog.run_rows import RUNNING, RunEntry, latest_runs
 from pinakes.hbase_schema.name_keys import crawl_of, decode_file_key
@@ -70,7 +71,7 @@ class Landing:
     """Who lands what at `at_ms`; `more` files are in flight than were looked at."""
 
     at_ms: int
-    heads: tuple[CrawlHead, ...]
+    crawls: tuple[CrawlEntry, ...]
     flights: tuple[Flight, ...]
     runs: tuple[Run, ...]
     more: bool
@@ -98,7 +99,7 @@ class LandingView:
         flights = self._flights(names[:INFLIGHT_LIMIT], now_ms)
         return Landing(
             at_ms=now_ms,
-            heads=tuple(scan_heads(self.rows)),
+            crawls=tuple(scan_crawls(self.rows)),
             flights=flights,
             runs=self._runs(flights, now_ms),
             more=len(names) > INFLIGHT_LIMIT,
@@ -165,15 +166,15 @@ class TotalsView:
         """The totals by crawl.  Read again are crawls that are or were busy, that changed their
         state, and each once in `RECOUNT_S`."""
         kept = {}
-        for head in scan_heads(self.rows):
-            known = self._kept.get(head.crawl)
-            if known is None or head.crawl in busy or self._is_old(known, head):
-                totals = read_totals(self.rows, head.crawl, verb=VERB)
-                known = (totals, head.changed_ms, self.clock(), head.crawl in busy)
-            kept[head.crawl] = known
+        for crawl in scan_crawls(self.rows):
+            known = self._kept.get(crawl.crawl)
+            if known is None or crawl.crawl in busy or self._is_old(known, crawl):
+                totals = read_totals(self.rows, crawl.crawl)
+                known = (totals, crawl.changed_ms, self.clock(), crawl.crawl in busy)
+            kept[crawl.crawl] = known
         self._kept = kept
         return {crawl: known[0] for crawl, known in kept.items()}
 
-    def _is_old(self, known: tuple[CrawlTotals, int, float, bool], head: CrawlHead) -> bool:
+    def _is_old(self, known: tuple[CrawlTotals, int, float, bool], crawl: CrawlEntry) -> bool:
         _, changed_ms, read_s, was_busy = known
-        return was_busy or head.changed_ms != changed_ms or self.clock() - read_s > RECOUNT_S
+        return was_busy or crawl.changed_ms != changed_ms or self.clock() - read_s > RECOUNT_S

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.crawl_totals import CrawlTotals
+from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
 

@@ -17,7 +17,6 @@ CODES = MappingProxyType(
         "rows": "rows of a file that were held before it had landed or moved: as its sidecar says",
         "mark": "marks that were written ahead, or not yet: as the sidecar says",
         "pin": "originals that were not pinned yet: pinned",
-        "counts": "counts of an act that were held before they were written: written",
         "crawl": "a crawl that began behind the rows of crawls: made known",
     }
 )

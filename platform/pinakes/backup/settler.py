@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.crawl_rows import CANCELLING, GONE, has_landed, read_crawl, scan_crawls
+from pinakes.catalog.crawl_rows import CANCELLING, GONE, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
+from pinakes.catalog.file_counts import has_landed
 from pinakes.catalog.file_rows import (
     INFLIGHT,
     FileEntry,

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
-from pinakes.catalog.crawl_rows import has_landed, put_landed_counts
 from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry
 from pinakes.catalog.generation_rows import is_replaced, mark_of
@@ -20,12 +19,11 @@ from pinakes.catalog.sidecar import SidecarRow
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.file_cells import FileFacts
-from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.ingest.fsck_mending import iter_batches
 from pinakes.ingest.fsck_stored import StoredFileCheck
 from pinakes.ingest.landing import STORED
-from pinakes.row_store.port import Delete, Put, RowStore, get_row
+from pinakes.row_store.port import Delete, Put, RowStore
 
 from .findings import Settled
 
@@ -46,7 +44,7 @@ class StoredRows:
         self.problems: list[PinakesError] = []
 
     def settle(self, stopped: set[str]) -> Iterator[Settled]:
-        """Settle rows, then marks and pins, then counts; `stopped` takes the runs cut off."""
+        """Settle rows, then marks and pins; `stopped` takes the runs cut off."""
         entry = read_entry(self._rows, self._name)
         if entry.state != STORED or entry.facts is None:
             return
@@ -66,7 +64,6 @@ class StoredRows:
             captures = [row for row in batch if row.row_key is not None]
             yield from self._settle_marks(captures, run, stopped)
             yield from self._settle_pins(captures, run)
-        yield from self._settle_counts(entry.facts)
 
     def _run_of(self, entry: FileEntry) -> str:
         """The act that wrote the current generation."""
@@ -120,22 +117,6 @@ class StoredRows:
                 "captures", [Put(key, cell, held.claim.act_time_ms) for key in sorted(bare)]
             )
         yield Settled(code="pin", file=self._name, message=f"{len(bare)} originals")
-
-    def _settle_counts(self, facts: FileFacts) -> Iterator[Settled]:
-        if has_landed(self._rows, self._name, facts):
-            return
-        key = encode_file_key(self._name)
-        row = get_row(self._rows, "files", key, columns=[FileFacts.COLUMN])
-        if row is None:
-            return
-        put_landed_counts(
-            self._rows,
-            self._name,
-            facts,
-            act=facts.act,
-            act_time_ms=row.cells[FileFacts.COLUMN].timestamp_ms,
-        )
-        yield Settled(code="counts", file=self._name, message=f"of {facts.act}")
 
 
 def _same(mark: DedupeMark | None, wanted: DedupeMark | None) -> bool:

@@ -1,23 +1,20 @@
-"""Crawls in the catalogue: their collection, their state, what each act did to them."""
+"""Crawls in the catalogue: their collection and their state.
+
+What acts did to a crawl is counted in the rows of its files (`file_counts`).
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.hbase_schema.columns import named_column
-from pinakes.hbase_schema.file_cells import FileFacts
-from pinakes.hbase_schema.name_keys import ALL_CRAWLS, crawl_of, encode_crawl_key
-from pinakes.hbase_schema.run_cells import ActCounts, CrawlFacts, CrawlState
+from pinakes.hbase_schema.name_keys import ALL_CRAWLS, encode_crawl_key
+from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
 TABLE = "crawls"
-HEAD = (CrawlFacts.COLUMN, CrawlState.COLUMN)
-"""What a crawl is and how it stands, without the counts of its acts."""
 OPEN = "open"
 COMMITTED = "committed"
 CANCELLING, CANCELLED = "cancelling", "cancelled"
@@ -28,12 +25,12 @@ GONE = (CANCELLED, REMOVED, "purged")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlEntry:
-    """A crawl as the catalogue knows it; `counts` are summed over its acts."""
+    """A crawl as the catalogue knows it; `changed_ms` is when its state was last written."""
 
     crawl: str
     facts: CrawlFacts
     state: str
-    counts: Mapping[str, int]
+    changed_ms: int
 
 
 def read_crawl(store: RowStore, crawl: str) -> CrawlEntry | None:
@@ -51,25 +48,15 @@ def scan_crawls(store: RowStore) -> Iterator[CrawlEntry]:
 
 
 def _entry(row: Row) -> CrawlEntry | None:
-    facts, state = row.value(CrawlFacts.COLUMN), row.value(CrawlState.COLUMN)
+    facts, state = row.value(CrawlFacts.COLUMN), row.cells.get(CrawlState.COLUMN)
     if facts is None:
         return None
-    counts: Counter[str] = Counter()
-    for one, _ in iter_counts(row):
-        counts.update(one.counts)
     return CrawlEntry(
         crawl=row.key.decode("ascii"),
         facts=decode_cell(CrawlFacts, facts),
-        state=decode_cell(CrawlState, state).state if state is not None else OPEN,
-        counts=counts,
+        state=decode_cell(CrawlState, state.value).state if state is not None else OPEN,
+        changed_ms=state.timestamp_ms if state is not None else 0,
     )
-
-
-def iter_counts(row: Row) -> Iterator[tuple[ActCounts, int]]:
-    """What each act did to a crawl, and when, of its row."""
-    for column, cell in row.cells.items():
-        if column.startswith(ActCounts.COLUMN):
-            yield decode_cell(ActCounts, cell.value), cell.timestamp_ms
 
 
 def ensure_crawl(
@@ -82,9 +69,7 @@ def ensure_crawl(
         ConfigError: where it belongs to another collection: a crawl's captures share a
             dedupe scope.
     """
-    key = encode_crawl_key(crawl)
-    row = get_row(store, TABLE, key, columns=HEAD)  # not its counts: there is one for each file
-    entry = _entry(row) if row is not None else None
+    entry = read_crawl(store, crawl)
     if entry is not None:
         if entry.facts.collection != facts.collection:
             raise ConfigError(
@@ -96,7 +81,8 @@ def ensure_crawl(
         if entry.state in GONE:
             change_crawl_state(store, crawl, (entry.state,), OPEN, act=act)
         return
-    store.mutate(TABLE, [Put(key, {CrawlFacts.COLUMN: encode_cell(facts)}, act_time_ms)])
+    cells = {CrawlFacts.COLUMN: encode_cell(facts)}
+    store.mutate(TABLE, [Put(encode_crawl_key(crawl), cells, act_time_ms)])
     set_crawl_state(store, crawl, OPEN, act=act)
 
 
@@ -147,49 +133,3 @@ def set_crawl_state(store: RowStore, crawl: str, state: str, *, act: str) -> Non
     """Write the crawl's state."""
     cell = encode_cell(CrawlState(state=state, act=act))
     store.mutate(TABLE, [Put(encode_crawl_key(crawl), {CrawlState.COLUMN: cell}, None)])
-
-
-def put_counts(
-    store: RowStore, crawl: str, counts: ActCounts, *, act: str, act_time_ms: int
-) -> None:
-    """Write what an act did; again with the same act, it is the same cell."""
-    column = named_column(ActCounts, act)
-    store.mutate(TABLE, [Put(encode_crawl_key(crawl), {column: encode_cell(counts)}, act_time_ms)])
-
-
-class LandedCounts(Protocol):
-    """What is counted of a file that landed."""
-
-    @property
-    def size(self) -> int: ...
-
-    @property
-    def records(self) -> Mapping[str, int]: ...
-
-    @property
-    def captures(self) -> int: ...
-
-    @property
-    def damaged(self) -> int: ...
-
-
-def put_landed_counts(
-    store: RowStore, archive_file: str, landed: LandedCounts, *, act: str, act_time_ms: int
-) -> None:
-    """Count a file in its crawl, under the act that landed it, whoever ends that: so, once."""
-    counts = {
-        "files": 1,
-        "bytes": landed.size,
-        "records": sum(landed.records.values()),
-        "captures": landed.captures,
-        "damaged": landed.damaged,
-    }
-    cell = ActCounts(verb="ingest", counts=counts)
-    put_counts(store, crawl_of(archive_file), cell, act=act, act_time_ms=act_time_ms)
-
-
-def has_landed(store: RowStore, archive_file: str, facts: FileFacts) -> bool:
-    """Whether the landing that wrote these facts came to its end: the crawl counts it."""
-    column = named_column(ActCounts, facts.act)
-    key = encode_crawl_key(crawl_of(archive_file))
-    return get_row(store, TABLE, key, columns=[column]) is not None

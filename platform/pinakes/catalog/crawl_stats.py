@@ -1,16 +1,13 @@
-"""What a crawl holds, counted out of its sidecars; and what each kind of act did to it."""
+"""What a crawl holds, counted out of its sidecars."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.hbase_schema.name_keys import encode_crawl_key
-from pinakes.row_store.port import RowStore, get_row
+from pinakes.row_store.port import RowStore
 
-from .crawl_rows import TABLE, iter_counts
 from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import scan_entries
 from .sidecar import SidecarRow
@@ -75,14 +72,3 @@ def count_crawl(store: RowStore, archive: ArchiveReader, crawl: str) -> CrawlSta
         for row in iter_known_rows(archive, stored_names(entry, generations)) or ():
             stats.add(row, seen)
     return stats
-
-
-def counts_by_verb(store: RowStore, crawl: str) -> Mapping[str, Counter[str]]:
-    """What acts did to a crawl, summed by verb; `acts` counts them.  One round trip."""
-    row = get_row(store, TABLE, encode_crawl_key(crawl), columns=[b"f"])
-    result: dict[str, Counter[str]] = {}
-    for counts, _ in iter_counts(row) if row is not None else ():
-        total = result.setdefault(counts.verb, Counter())
-        total["acts"] += 1
-        total.update(counts.counts)
-    return result

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from pinakes.catalog.crawl_rows import CrawlEntry, read_crawl, scan_crawls
-from pinakes.catalog.crawl_stats import count_crawl, counts_by_verb
+from pinakes.catalog.crawl_stats import count_crawl
+from pinakes.catalog.file_counts import CrawlTotals, read_totals
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_settings, configuration_of
@@ -42,30 +43,30 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 def _list(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
     for entry in scan_crawls(stores.rows):
-        console.result(_as_object(entry), text=_line(entry))
+        _say(stores, entry, console)
     return Exit.DONE
 
 
-def _as_object(entry: CrawlEntry) -> dict[str, object]:
+def _say(stores: Stores, entry: CrawlEntry, console: Console) -> None:
+    totals = read_totals(stores.rows, entry.crawl)
+    console.result(_as_object(entry, totals), text=_line(entry, totals))
+
+
+def _as_object(entry: CrawlEntry, totals: CrawlTotals) -> dict[str, object]:
     return {
         "crawl": entry.crawl,
         "collection": entry.facts.collection,
         "state": entry.state,
         "source": entry.facts.source,
         "description": entry.facts.description,
-        **{name: _now(entry, name) for name in ("files", "captures", "bytes")},
+        **{name: totals.now(name) for name in ("files", "captures", "bytes")},
     }
 
 
-def _now(entry: CrawlEntry, name: str) -> int:
-    """What acts have added, less what acts have taken away."""
-    return entry.counts.get(name, 0) - entry.counts.get(f"removed_{name}", 0)
-
-
-def _line(entry: CrawlEntry) -> str:
+def _line(entry: CrawlEntry, totals: CrawlTotals) -> str:
     return (
-        f"{entry.crawl}  {entry.state}  {entry.facts.collection}  {_now(entry, 'files')} files, "
-        f"{_now(entry, 'captures')} captures, {_now(entry, 'bytes')} bytes"
+        f"{entry.crawl}  {entry.state}  {entry.facts.collection}  {totals.now('files')} files, "
+        f"{totals.now('captures')} captures, {totals.now('bytes')} bytes"
     )
 
 
@@ -78,7 +79,7 @@ def _require(stores: Stores, crawl: str) -> CrawlEntry:
 
 def _show(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
     entry = _require(stores, arguments.crawl)
-    console.result(_as_object(entry), text=_line(entry))
+    _say(stores, entry, console)
     hidden = scan_inflight(stores.rows)
     for file in scan_entries(stores.rows, arguments.crawl):
         if file.state is None:
@@ -156,7 +157,7 @@ def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:
 def _stats(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
     entry = _require(stores, arguments.crawl)
     stats = count_crawl(stores.rows, stores.archive, arguments.crawl)
-    acts = counts_by_verb(stores.rows, arguments.crawl)
+    acts = read_totals(stores.rows, arguments.crawl).by_verb
     tables = {
         "types": stats.types,
         "bytes_by_type": stats.bytes_by_type,

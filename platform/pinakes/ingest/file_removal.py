@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.crawl_rows import has_landed, put_counts, read_crawl
+from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.file_counts import has_landed, put_removed_counts
 from pinakes.catalog.file_records import (
     iter_known_rows,
     read_generations,
@@ -32,7 +33,6 @@ from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records, 
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.hbase_schema.run_cells import ActCounts
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
@@ -170,14 +170,7 @@ class FileRemover:
         facts = entry.facts
         size, captures = (facts.size, facts.captures) if facts is not None else (0, 0)
         if landed:
-            counts = {"removed_files": 1, "removed_bytes": size, "removed_captures": captures}
-            put_counts(
-                self._rows,
-                crawl_of(held.archive_file),
-                ActCounts(verb=VERB, counts=counts),
-                act=held.claim.act,
-                act_time_ms=held.claim.act_time_ms,
-            )
+            put_removed_counts(self._rows, held, verb=VERB, size=size, captures=captures)
         set_state(self._rows, held, GONE)
         self._at("gone")
         set_inflight(self._rows, held, None)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeGuard
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.crawl_rows import put_landed_counts
+from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_rows import (
     FileEntry,
     Held,

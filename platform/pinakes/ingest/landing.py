@@ -18,7 +18,8 @@ from pathlib import Path
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ASIDE, ArchiveStore
-from pinakes.catalog.crawl_rows import put_landed_counts, require_open
+from pinakes.catalog.crawl_rows import require_open
+from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_rows import (
     LEASE_MS,
     FileEntry,

@@ -1,0 +1,111 @@
+"""What acts did to a crawl, counted in the rows of its files.
+
+A cell for each act of a file, in that file's row: a crawl of a hundred thousand files has no
+row of its own that grows with them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.columns import named_column
+from pinakes.hbase_schema.file_cells import ActCounts, FileFacts
+from pinakes.hbase_schema.name_keys import encode_file_key, files_of
+from pinakes.row_store.port import Put, RowStore, get_row
+
+from .file_rows import TABLE, Held
+
+LANDED_VERB = "ingest"
+
+
+class LandedCounts(Protocol):
+    """What is counted of a file that landed."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def records(self) -> Mapping[str, int]: ...
+
+    @property
+    def captures(self) -> int: ...
+
+    @property
+    def damaged(self) -> int: ...
+
+
+def put_landed_counts(
+    store: RowStore, archive_file: str, landed: LandedCounts, *, act: str, act_time_ms: int
+) -> None:
+    """Count a file under the act that landed it, whoever ends that: so, once."""
+    counts = {
+        "files": 1,
+        "bytes": landed.size,
+        "records": sum(landed.records.values()),
+        "captures": landed.captures,
+        "damaged": landed.damaged,
+    }
+    _put(store, archive_file, ActCounts(verb=LANDED_VERB, counts=counts), act, act_time_ms)
+
+
+def put_removed_counts(store: RowStore, held: Held, *, verb: str, size: int, captures: int) -> None:
+    """Count a file that had landed and is taken out, under the act that does it."""
+    counts = {"removed_files": 1, "removed_bytes": size, "removed_captures": captures}
+    cell = ActCounts(verb=verb, counts=counts)
+    _put(store, held.archive_file, cell, held.claim.act, held.claim.act_time_ms)
+
+
+def _put(store: RowStore, archive_file: str, cell: ActCounts, act: str, act_time_ms: int) -> None:
+    cells = {named_column(ActCounts, act): encode_cell(cell)}
+    store.mutate(TABLE, [Put(encode_file_key(archive_file), cells, act_time_ms)])
+
+
+def has_landed(store: RowStore, archive_file: str, facts: FileFacts) -> bool:
+    """Whether the landing that wrote these facts came to its end: it is counted."""
+    column = named_column(ActCounts, facts.act)
+    return get_row(store, TABLE, encode_file_key(archive_file), columns=[column]) is not None
+
+
+@dataclass(slots=True)
+class CrawlTotals:
+    """Sums over all acts on the files of a crawl.
+
+    `latest_ms` is when the latest landing began, None where nothing has landed; of each verb,
+    `acts` in `by_verb` counts its acts, one for each file.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    by_verb: dict[str, Counter[str]] = field(default_factory=dict)
+    latest_ms: int | None = None
+
+    def add(self, cell: ActCounts, time_ms: int) -> None:
+        """Count one act."""
+        self.counts.update(cell.counts)
+        verb = self.by_verb.setdefault(cell.verb, Counter())
+        verb["acts"] += 1
+        verb.update(cell.counts)
+        if cell.verb == LANDED_VERB:
+            self.latest_ms = max(time_ms, self.latest_ms or 0)
+
+    def now(self, name: str) -> int:
+        """What acts have added of `files`, `bytes` or `captures`, less what was taken away."""
+        return self.counts[name] - self.counts[f"removed_{name}"]
+
+
+def read_totals(store: RowStore, crawl: str) -> CrawlTotals:
+    """The sums of a crawl.  Costs by its files: whoever asks often keeps the answer."""
+    totals = CrawlTotals()
+    for cell, time_ms in _iter_counts(store, crawl):
+        totals.add(cell, time_ms)
+    return totals
+
+
+def _iter_counts(store: RowStore, crawl: str) -> Iterator[tuple[ActCounts, int]]:
+    for row in store.scan(TABLE, files_of(crawl), columns=[b"f"]):
+        for column, cell in row.cells.items():
+            if column.startswith(ActCounts.COLUMN):
+                yield decode_cell(ActCounts, cell.value), cell.timestamp_ms
