@@ -36,13 +36,22 @@ def url(number: int) -> str:
     return f"http://site-{host:011x}.example.org/leaf/{number % 500}?n={number}"
 
 
+def date(number: int) -> str:
+    """When."""
+    return (_BEGIN + timedelta(seconds=number)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def source_of(number: int) -> int:
+    """The capture whose body it has: every tenth one that of another, up to 90 before it."""
+    return number if number % _REPEATED else number - number % 100
+
+
 def body(number: int) -> bytes:
-    """What it holds: every tenth one what the one a hundred before it held."""
-    if not number % _REPEATED:
-        number -= number % 100
-    begin = _scattered(number + 1) % (len(_TEXT) - 4096)
-    size = 500 + _scattered(number + 7) % 3000
-    return b"%d " % number + _TEXT[begin : begin + size]
+    """What it holds."""
+    source = source_of(number)
+    begin = _scattered(source + 1) % (len(_TEXT) - 4096)
+    size = 500 + _scattered(source + 7) % 3000
+    return b"%d " % source + _TEXT[begin : begin + size]
 
 
 def capture(number: int) -> bytes:
@@ -51,10 +60,9 @@ def capture(number: int) -> bytes:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(
         payload
     )
-    date = (_BEGIN + timedelta(seconds=number)).strftime("%Y-%m-%dT%H:%M:%SZ")
     header = (
         f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x-bench:{number}>\r\n"
-        f"WARC-Date: {date}\r\nWARC-Target-URI: {url(number)}\r\n"
+        f"WARC-Date: {date(number)}\r\nWARC-Target-URI: {url(number)}\r\n"
         "Content-Type: application/http; msgtype=response\r\n"
         f"Content-Length: {len(head) + len(payload)}\r\n\r\n"
     ).encode()

@@ -20,11 +20,10 @@ import argparse
 import json
 import multiprocessing
 import os
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from multiprocessing.synchronize import Barrier
@@ -32,20 +31,18 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from bench.answers import say_answers
 from bench.cache import cache_dir
 from bench.captures import write_captures
 from bench.corpus import say
-from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
-from pinakes.catalog.lookup import answer_all
 from pinakes.catalog.presplits import sampled_splits
 from pinakes.catalog.record_rows import capture_cells, digest_rows
 from pinakes.catalog.requests import iter_rows
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.config import Configuration, load_configuration
-from pinakes.index.urlkey import urlkey
 from pinakes.ingest.overlapped import PUTTING_THREADS, OverlappedRows
 from pinakes.profile import open_schema_admin, open_stores, schema_of
-from pinakes.row_store.port import Put, RowStore
+from pinakes.row_store.port import Put
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import open_source
@@ -81,21 +78,27 @@ def rows_of(path: Path, crawl: str) -> Iterator[SidecarRow]:
                 yield row
 
 
-def batches_of(path: Path, crawl: str) -> Iterator[Batch]:
-    """What landing a file puts, in its batches."""
-    name = f"{crawl}/{path.name}"
+def batches_of(rows: Iterable[SidecarRow], archive_file: str) -> Iterator[Batch]:
+    """What landing a file of these captures puts, in its batches."""
     captures: list[Put] = []
     digests: list[Put] = []
-    for row in rows_of(path, crawl):
+    for row in rows:
         assert row.row_key is not None
-        captures.append(Put(row.row_key, capture_cells(row, name), 1))
-        digests += [Put(k, cells, 1) for k, cells in digest_rows(row, name, COLLECTION)]
+        captures.append(Put(row.row_key, capture_cells(row, archive_file), 1))
+        digests += [Put(key, cells, 1) for key, cells in digest_rows(row, archive_file, COLLECTION)]
         if len(captures) == OverlappedRows.batch_rows:
             yield "captures", captures
             yield "digests", digests
             captures, digests = [], []
     yield "captures", captures
     yield "digests", digests
+
+
+def sample(paths: Sequence[Path]) -> Iterator[SidecarRow]:
+    """Some rows, spread over all files."""
+    for path in paths[:: max(1, len(paths) // 20)]:
+        found = list(rows_of(path, "bench"))
+        yield from found[:: max(1, len(found) // 1000)]
 
 
 def replay(options: Options, paths: Sequence[Path], barrier: Barrier, answers: Any) -> None:
@@ -106,7 +109,11 @@ def replay(options: Options, paths: Sequence[Path], barrier: Barrier, answers: A
     ):
         for first in range(0, len(paths), WINDOW_FILES):
             window = paths[first : first + WINDOW_FILES]
-            batches = [batch for path in window for batch in batches_of(path, "replay")]
+            batches = [
+                batch
+                for path in window
+                for batch in batches_of(rows_of(path, "replay"), f"replay/{path.name}")
+            ]
             barrier.wait()
             begin = time.perf_counter()
             list(threads.map(lambda batch: stores.rows.mutate(*batch), batches))
@@ -137,10 +144,10 @@ def replayed(options: Options, paths: Sequence[Path], jobs: int) -> tuple[float,
     return seconds, captures
 
 
-def make(options: Options, sample: Path) -> None:
+def make(options: Options, one: Path) -> None:
     """Tables with regions, as a new store would have them."""
     configuration = configuration_of(options)
-    splits = sampled_splits([sample], collection=COLLECTION, regions=4)
+    splits = sampled_splits([one], collection=COLLECTION, regions=4)
     with open_schema_admin(configuration, splits=splits) as admin:
         admin.apply(schema_of(configuration))
 
@@ -161,47 +168,6 @@ def land(options: Options, folder: Path, jobs: int) -> tuple[float, int]:
     return seconds, sum(json.loads(line)["captures"] for line in done.stdout.splitlines())
 
 
-def quantiles_ms(calls: Sequence[Callable[[], object]]) -> str:
-    """The median and the 99th of 100, in ms."""
-    times = []
-    for call in calls:
-        begin = time.perf_counter()
-        call()
-        times.append(1000 * (time.perf_counter() - begin))
-    cuts = statistics.quantiles(times, n=100, method="inclusive")
-    return f"p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms ({len(times)} calls)"
-
-
-def say_answers(rows: RowStore, paths: Sequence[Path]) -> None:
-    """Ask for what some of these files hold, spread over all of them."""
-    keys: list[bytes] = []
-    digests: list[str] = []
-    urls: list[str] = []
-    for path in paths[:: max(1, len(paths) // 20)]:
-        found = list(rows_of(path, "bench"))
-        some = found[:: max(1, len(found) // 1000)]
-        keys += [row.row_key for row in some if row.row_key]
-        digests += [f"sha1:{row.sha1}" for row in some if row.sha1]
-        urls += [row.target_uri for row in some if row.target_uri]
-    step = max(1, len(keys) // 500)
-    say(
-        "  capture by key: "
-        + quantiles_ms([lambda k=key: get_captures(rows, [k]) for key in keys[::step]])  # type: ignore[misc]
-    )
-
-    def timeline(url: str) -> None:
-        found = scan_captures_of(rows, urlkey(url))
-        if not list(place_captures(rows, found)):
-            raise ValueError(f"{url} is not there")
-
-    say("  timeline: " + quantiles_ms([lambda u=url: timeline(u) for url in urls[::step]]))  # type: ignore[misc]
-    calls = [digests[at::20][:1000] for at in range(20)]
-    say(
-        f"  lookup of {len(calls[0]):,} digests: "
-        + quantiles_ms([lambda c=call: list(answer_all(rows, c)) for call in calls])  # type: ignore[misc]
-    )
-
-
 def measure(file: Path, folder: Path, paths: Sequence[Path], jobs: int) -> None:
     size = sum(path.stat().st_size for path in paths)
     name = f"bench{token_hex(3)}"
@@ -218,7 +184,7 @@ def measure(file: Path, folder: Path, paths: Sequence[Path], jobs: int) -> None:
         f"{1e6 * took / landed:.0f} us a capture; {share:.0%} of the replay's rate"
     )
     with open_stores(configuration_of(store)) as stores:
-        say_answers(stores.rows, paths)
+        say_answers(stores.rows, list(sample(paths)))
 
 
 def main() -> None:
