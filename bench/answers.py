@@ -5,17 +5,31 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from bench.corpus import say
-from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
+from pinakes.catalog.captures import (
+    COLUMNS,
+    decode_capture,
+    get_captures,
+    iter_visible,
+    place_captures,
+    scan_captures_of,
+)
 from pinakes.catalog.lookup import answer_all
 from pinakes.catalog.sidecar import SidecarRow
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.file_cells import InFlight
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.index.urlkey import urlkey
-from pinakes.row_store.port import RowStore
+from pinakes.row_store.port import Delete, Put, RowStore
 
 CALLS = 500
 DIGEST_CALLS = 20
 DIGESTS = 1000
+PAGES = 100
+PAGE_CAPTURES = 500
+IN_FLIGHT = 1000
 
 
 def quantiles_ms(calls: Sequence[Callable[[], object]]) -> str:
@@ -50,3 +64,27 @@ def say_answers(rows: RowStore, known: Sequence[SidecarRow]) -> None:
         f"  lookup of {len(calls[0]):,} digests: "
         + quantiles_ms([lambda call=call: list(answer_all(rows, call)) for call in calls])  # type: ignore[misc]
     )
+
+
+def say_pages(rows: RowStore, files: Sequence[str]) -> None:
+    """Page through captures, with nothing in flight and with so many files, some of them these."""
+    _page(rows, "nothing in flight")
+    hidden = [*files[: IN_FLIGHT // 2]]
+    hidden += [f"landing/{number:05d}.warc.gz" for number in range(IN_FLIGHT - len(hidden))]
+    keys = [encode_file_key(name) for name in hidden]
+    cells = {InFlight.COLUMN: encode_cell(InFlight(act="bench"))}
+    rows.mutate("inflight", [Put(key, cells, None) for key in keys])
+    _page(rows, f"{IN_FLIGHT:,} files in flight, {min(len(files), IN_FLIGHT // 2):,} of them here")
+    rows.mutate("inflight", [Delete(key, None) for key in keys])
+
+
+def _page(rows: RowStore, words: str) -> None:
+    scanned = (decode_capture(row) for row in rows.scan("captures", columns=COLUMNS))
+    found = (capture for capture in scanned if capture is not None)
+    seen = iter_visible(rows, found, lambda capture: capture.facts.archive_file)
+
+    def page() -> None:
+        if len(list(islice(seen, PAGE_CAPTURES))) != PAGE_CAPTURES:
+            raise ValueError("too few captures for so many pages")
+
+    say(f"  pages of {PAGE_CAPTURES} captures, {words}: " + quantiles_ms([page] * PAGES))

@@ -20,7 +20,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from bench.answers import say_answers
+from bench.answers import say_answers, say_pages
 from bench.captures import date, source_of, url
 from bench.corpus import say
 from bench.landing import Batch, Options, batches_of, configuration_of, options_of
@@ -40,6 +40,10 @@ FILE_CAPTURES = 10_000
 FIRST = 100_000
 SAMPLE = 20_000
 REGIONS = 4
+
+
+def name_of(file: int) -> str:
+    return f"rows/{file:05d}.warc.gz"
 
 
 def row(number: int, archive_file: str) -> SidecarRow:
@@ -80,7 +84,7 @@ def row(number: int, archive_file: str) -> SidecarRow:
 def batches(files: Iterator[int]) -> Iterator[Batch]:
     """What landing these files would put."""
     for file in files:
-        name = f"rows/{file:05d}.warc.gz"
+        name = name_of(file)
         first = file * FILE_CAPTURES
         yield from batches_of((row(first + n, name) for n in range(FILE_CAPTURES)), name)
 
@@ -126,7 +130,7 @@ def sample(captures: int) -> list[SidecarRow]:
     """Rows spread over all of them."""
     step = max(1, captures // SAMPLE)
     numbers = range(0, captures, step)
-    return [row(n, f"rows/{n // FILE_CAPTURES:05d}.warc.gz") for n in numbers]
+    return [row(n, name_of(n // FILE_CAPTURES)) for n in numbers]
 
 
 def make(options: Options, captures: int) -> None:
@@ -164,6 +168,9 @@ def main() -> None:
         with open_stores(configuration_of(options)) as stores:
             say_answers(stores.rows, sample(upto))
         done, upto = upto, min(10 * upto, arguments.captures)
+    with open_stores(configuration_of(options)) as stores:
+        # Half the files there are; the others go on being seen.
+        say_pages(stores.rows, [name_of(number) for number in range(0, done // FILE_CAPTURES, 2)])
 
 
 if __name__ == "__main__":
