@@ -212,7 +212,7 @@ class Configuration:
         _parse_text, "/tmp/pinakes-bulk", "folder in HBase's HDFS, for rows that are loaded in bulk"
     )
     bulk_mapreduce: str = _setting(
-        _one_of("yarn", "local"), "yarn", "yarn or local: where bulk loads are prepared"
+        _one_of("yarn", "local"), "yarn", "yarn or local: where jobs of bulk loads and backups run"
     )
     bulk_bytes: int = _setting(
         parse_size, 4 << 30, "compressed rows, at most, that are loaded in bulk at once"

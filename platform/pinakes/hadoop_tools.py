@@ -68,23 +68,28 @@ def run_tool(
         ConfigError: where there is no such command.
         StoreUnavailable: where it failed; with the end of what it said.
     """
-    with _started(command, folder) as process:
+    with started_tool(command, folder) as process:
         output, said = _follow(process, on_line, meanwhile, every_s)
         status = process.wait()
     if status:
         how = f"ended with {status}" if status > 0 else f"was killed by signal {-status}"
-        raise StoreUnavailable(f"{_name(command)} {how}: {_end_of(said or output.splitlines())}")
+        raise StoreUnavailable(f"{_name(command)} {how}: {end_of(said or output.splitlines())}")
     return output
 
 
 @contextmanager
-def _started(command: Sequence[str], folder: Path | None) -> Iterator[subprocess.Popen[bytes]]:
-    """The process, in a session of its own, which is ended with the block."""
+def started_tool(
+    command: Sequence[str], folder: Path | None = None, *, stdin: int = subprocess.DEVNULL
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The process, in a session of its own, which an error ends with all that it started.
+
+    Otherwise the block ends with the process.  Raises ConfigError where it cannot be run.
+    """
     try:
         process = subprocess.Popen(  # noqa: S603  words of the configuration, and no shell
             command,
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
@@ -162,7 +167,7 @@ def _name(command: Sequence[str]) -> str:
     return f"{os.path.basename(command[0])} {does.rpartition('.')[2]}".strip()
 
 
-def _end_of(lines: Sequence[str]) -> str:
-    """The last lines that are no stack trace, on one line."""
+def end_of(lines: Sequence[str]) -> str:
+    """The last lines of what a tool said that are no stack trace, on one line."""
     told = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
     return " | ".join(told[-_QUOTED_LINES:])[-_QUOTED_CHARS:] or "it said nothing"

@@ -3,42 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
+from pinakes.backup.cluster_places import ClusterPlaces
 from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots
 from pinakes.backup.port import RowsRestorer, Snapshots
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError, MissingExtra
-from pinakes.profile import schema_of
+from pinakes.errors import ConfigError
+from pinakes.profile import hadoop_tools, hbase_connection, hdfs_connection, schema_of
 
 
 @contextmanager
 def open_backup(place: str, configuration: Configuration) -> Iterator[ArchiveStore]:
-    """The place of a backup: a folder, there or not yet."""
-    if "://" in place:
-        raise ConfigError("a backup goes to a folder", file=place)
-    yield LocalArchiveStore(Path(place))
+    """The place of a backup: a folder, there or not yet; with a cluster also one in HDFS."""
+    if "://" not in place:
+        yield LocalArchiveStore(Path(place))
+        return
+    if configuration.profile == "embedded" or not place.startswith("hdfs://"):
+        raise ConfigError(
+            "a backup goes to a folder, or, with profile = cluster, to hdfs://…", file=place
+        )
+    from pinakes.archive_store.hdfs import HdfsArchiveStore
+
+    # It may be another cluster, with other web servers: what was written is read back.
+    connection = replace(hdfs_connection(configuration), url=place, web=())
+    with closing(HdfsArchiveStore(connection)) as store:
+        yield store
 
 
 @contextmanager
 def open_snapshots(configuration: Configuration) -> Iterator[Snapshots]:
     """Who holds the store's rows and files at a moment."""
-    _require_embedded(configuration)
-    yield EmbeddedSnapshots(configuration.store)
+    if configuration.profile == "embedded":
+        yield EmbeddedSnapshots(configuration.store)
+        return
+    from pinakes.backup.cluster_snapshots import ClusterSnapshots
+
+    with closing(ClusterSnapshots(_cluster(configuration))) as snapshots:
+        yield snapshots
 
 
 @contextmanager
 def open_restorer(configuration: Configuration) -> Iterator[RowsRestorer]:
     """Who makes the rows of an empty store."""
-    _require_embedded(configuration)
     schema = schema_of(configuration)
-    yield EmbeddedRestorer(folder=configuration.store, schema=schema, token=uuid4().hex)
+    if configuration.profile == "embedded":
+        yield EmbeddedRestorer(folder=configuration.store, schema=schema, token=uuid4().hex)
+        return
+    from pinakes.backup.cluster_restorer import ClusterRestorer
+
+    with closing(ClusterRestorer(_cluster(configuration), schema)) as restorer:
+        yield restorer
 
 
-def _require_embedded(configuration: Configuration) -> None:
-    if configuration.profile != "embedded":
-        raise MissingExtra("backups of the cluster profile are not built yet")
+def _cluster(configuration: Configuration) -> ClusterPlaces:
+    return ClusterPlaces(
+        hbase=hbase_connection(configuration),
+        hdfs=hdfs_connection(configuration),
+        tools=hadoop_tools(configuration),
+        mapreduce=configuration.bulk_mapreduce,
+    )

@@ -1,0 +1,144 @@
+"""Tables of HBase made of those of a backup, where there are none.
+
+FOLDER/.backups/restoring/            what is done: `begun.ACT`, `copied`, `made`
+FOLDER/.backups/restoring/rows.…/     the tables' files, as ExportSnapshot takes them
+HBase's snapshots restore-ACT.TABLE   brought in, until the tables are made of them
+
+A step that is done is not done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.errors import ConfigError, DigestMismatch, SchemaError
+from pinakes.hbase_schema.tables import Schema
+from pinakes.row_store.hbase import HBaseRowStore
+from pinakes.row_store.hbase_calls import HBaseCalls
+from pinakes.row_store.hbase_wire import rows_interface
+
+from .cluster_places import TABLES, ClusterPlaces
+from .cluster_snapshots import RESTORING
+from .contents import ROWS, FileLine
+from .copying import copy_file
+from .hbase_snapshots import PLAIN_SNAPSHOTS
+from .stage import Stage
+
+_BEGUN, _COPIED, _MADE = "begun.", "copied", "made"
+
+
+class ClusterRestorer:
+    """`RowsRestorer` into HBase.  The tables can be seen while they are filled."""
+
+    def __init__(
+        self,
+        places: ClusterPlaces,
+        schema: Schema,
+        *,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`at` is called after each step, with its name: tests end the process there."""
+        self._places = places
+        self._schema = schema
+        self._at = at
+        self._calls = HdfsCalls(places.hdfs)
+        self._stage = Stage(self._calls, places.hdfs, RESTORING)
+
+    def require_empty(self) -> None:
+        if self._begun() is not None:
+            return
+        tables = self._tables_there()
+        with closing(self._places.store(self._places.hdfs.url)) as archive:
+            if tables or any(True for _ in archive.list()):
+                raise ConfigError(
+                    "a backup is restored into an empty store: there are tables "
+                    f"({', '.join(tables[:3]) or 'none'}), or files in the folder",
+                    file=self._places.hdfs.url,
+                )
+
+    def _begun(self) -> str | None:
+        """The backup of a restoring that did not end."""
+        found = [mark for mark in self._stage.marks() if mark.startswith(_BEGUN)]
+        return found[0].removeprefix(_BEGUN) if found else None
+
+    def _tables_there(self) -> list[str]:
+        hbase = self._places.hbase
+        with closing(HBaseCalls(rows_interface, "Hbase", hbase.servers, hbase)) as calls:
+            found = {name.decode() for name in calls.call(lambda c: c.getTableNames())}
+        return sorted(found & {self._places.table(name) for name in TABLES})
+
+    def restore(self, backup: ArchiveStore, lines: Sequence[FileLine]) -> None:
+        prefix = f"{ROWS}/"
+        rows = [line for line in lines if line.name.startswith(prefix)]
+        act = _act_of(rows)
+        begun = self._begun()
+        if begun is None:
+            self._stage.put(f"{_BEGUN}{act}")
+            self._at("restoring begun")
+        elif begun != act:
+            raise ConfigError(f"the rows that are here are of another backup, {begun}")
+        if self._stage.has(_MADE):
+            return
+        url = self._stage.rows_url()
+        with self._places.hbase_client() as hbase:
+            if not self._stage.has(_COPIED):
+                hbase.forget_snapshots(url)
+                self._copy(backup, rows, url)
+                self._at("tables copied")
+                hbase.name_for_hbase(url)
+                self._stage.put(_COPIED)
+                self._at("tables named")
+            hbase.have_namespace(self._places.table(TABLES[0]))
+            for table in TABLES:
+                name = self._places.table(table)
+                if not hbase.has_table(name):
+                    hbase.bring_in(f"{act}.{table}", url, _imported(act, name))
+                    self._at("table brought in")
+                hbase.make(_imported(act, name), name)
+                self._at("table made")
+            for table in TABLES:
+                hbase.drop(_imported(act, self._places.table(table)))
+        self._stage.put(_MADE)
+        self._at("tables made")
+
+    def _copy(self, backup: ArchiveStore, rows: Sequence[FileLine], url: str) -> None:
+        with closing(self._places.store(url)) as target:
+            for number, line in enumerate(rows):
+                name = line.name.removeprefix(f"{ROWS}/")
+                if target.size(name) == line.size:
+                    continue  # it was read back before it was published
+                target.delete(name)
+                copied = copy_file(backup, line.name, target, name, token=f"rows.{number}")
+                if copied.sha256 != line.sha256:
+                    target.delete(name)
+                    raise DigestMismatch(
+                        "is not what was backed up: verify the backup", file=line.name
+                    )
+
+    def open(self) -> HBaseRowStore:
+        return HBaseRowStore(self._places.hbase, self._schema)
+
+    def finish(self) -> None:
+        # What is left of the tables' files is HBase's own by now.
+        self._stage.remove()
+
+    def close(self) -> None:
+        """Give up what is held open."""
+        self._calls.close()
+
+
+def _imported(act: str, table: str) -> str:
+    """What a snapshot is called that was brought in: names are the whole cluster's."""
+    return f"restore-{act}.{table.replace(':', '.')}"
+
+
+def _act_of(rows: Sequence[FileLine]) -> str:
+    """The backup whose tables these are: it leads the names of their snapshots."""
+    for line in rows:
+        _, folder, snapshot, *_ = f"{line.name}//".split("/")
+        if folder == PLAIN_SNAPSHOTS:
+            return snapshot.rpartition(".")[0]
+    raise SchemaError("there are no tables of HBase in this backup", file=ROWS)

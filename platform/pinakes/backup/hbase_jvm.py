@@ -1,0 +1,136 @@
+"""A JVM with the classes of HBase, asked from Python by py4j.
+
+HBase lets its tables be snapshotted, exported and cloned by Java alone: its Thrift servers
+know no snapshots.  The command `hbase` starts py4j's server, on loopback, on a port that is
+free, with a token; the JVM ends when its standard input does, so also when this process is
+killed.  A JRE is enough.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from pinakes.errors import ConfigError, MissingExtra, PinakesError, StoreUnavailable
+from pinakes.hadoop_tools import end_of, started_tool
+
+_SERVER = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")
+_KEPT_LINES = 200
+_PATIENCE_TO_END_S = 20.0
+_NOT_ALLOWED = ("AccessDenied", "AccessControl", "Permission")
+
+
+class HBaseJvm:
+    """Classes by their Java names, below `jvm`; made by `open_jvm`."""
+
+    def __init__(self, gateway: Any, said: deque[str]) -> None:
+        self._gateway = gateway
+        self._said = said
+        self.hadoop = gateway.jvm.org.apache.hadoop
+        self.hbase = self.hadoop.hbase
+
+    def texts(self, words: Sequence[str]) -> Any:
+        """A Java array of strings."""
+        array = self._gateway.new_array(self._gateway.jvm.String, len(words))
+        for place, word in enumerate(words):
+            array[place] = word
+        return array
+
+    def said(self) -> str:
+        """The end of what the JVM wrote to its log."""
+        return end_of(list(self._said))
+
+    @contextmanager
+    def asked(self, what: str) -> Iterator[None]:
+        """Whatever Java raises in the block becomes an error of ours, about `what`."""
+        from py4j.protocol import Py4JError, Py4JJavaError
+
+        try:
+            yield
+        except Py4JJavaError as error:
+            raise _failure_of(what, error) from error
+        except (Py4JError, OSError) as error:
+            raise StoreUnavailable(
+                f"{what}: the JVM of HBase's classes is gone: {self.said()}"
+            ) from error
+
+
+def _failure_of(what: str, error: Any) -> PinakesError:
+    text = str(error.java_exception.toString()).partition("\n")[0]
+    if any(sign in text for sign in _NOT_ALLOWED):
+        return ConfigError(f"{what}: HBase or HDFS does not allow it: {text}")
+    return StoreUnavailable(f"{what}: {text}")
+
+
+@contextmanager
+def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
+    """Start a JVM by the words that call `hbase`; it ends with the block.
+
+    Raises:
+        ConfigError: there is no such command.
+        MissingExtra: there is no py4j.
+        StoreUnavailable: it did not start; with the end of what it said.
+    """
+    try:
+        from py4j.java_gateway import GatewayParameters, JavaGateway, find_jar_path
+    except ImportError as error:
+        raise MissingExtra(
+            "backups of a cluster need the extra `cluster`: pip install pinakes[cluster]"
+        ) from error
+    words = ("env", f"HBASE_CLASSPATH={find_jar_path()}", *command, *_SERVER)
+    # Where nothing of ours is: Hadoop leaves links in the working directory.
+    with (
+        tempfile.TemporaryDirectory(prefix="pinakes-jvm-") as empty,
+        started_tool(words, Path(empty), stdin=subprocess.PIPE) as process,
+    ):
+        said: deque[str] = deque(maxlen=_KEPT_LINES)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        _drain(process.stderr, said)
+        port, token = _greeting(process.stdout, command, said)
+        _drain(process.stdout, said)
+        parameters = GatewayParameters(
+            port=port,
+            auth_token=token,
+            auto_convert=True,
+            # All goes with the JVM; and nothing is asked of one that is gone.
+            enable_memory_management=False,
+        )
+        gateway = JavaGateway(gateway_parameters=parameters)
+        try:
+            yield HBaseJvm(gateway, said)
+        finally:
+            gateway.close()
+            with suppress(OSError):
+                process.stdin.close()
+        try:
+            process.wait(_PATIENCE_TO_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _greeting(output: IO[bytes], command: Sequence[str], said: deque[str]) -> tuple[int, str]:
+    """The port and the token; whatever a wrapper or the JVM says before is passed over."""
+    for line in output:
+        if line.strip().isdigit():
+            return int(line), output.readline().decode("ascii", "replace").strip()
+        said.append(line.decode("utf-8", "replace").rstrip())
+    raise StoreUnavailable(f"{command[0]} did not start a JVM: {end_of(list(said))}")
+
+
+def _drain(output: IO[bytes], said: deque[str]) -> None:
+    """Read what it says as it says it: a full pipe would stop it."""
+
+    def read() -> None:
+        with suppress(ValueError, OSError):  # closed with the block
+            for line in output:
+                said.append(line.decode("utf-8", "replace").rstrip())
+
+    threading.Thread(target=read, name="said by hbase", daemon=True).start()

@@ -1,0 +1,180 @@
+"""Snapshots of HBase's tables: taken, exported, brought in, made tables of, let go.
+
+Each call may be done again.  What a client that died has asked for, HBase goes on with: so
+a snapshot that is being taken is awaited before it is deleted, and a table that is being made
+before it is used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pinakes.errors import StoreUnavailable
+
+from .hbase_jvm import HBaseJvm
+
+# Names with a dot before them, which an archive store does not take, and what they are
+# called there: HBase's folder of snapshots, and the file in each that describes it.
+SNAPSHOTS, PLAIN_SNAPSHOTS = ".hbase-snapshot", "hbase-snapshot"
+_ABOUT, _PLAIN_ABOUT = ".snapshotinfo", "snapshotinfo"
+_PAUSE_S = 0.5
+
+
+class HBaseSnapshots:
+    """What HBase's own client is asked for.  Not for several threads."""
+
+    def __init__(self, jvm: HBaseJvm, *, mapreduce: str, patience_s: float) -> None:
+        """`mapreduce` is where files are copied: `yarn`, or `local`, in the JVM itself."""
+        self._jvm = jvm
+        self._mapreduce = mapreduce
+        self._patience_s = patience_s
+        with jvm.asked("connecting to HBase"):
+            self._settings = jvm.hbase.HBaseConfiguration.create()
+            # The default is twenty minutes.
+            milliseconds = str(int(patience_s * 1000))
+            self._settings.set("hbase.client.operation.timeout", milliseconds)
+            client = jvm.hbase.client
+            self._admin = client.ConnectionFactory.createConnection(self._settings).getAdmin()
+
+    # --- tables
+
+    def take(self, snapshot: str, table: str) -> None:
+        """Hold a table as it is now."""
+        with self._jvm.asked(f"a snapshot of {table}"):
+            self._admin.snapshot(snapshot, self._table(table))
+
+    def has_table(self, table: str) -> bool:
+        """Whether there is such a table, or will be."""
+        with self._jvm.asked(table):
+            return bool(self._admin.tableExists(self._table(table)))
+
+    def make(self, snapshot: str, table: str) -> None:
+        """Make a table of a snapshot, unless it is there, and wait until it can be used."""
+        name = self._table(table)
+
+        def is_made() -> bool:
+            with self._jvm.asked(f"making {table}"):
+                if self._admin.tableExists(name):
+                    return bool(self._admin.isTableAvailable(name))
+                self._admin.cloneSnapshot(snapshot, name)
+                return bool(self._admin.isTableAvailable(name))
+
+        self._wait_until(is_made, f"{table} is not made of {snapshot}")
+
+    def have_namespace(self, table: str) -> None:
+        """Make the namespace of a table where there is none."""
+        with self._jvm.asked(f"the namespace of {table}"):
+            namespace = self._table(table).getNamespaceAsString()
+            if namespace not in list(self._admin.listNamespaces()):
+                made = self._jvm.hbase.NamespaceDescriptor.create(namespace).build()
+                self._admin.createNamespace(made)
+
+    def drop(self, prefix: str) -> None:
+        """Let the snapshots go whose names begin so, also those that are being taken."""
+        with self._jvm.asked(f"the snapshots {prefix}"):
+            for known in list(self._admin.listSnapshots()):
+                if str(known.getName()).startswith(prefix):
+                    self._admin.deleteSnapshot(known.getName())
+
+    def await_taken(self, snapshot: str) -> None:
+        """Wait while this one is being taken; none of that name is no error."""
+        description = self._jvm.hbase.client.SnapshotDescription(snapshot)
+
+        def is_done() -> bool:
+            try:
+                return bool(self._admin.isSnapshotFinished(description))
+            except Exception as error:
+                if "SnapshotException" in str(error):  # unknown, or failed
+                    return True
+                raise
+
+        with self._jvm.asked(f"the snapshot {snapshot}"):
+            self._wait_until(is_done, f"{snapshot} is still being taken")
+
+    # --- files
+
+    def bring_out(self, snapshot: str, folder: str) -> None:
+        """Copy what a snapshot holds to a folder; what is there already is compared."""
+        self._export(snapshot, "--copy-to", folder)
+
+    def bring_in(self, snapshot: str, folder: str, new_name: str) -> None:
+        """Copy it from such a folder into HBase's own, as a snapshot of another name."""
+        with self._jvm.asked("HBase's root folder"):
+            root = str(self._jvm.hbase.util.CommonFSUtils.getRootDir(self._settings).toString())
+        self._export(snapshot, "--copy-from", folder, "--copy-to", root, "--target", new_name)
+
+    def _export(self, snapshot: str, *places: str) -> None:
+        jvm = self._jvm
+        words = jvm.texts(["--snapshot", snapshot, "--overwrite", *places])
+        with jvm.asked(f"ExportSnapshot of {snapshot}"):
+            settings = jvm.hadoop.conf.Configuration(self._settings)
+            settings.set("mapreduce.framework.name", self._mapreduce)
+            tool = jvm.hbase.snapshot.ExportSnapshot()
+            status = jvm.hadoop.util.ToolRunner.run(settings, tool, words)
+        if status != 0:
+            raise StoreUnavailable(f"ExportSnapshot of {snapshot} failed: {jvm.said()}")
+
+    def name_plainly(self, folder: str) -> None:
+        """Give what was brought out names that an archive store takes."""
+        self._rename(folder, (SNAPSHOTS, PLAIN_SNAPSHOTS), (_ABOUT, _PLAIN_ABOUT))
+
+    def name_for_hbase(self, folder: str) -> None:
+        """The opposite."""
+        self._rename(folder, (PLAIN_SNAPSHOTS, SNAPSHOTS), (_PLAIN_ABOUT, _ABOUT))
+
+    def _rename(self, folder: str, snapshots: tuple[str, str], about: tuple[str, str]) -> None:
+        with self._jvm.asked(folder):
+            files = self._files(folder)
+            old, new = (self._path(folder, name) for name in snapshots)
+            if files.exists(old):
+                files.delete(new, True)
+                self._move(files, old, new)
+            files.delete(self._path(new.toString(), ".tmp"), True)
+            for snapshot in files.listStatus(new):
+                inside = str(snapshot.getPath().toString())
+                before, after = (self._path(inside, name) for name in about)
+                if files.exists(before):
+                    self._move(files, before, after)
+
+    def clear(self, folder: str) -> None:
+        """Delete what is in a folder of HDFS."""
+        with self._jvm.asked(folder):
+            files = self._files(folder)
+            for found in files.listStatus(self._path(folder)):
+                files.delete(found.getPath(), True)
+
+    def forget_snapshots(self, folder: str) -> None:
+        """Delete what tells of snapshots among what was brought out; the large files stay."""
+        with self._jvm.asked(folder):
+            for name in (SNAPSHOTS, PLAIN_SNAPSHOTS):
+                self._files(folder).delete(self._path(folder, name), True)
+
+    # ---
+
+    def _move(self, files: Any, old: Any, new: Any) -> None:
+        if not files.rename(old, new):
+            raise StoreUnavailable(f"{old.toString()} cannot be renamed")
+
+    def _files(self, folder: str) -> Any:
+        return self._path(folder).getFileSystem(self._settings)
+
+    def _path(self, *parts: str) -> Any:
+        return self._jvm.hadoop.fs.Path(*parts)
+
+    def _table(self, name: str) -> Any:
+        return self._jvm.hbase.TableName.valueOf(name)
+
+    def _wait_until(self, condition: Callable[[], bool], problem: str) -> None:
+        give_up = time.monotonic() + self._patience_s
+        while True:
+            failure: StoreUnavailable | None = None
+            try:
+                if condition():
+                    return
+            except StoreUnavailable as error:
+                failure = error
+            if time.monotonic() > give_up:
+                raise failure or StoreUnavailable(problem)
+            time.sleep(_PAUSE_S)

@@ -1,0 +1,82 @@
+"""A folder in HDFS for what a backup or a restoring has under way.
+
+    FOLDER/.backups/NAME/MARK/          a step that is done, an empty folder
+    FOLDER/.backups/NAME/rows.SECRET/   files of tables, on their way
+
+FOLDER is the archive's; readers and `list` look at nothing with a dot before it.  HBase's
+tools may run as another user, so that the folder of rows is open to everybody, under a name
+that nobody can list or guess.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from secrets import token_hex
+
+from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.archive_store.hdfs_connection import HdfsConnection
+from pinakes.archive_store.hdfs_errors import NotThere
+from pinakes.errors import StoreUnavailable
+
+BACKUPS = ".backups"
+_ROWS = "rows."
+_PASSED, _OPEN = 0o711, 0o777
+
+
+def stage_names(calls: HdfsCalls, archive: HdfsConnection) -> list[str]:
+    """The folders that there are."""
+    return _names(calls, f"{archive.folder}/{BACKUPS}")
+
+
+class Stage:
+    """One such folder, there or not yet."""
+
+    def __init__(self, calls: HdfsCalls, archive: HdfsConnection, name: str) -> None:
+        self._calls = calls
+        self._server = archive.server
+        self._above = f"{archive.folder}/{BACKUPS}"
+        self._folder = f"{self._above}/{name}"
+
+    def has(self, mark: str) -> bool:
+        """Whether a step is done."""
+        return mark in self.marks()
+
+    def marks(self) -> list[str]:
+        """The steps that are done."""
+        return [name for name in _names(self._calls, self._folder) if not name.startswith(_ROWS)]
+
+    def put(self, mark: str) -> None:
+        """A step is done."""
+        for folder in (self._above, self._folder):
+            self._make(folder, _PASSED)
+        self._make(f"{self._folder}/{mark}", _PASSED)
+
+    def rows_url(self) -> str:
+        """The folder of rows, made where it is not there."""
+        known = [name for name in _names(self._calls, self._folder) if name.startswith(_ROWS)]
+        name = known[0] if known else f"{_ROWS}{token_hex(16)}"
+        path = f"{self._folder}/{name}"
+        self._make(path, _OPEN)
+        return f"{self._server}{path}"
+
+    def has_rows(self) -> bool:
+        """Whether there is a folder of rows."""
+        return any(name.startswith(_ROWS) for name in _names(self._calls, self._folder))
+
+    def remove(self) -> None:
+        """Delete it, and what it lies in where nothing else does."""
+        self._calls.ask(self._folder, lambda client: client.delete(self._folder, True))
+        with suppress(StoreUnavailable):  # it is not empty
+            self._calls.once(self._above, lambda client: client.delete(self._above, False))
+
+    def _make(self, path: str, permission: int) -> None:
+        self._calls.ask(path, lambda client: client.mkdirs(path, create_parent=True))
+        self._calls.ask(path, lambda client: client.set_permission(path, permission))
+
+
+def _names(calls: HdfsCalls, folder: str) -> list[str]:
+    try:
+        found = calls.ask(folder, lambda client: list(client.list_status(folder)))
+    except NotThere:
+        return []
+    return sorted(status.path.rpartition("/")[2] for status in found)
