@@ -80,9 +80,11 @@ def test_what_the_recipe_found_to_matter(site: dict[str, str], name: str, value:
 
 
 def test_data_nodes_that_die_are_replaced_in_pipelines(site: dict[str, str]) -> None:
-    # NEVER would let a write-ahead log shrink to one copy: the third data node is for this.
-    policy = "dfs.client.block.write.replace-datanode-on-failure.policy"
-    assert site.get(policy, "DEFAULT") == "DEFAULT"
+    # DEFAULT replaces none of fewer than three: a write-ahead log would shrink to one copy.
+    replacing = "dfs.client.block.write.replace-datanode-on-failure"
+    assert int(site["dfs.replication"]) < 3
+    assert site[f"{replacing}.policy"] == "ALWAYS"
+    assert site[f"{replacing}.best-effort"] == "true"
 
 
 def test_zookeeper_writes_into_the_folder() -> None:

@@ -72,6 +72,12 @@ def _hdfs(layout: Layout) -> dict[str, object]:
         # and data nodes' that answer for WebHDFS.  Pauses in ms and how many of them.
         "dfs.client.retry.policy.enabled": True,
         "dfs.client.retry.policy.spec": "500,10,2000,30",
+        # Of two copies, by default, one that is lost while it is written is not replaced: the log
+        # that the master, or a region server, has open shrinks to one, and is lost with that.
+        "dfs.client.block.write.replace-datanode-on-failure.policy": "ALWAYS",
+        "dfs.client.block.write.replace-datanode-on-failure.best-effort": True,
+        # Who writes nothing sees a lost data node at the next of its beats, two in this time.
+        "dfs.client.socket-timeout": 20_000,
         "dfs.namenode.replication.max-streams": 8,
         "dfs.namenode.redundancy.interval.seconds": 1,
         "dfs.datanode.max.transfer.threads": 512,
