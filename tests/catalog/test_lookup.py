@@ -105,8 +105,11 @@ def test_what_is_landing_is_in_no_answer(store: LandedStore, step: str) -> None:
         store.land("aaa", "k.warc.gz", page("http://example.org/"), at=kill)
     assert answer(store, sha1_of(b"hello"), limit=3) == before
     assert len(answer(store, "http://example.org/").matches) == 1
+    first = answer(store, "http://example.org/", limit=1)
+    assert (len(first.matches), first.more) == (1, False)
     store.land("aaa", "k.warc.gz", page("http://example.org/"))
     assert len(answer(store, "http://example.org/").matches) == 2
+    assert answer(store, "http://example.org/", limit=1).more
 
 
 def test_a_timeline_is_in_order_and_knows_state(store: LandedStore) -> None:

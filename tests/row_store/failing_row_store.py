@@ -70,6 +70,18 @@ class FailingRowStore:
             )
         )
 
+    def first_rows(
+        self,
+        table: str,
+        key_ranges: Sequence[KeyRange],
+        *,
+        limit_rows: int,
+        columns: Sequence[bytes] | None = None,
+    ) -> Iterator[list[Row]]:
+        return self._call(
+            lambda: self.store.first_rows(table, key_ranges, limit_rows=limit_rows, columns=columns)
+        )
+
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         return self._call(lambda: self.store.versions(table, row, column))
 

@@ -188,6 +188,52 @@ class RowStoreContract:
         store.mutate("captures", [Delete(row.key, 2) for row in scan])
         assert keys(store.scan("captures", prefix_range(prefix))) == [first.key]
 
+    # --- many ranges
+
+    @pytest.mark.parametrize("limit", [1, 3, 1000])
+    def test_the_first_rows_of_many_ranges(
+        self, store: RowStore, prefix: bytes, limit: int
+    ) -> None:
+        puts = [pair_put(prefix, number, 1) for number in range(400, 600)]
+        store.mutate("captures", puts)
+        keys_put = [put.row for put in puts]
+        ranges = [prefix_range(key) for key in keys_put]
+        ranges += [KeyRange(keys_put[n], keys_put[n + 7]) for n in range(0, 150, 11)]
+        ranges += [KeyRange(b, a) for a, b in ranges[:9] if a is not None and b is not None]
+        ranges += [prefix_range(prefix + b"none%d" % n) for n in range(20)]
+        ranges += [KeyRange(prefix, keys_put[5]), prefix_range(prefix), ranges[0]]
+        ranges = ranges[1::2] + ranges[::2]
+        found = list(store.first_rows("captures", ranges, limit_rows=limit))
+        assert found == [list(store.scan("captures", r, limit_rows=limit)) for r in ranges]
+        assert max(map(len, found)) == min(limit, len(puts))
+
+    def test_the_first_rows_of_a_long_range(self, store: RowStore, prefix: bytes) -> None:
+        store.mutate("captures", [pair_put(prefix, number, 1) for number in range(1700)])
+        short = KeyRange(prefix, sorted(pair_put(prefix, n, 1).row for n in range(1700))[3])
+        ranges = [prefix_range(prefix), short, KeyRange(prefix)]
+        for limit in (1699, 1700, 5000):
+            found = list(store.first_rows("captures", ranges, limit_rows=limit))
+            assert found == [list(store.scan("captures", r, limit_rows=limit)) for r in ranges]
+
+    def test_the_first_rows_have_the_columns_asked_for(
+        self, store: RowStore, prefix: bytes
+    ) -> None:
+        store.mutate("files", [Put(prefix + b"a", {FACTS: b"1"}, 5)])
+        for row in (b"a", b"b"):
+            store.mutate("files", [Put(prefix + row, {STATE: b""}, None)])
+        ranges = [prefix_range(prefix), prefix_range(prefix + b"b")]
+        for columns in ([b"f"], [STATE], None, [CLAIM]):
+            found = list(store.first_rows("files", ranges, limit_rows=9, columns=columns))
+            assert found == [list(store.scan("files", r, columns=columns)) for r in ranges]
+
+    def test_first_rows_may_be_left(self, store: RowStore, prefix: bytes) -> None:
+        store.mutate("captures", [pair_put(prefix, 1, 1)])
+        assert list(store.first_rows("captures", [], limit_rows=1)) == []
+        answers = store.first_rows("captures", [prefix_range(prefix)] * 999, limit_rows=1)
+        assert len(next(answers)) == 1
+        del answers
+        assert len(list(store.scan("captures", prefix_range(prefix)))) == 1
+
     # --- time
 
     def test_the_newest_timestamp_wins_whatever_came_last(
@@ -355,6 +401,8 @@ class RowStoreContract:
         for act in (
             lambda: get_row(store, "nothing", prefix),
             lambda: next(store.scan("nothing"), None),
+            lambda: list(store.first_rows("nothing", [KeyRange()], limit_rows=1)),
+            lambda: list(store.first_rows("captures", [KeyRange()], limit_rows=1, columns=[b"l"])),
             lambda: store.versions("captures", prefix, b"z:a"),
             lambda: get_row(store, "captures", prefix, columns=[b"l"]),
             lambda: store.mutate("nothing", [Put(prefix, {CAPTURE: b""}, 1)]),

@@ -94,6 +94,15 @@ class RowStoreMachine(RuleBasedStateMachine):
         wanted = (expected[::-1] if reverse else expected)[:limit]
         assert [self.bare(row) for row in found] == wanted
 
+    @rule(ranges=st.lists(st.tuples(rows, rows), max_size=60), limit=st.integers(1, 4))
+    def first_rows(self, ranges: list[tuple[bytes, bytes]], limit: int) -> None:
+        asked = [KeyRange(self.prefix + start, self.prefix + stop) for start, stop in ranges]
+        found = self.store.first_rows("files", asked, limit_rows=limit)
+        there = self.expected(None)
+        assert [[self.bare(row) for row in some] for some in found] == [
+            [row for row in there if start <= row[0] < stop][:limit] for start, stop in ranges
+        ]
+
     @invariant()
     def everything_is_the_same(self) -> None:
         found = list(self.store.scan("files", prefix_range(self.prefix)))

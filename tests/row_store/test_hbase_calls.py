@@ -37,6 +37,7 @@ from thriftpy2.transport import (
 
 from pinakes.errors import ConfigError, MissingExtra, StoreUnavailable
 from pinakes.row_store import hbase_wire
+from pinakes.row_store.hbase_ahead import Call
 from pinakes.row_store.hbase_calls import HBaseCalls
 from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Server, Tls
 from pinakes.row_store.hbase_wire import rows_interface
@@ -56,6 +57,11 @@ class Tables:
         if self.hang_up(self.asked):
             raise ConnectionAbortedError("this is what the test is about")
         return [b"a", b"b"]
+
+    def isTableEnabled(self, tableName: bytes) -> bool:  # noqa: N802, N803  (Thrift's names)
+        if tableName == b"":
+            raise rows_interface().IOError(message=b"no name")
+        return len(tableName) % 2 == 0
 
 
 class ManyConnections(TThreadedServer):
@@ -222,6 +228,7 @@ def test_an_error_of_the_caller_s_own_passes_through() -> None:
 
 FORK = f"""
 import os, sys
+from pinakes.row_store.hbase_ahead import Call
 from pinakes.row_store.hbase_calls import HBaseCalls
 from pinakes.row_store.hbase_connection import HBaseConnection, Server
 from pinakes.row_store.hbase_wire import rows_interface
@@ -262,6 +269,25 @@ def test_transports_and_protocols(
         calls_to(connection(server, transport=transport, compact=compact)) as calls,
     ):
         assert calls.call(names) == [b"a", b"b"]
+        assert calls.call(lambda client: calls.each(client, QUESTIONS)) == ANSWERS
+        assert calls.call(names) == [b"a", b"b"]
+
+
+NAMES = [b"x" * length for length in (1, 2, 70_000, 4, 5)] * 40
+QUESTIONS = [Call("isTableEnabled", (name,)) for name in NAMES] + [Call("getTableNames", ())]
+ANSWERS = [len(name) % 2 == 0 for name in NAMES] + [[b"a", b"b"]]
+
+
+def test_an_error_among_calls_sent_ahead_is_told_and_nobody_takes_what_is_unread() -> None:
+    questions = [QUESTIONS[0], Call("isTableEnabled", (b"",)), *QUESTIONS[1:4]]
+    with (
+        thrift_server(Tables()) as (server, counted),
+        calls_to(connection(server, patience_s=0.0)) as calls,
+    ):
+        with pytest.raises(StoreUnavailable, match="no name"):
+            calls.call(lambda client: calls.each(client, questions))
+        assert calls.call(names) == [b"a", b"b"]
+        assert counted.connections > 1
 
 
 def test_http_says_for_whom_we_act() -> None:
@@ -288,9 +314,10 @@ def test_http_says_for_whom_we_act() -> None:
         over_http = connection(server, transport="http", http_path="/hbase", do_as="curator")
         with calls_to(over_http) as calls:
             assert [calls.call(names) for _ in range(2)] == [[b"a", b"b"]] * 2
+            assert calls.call(lambda client: calls.each(client, QUESTIONS[:3])) == ANSWERS[:3]
         with calls_to(replace(over_http, do_as=None)) as calls:
             calls.call(names)
-        assert seen == [("/hbase", "curator"), ("/hbase", "curator"), ("/hbase", None)]
+        assert seen == [("/hbase", "curator")] * 5 + [("/hbase", None)]
     finally:
         http.httpd.shutdown()
         thread.join()

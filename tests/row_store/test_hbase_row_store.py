@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from itertools import count
 
 import pytest
 from hbase_opener import HBaseOpener, drop_tables, hbase_tables, namespace_of_its_own
@@ -20,7 +21,7 @@ from store_openers import SCHEMA
 from store_workers import pair_put
 
 from pinakes.errors import ConfigError, SchemaError, StoreUnavailable
-from pinakes.hbase_schema.ranges import prefix_range
+from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 from pinakes.hbase_schema.tables import Table, declared_schema, schema_drift
 from pinakes.row_store.hbase import HBaseRowStore
 from pinakes.row_store.hbase_admin import HBaseSchemaAdmin
@@ -171,6 +172,22 @@ def test_a_scan_goes_on_where_its_answers_were_lost(store: HBaseRowStore, proxy:
         found = keys(store.scan("captures", prefix_range(b"scan/"), reverse=reverse))
         assert found == sorted((put.row for put in puts), reverse=reverse)
     assert {"scannerGetList", "scannerOpenWithScan"} & set(proxy.lost)
+
+
+def test_many_ranges_whose_answers_were_lost(store: HBaseRowStore, proxy: Proxy) -> None:
+    puts = [pair_put(b"many/", number, 1) for number in range(700)]
+    store.mutate("captures", puts)
+    asked = [KeyRange(put.row, put.row + b"~") for put in puts]
+    answers = count()
+
+    def lose(name: str) -> bool:
+        return name.startswith("scanner") and next(answers) % 3 == 2 and len(proxy.lost) < 4
+
+    proxy.lose = lose
+    found = list(store.first_rows("captures", [*asked, prefix_range(b"many/")], limit_rows=600))
+    assert [keys(iter(rows)) for rows in found[:-1]] == [[put.row] for put in puts]
+    assert keys(iter(found[-1])) == sorted(put.row for put in puts)[:600]
+    assert len(proxy.lost) >= 4
 
 
 def test_a_server_that_hangs_is_given_up(tables: HBaseOpener, proxy: Proxy) -> None:

@@ -22,7 +22,7 @@ from pinakes.row_store.port import Row, RowStore
 from .file_rows import FileEntry, hidden_among, read_entries
 
 TABLE = "captures"
-_COLUMNS = (b"m", b"d")
+COLUMNS = (b"m", b"d")
 _BATCH_ROWS = 500
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ def decode_capture(row: Row) -> Capture | None:
 
 def get_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, Capture]:
     """The captures with these keys that there are, hidden ones too.  One round trip."""
-    rows = store.get_rows(TABLE, keys, columns=_COLUMNS)
+    rows = store.get_rows(TABLE, keys, columns=COLUMNS)
     return {c.key: c for c in map(decode_capture, rows.values()) if c is not None}
 
 
@@ -105,7 +105,7 @@ def scan_captures_of(
 ) -> Iterator[Capture]:
     """The captures of a urlkey that readers may see, in order of time; lazy."""
     key_range = captures_of(urlkey, start_time=start_time, stop_time=stop_time)
-    rows = store.scan(TABLE, key_range, columns=_COLUMNS)
+    rows = store.scan(TABLE, key_range, columns=COLUMNS)
     found = (c for c in map(decode_capture, rows) if c is not None)
     seen = iter_visible(store, found, lambda capture: capture.facts.archive_file)
     return islice(seen, limit_rows)

@@ -27,6 +27,7 @@ TABLE = "files"
 INFLIGHT = "inflight"
 LEASE_MS = 600_000
 _FEW_FILES = 250
+_FEW_NAMES = 50
 _COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, b"l")
 
 
@@ -198,11 +199,11 @@ def scan_inflight(store: RowStore) -> set[str]:
 
 
 def hidden_among(store: RowStore, archive_files: Collection[str]) -> set[str]:
-    """Those of these files that are in flight.  One round trip, or two.
+    """Those of these files that are in flight.  One round trip for few, up to three for many.
 
     However many are in flight, no more is read than a few of them and what was asked for.
     """
-    if len(archive_files) > 1:
+    if len(archive_files) > _FEW_NAMES:
         some = list(store.scan(INFLIGHT, limit_rows=_FEW_FILES))
         if len(some) < _FEW_FILES:
             return {decode_file_key(row.key) for row in some}.intersection(archive_files)

@@ -1,17 +1,18 @@
 """Is it known, where, since when: captures by digest, across collections, and by URL.
 
-Many questions are answered together: a scan for each digest and collection (or URL), then
-one read of `inflight`, one of `captures` and one of `files` for all of them.
+Many questions are asked together: the first rows of all digests and collections, then those
+of all URLs, then one read of `inflight`, one of `captures` and one of `files` for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import DigestEntry
+from pinakes.hbase_schema.capture_keys import captures_of
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import DigestKey, decode_digest_key, digests_of
 from pinakes.hbase_schema.ranges import KeyRange
@@ -19,12 +20,22 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import Row, RowStore
 from pinakes.warc.digest import Digest, parse_digest
 
-from .captures import Placed, get_captures, iter_visible, place_captures, scan_captures_of
-from .file_rows import scan_inflight
+from .captures import (
+    COLUMNS,
+    Capture,
+    Placed,
+    decode_capture,
+    get_captures,
+    iter_visible,
+    place_captures,
+)
+from .captures import TABLE as CAPTURES
+from .file_rows import hidden_among
 
 TABLE = "digests"
 INDEXED = ("sha1", "sha256")
 DEFAULT_LIMIT = 10
+T = TypeVar("T")
 
 
 class FoundDigest(NamedTuple):
@@ -81,54 +92,77 @@ def answer_all(
 
     A query is a digest in any spelling, else a URL.  At most `limit` captures each.
     """
-    scopes = list(scan_scopes(store))
-    # What is hidden already must not use up the limit; it is asked again behind the scans.
-    hidden = scan_inflight(store)
     digests = {query: digest for query in queries if (digest := parse_digest(query))}
-    found: dict[str, list[FoundDigest]] = {}
-    rows = [
-        (query, row)
-        for query, digest in digests.items()
-        if digest.algorithm in INDEXED
-        for row in _first(store, scopes, digest, limit, hidden)
-    ]
-    for query, row in iter_visible(store, rows, lambda pair: pair[1].key.archive_file):
-        found.setdefault(query, []).append(row)
-    placed = _place(store, found)
+    found = _digest_rows(store, digests, limit)
+    of_urls = _captures_of(store, [query for query in queries if query not in digests], limit)
+    keys = {row.entry.capture_key.encode("ascii") for rows in found.values() for row in rows}
+    captures = get_captures(store, sorted(keys))
+    captures |= {capture.key: capture for some in of_urls.values() for capture in some}
+    places = place_captures(store, captures.values())
+    placed = {place.capture.key: place for place in places}
     for query in queries:
-        if query not in digests:
-            yield _answer_url(store, query, limit)
-        elif digests[query].algorithm not in INDEXED:
+        if query in digests and digests[query].algorithm not in INDEXED:
             yield InputRefused(
                 f"{query}: captures are known by sha1 and sha256, not {digests[query].algorithm}"
             )
-        else:
-            matches = [
-                Match(placed[row.entry.capture_key], row.entry.body)
-                for row in found.get(query, ())
-                if row.entry.capture_key in placed
-            ]
-            yield Answer(query, matches[:limit], more=len(matches) > limit)
+            continue
+        named: list[tuple[bytes, str | None]] = [
+            (row.entry.capture_key.encode("ascii"), row.entry.body) for row in found.get(query, ())
+        ]
+        named += [(capture.key, None) for capture in of_urls.get(query, ())]
+        matches = [Match(placed[key], body) for key, body in named if key in placed]
+        yield Answer(query, matches[:limit], more=len(matches) > limit)
 
 
-def _first(
-    store: RowStore, scopes: Sequence[str], digest: Digest, limit: int, hidden: set[str]
-) -> Iterator[FoundDigest]:
-    """One more than `limit` in each scope: enough to know that there are more."""
-    for scope in scopes:
-        rows = scan_digest(store, scope, digest)
-        yield from islice((row for row in rows if row.key.archive_file not in hidden), limit + 1)
+def _digest_rows(
+    store: RowStore, digests: Mapping[str, Digest], limit: int
+) -> dict[str, list[FoundDigest]]:
+    """By query, one more than `limit` in each scope: enough to know that there are more."""
+    scopes = list(scan_scopes(store))
+    ranges = [
+        (query, digests_of(scope, digest.algorithm, digest.hex))
+        for query, digest in digests.items()
+        if digest.algorithm in INDEXED
+        for scope in scopes
+    ]
+    return _first_visible(
+        store, TABLE, None, ranges, limit, _found, lambda row: row.key.archive_file
+    )
 
 
-def _place(store: RowStore, found: dict[str, list[FoundDigest]]) -> dict[str, Placed]:
-    """Where all the captures lie that were found, by key."""
-    keys = {row.entry.capture_key.encode("ascii") for rows in found.values() for row in rows}
-    captures = get_captures(store, sorted(keys))
-    places = place_captures(store, captures.values())
-    return {placed.capture.key.decode("ascii"): placed for placed in places}
+def _captures_of(store: RowStore, urls: Iterable[str], limit: int) -> dict[str, list[Capture]]:
+    """By URL, one more than `limit`."""
+    ranges = [(url, captures_of(urlkey(url))) for url in dict.fromkeys(urls)]
+    return _first_visible(
+        store, CAPTURES, COLUMNS, ranges, limit, decode_capture, lambda c: c.facts.archive_file
+    )
 
 
-def _answer_url(store: RowStore, url: str, limit: int) -> Answer:
-    captures = scan_captures_of(store, urlkey(url), limit_rows=limit + 1)
-    matches = [Match(placed, None) for placed in place_captures(store, captures)]
-    return Answer(url, matches[:limit], more=len(matches) > limit)
+def _first_visible(
+    store: RowStore,
+    table: str,
+    columns: Sequence[bytes] | None,
+    ranges: Sequence[tuple[str, KeyRange]],
+    limit: int,
+    decode: Callable[[Row], T | None],
+    file_of: Callable[[T], str],
+) -> dict[str, list[T]]:
+    """What the first rows of ranges hold, by query: of each range, one more than `limit`.
+
+    What is hidden does not use it up: where that stood among the first rows, more are read.
+    """
+    wanted = limit + 1
+    key_ranges = [key_range for _, key_range in ranges]
+    answers = list(store.first_rows(table, key_ranges, limit_rows=wanted, columns=columns))
+    decoded = [[item for row in rows if (item := decode(row)) is not None] for rows in answers]
+    hidden = hidden_among(store, {file_of(item) for items in decoded for item in items})
+    found: dict[str, list[T]] = {}
+    for (query, key_range), rows, items in zip(ranges, answers, decoded, strict=True):
+        seen = [item for item in items if file_of(item) not in hidden]
+        if len(rows) == wanted > len(seen):
+            rest = KeyRange(rows[-1].key + b"\0", key_range.stop_row)
+            behind = map(decode, store.scan(table, rest, columns=columns))
+            more = iter_visible(store, (item for item in behind if item is not None), file_of)
+            seen += islice(more, wanted - len(seen))
+        found.setdefault(query, []).extend(seen)
+    return found

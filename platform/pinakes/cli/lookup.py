@@ -15,7 +15,7 @@ from pinakes.config import parse_count
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.profile import open_stores
 
-_TOGETHER = 200
+_TOGETHER = 1000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -79,6 +79,17 @@ class EmbeddedRowStore:
         query = self._query(table, columns, before_ms)
         return scan_rows(self._file, query, key_range, reverse=reverse, limit_rows=limit_rows)
 
+    def first_rows(
+        self,
+        table: str,
+        key_ranges: Sequence[KeyRange],
+        *,
+        limit_rows: int,
+        columns: Sequence[bytes] | None = None,
+    ) -> Iterator[list[Row]]:
+        for key_range in key_ranges:
+            yield list(self.scan(table, key_range, columns=columns, limit_rows=limit_rows))
+
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         kept = self._rules_of(table).family_of(column).versions
         return read_versions(self._file, table, row, column, kept)

@@ -29,6 +29,7 @@ from .hbase_batches import (
 from .hbase_calls import HBaseCalls
 from .hbase_clock import StoreClock
 from .hbase_connection import HBaseConnection
+from .hbase_first_rows import first_rows
 from .hbase_own_table import CLOCK_COLUMN, CLOCK_ROW, OWN_TABLE, VERSION_COLUMN, VERSION_ROW
 from .hbase_present import encode_present
 from .hbase_ranges import ScanRange
@@ -87,6 +88,16 @@ class HBaseRowStore:
     ) -> Iterator[Row]:
         reading = self._reading(table, columns, before_ms)
         return reading.scan(ScanRange(key_range, reverse), limit_rows)
+
+    def first_rows(
+        self,
+        table: str,
+        key_ranges: Sequence[KeyRange],
+        *,
+        limit_rows: int,
+        columns: Sequence[bytes] | None = None,
+    ) -> Iterator[list[Row]]:
+        return first_rows(self._reading(table, columns), key_ranges, limit_rows)
 
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         return self._reading(table).versions(row, column)

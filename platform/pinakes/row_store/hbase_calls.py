@@ -11,7 +11,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import cycle
 from types import ModuleType
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from pinakes.errors import ConfigError, StoreUnavailable
 
+from .hbase_ahead import Call, ask_ahead
 from .hbase_connection import HBaseConnection, Server
 from .hbase_errors import passing_errors, translated
 from .hbase_retries import waits_s
@@ -82,6 +83,10 @@ class HBaseCalls:
             self._forget()
         with self._free, self._client() as client:
             return ask(client)
+
+    def each(self, client: Any, calls: Sequence[Call]) -> list[Any]:
+        """What a client of `call` gets of several calls, with one wait (`hbase_ahead`)."""
+        return ask_ahead(client, calls, self._connection)
 
     @contextmanager
     def _client(self) -> Iterator[Any]:

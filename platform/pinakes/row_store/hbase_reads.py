@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from .hbase_ahead import Call
 from .hbase_batches import ANSWER_ROWS, KEYS_PER_CALL, narrowed, next_piece_rows, pieces
 from .hbase_calls import HBaseCalls
 from .hbase_present import decode_present
@@ -22,6 +23,11 @@ from .port import Row, StoredCell
 from .rules import TableRules
 
 FIRST_PIECE_ROWS = 500
+
+
+def some_rows(scanner: int, rows: int) -> list[Call]:
+    """The calls for the next rows of a scanner, which then is closed."""
+    return [Call("scannerGetList", (scanner, rows)), Call("scannerClose", (scanner,))]
 
 
 class Reading(NamedTuple):
@@ -83,31 +89,25 @@ class Reading(NamedTuple):
                 return client.getRowsWithColumns(self.name, keys, self.columns, {})
             return client.getRowsWithColumnsTs(self.name, keys, self.columns, before_ms, {})
 
-        return [self._row(found) for found in self.calls.call(ask)]
+        return [self.row(found) for found in self.calls.call(ask)]
 
     def _piece(self, scan_range: ScanRange, asked_rows: int) -> tuple[list[Row], bool]:
         """The first rows of a range, of which there may be fewer; and whether it ends there."""
         scanned_rows = asked_rows + scan_range.surplus_rows
-        scan = self.calls.interface.TScan(
-            startRow=scan_range.first_row,
-            stopRow=scan_range.last_row or None,
-            timestamp=self.before_ms,
-            columns=self.columns,
-            caching=min(scanned_rows, ANSWER_ROWS),
-            reversed=scan_range.reverse,
-        )
+        scan = self.scanner(scan_range, scanned_rows)
 
         def ask(client: Any) -> list[Row]:
             scanner = client.scannerOpenWithScan(self.name, scan, {})
             rows: list[Row] = []
-            while len(rows) < scanned_rows:
-                answer_rows = min(scanned_rows - len(rows), ANSWER_ROWS)
-                found = client.scannerGetList(scanner, answer_rows)
-                rows += map(self._row, found)
-                if len(found) < answer_rows:
-                    break
-            client.scannerClose(scanner)
-            return rows
+            while scanned_rows - len(rows) > ANSWER_ROWS:
+                found = client.scannerGetList(scanner, ANSWER_ROWS)
+                rows += map(self.row, found)
+                if len(found) < ANSWER_ROWS:
+                    client.scannerClose(scanner)
+                    return rows
+            # Closing waits for nothing: it is asked with the last answer.
+            [found, _] = self.calls.each(client, some_rows(scanner, scanned_rows - len(rows)))
+            return [*rows, *map(self.row, found)]
 
         rows = self.calls.call(ask)
         keys = scan_range.keys
@@ -116,7 +116,19 @@ class Reading(NamedTuple):
             rows = [row for row in rows if row.key in keys]
         return rows[:asked_rows], at_end and len(rows) <= asked_rows
 
-    def _row(self, found: Any) -> Row:
+    def scanner(self, scan_range: ScanRange, scanned_rows: int) -> Any:
+        """What a scanner is opened with, for so many rows."""
+        return self.calls.interface.TScan(
+            startRow=scan_range.first_row,
+            stopRow=scan_range.last_row or None,
+            timestamp=self.before_ms,
+            columns=self.columns,
+            caching=min(scanned_rows, ANSWER_ROWS),
+            reversed=scan_range.reverse,
+        )
+
+    def row(self, found: Any) -> Row:
+        """A row as HBase gives it."""
         columns = found.columns.items()
         cells = {column: StoredCell(cell.value, cell.timestamp) for column, cell in columns}
         if self.rules.present_families:

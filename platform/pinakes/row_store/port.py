@@ -112,6 +112,20 @@ class RowStore(Protocol):
         """
         ...
 
+    def first_rows(
+        self,
+        table: str,
+        key_ranges: Sequence[KeyRange],
+        *,
+        limit_rows: int,
+        columns: Sequence[bytes] | None = None,
+    ) -> Iterator[list[Row]]:
+        """What `scan` gives of each range with that limit, at least 1, in their order; lazy.
+
+        For a store that is far away, many questions cost hardly more than a few.
+        """
+        ...
+
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         """The versions of a cell that are kept, newest first."""
         ...

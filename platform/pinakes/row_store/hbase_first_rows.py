@@ -1,0 +1,81 @@
+"""The first rows of many ranges: scanners side by side in place of one after the other.
+
+A scanner is three calls, and a call is mostly waiting.  So for some ranges together all are
+opened with one wait, then all are read and closed with another; and several such parts are
+asked at once, each on a connection of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from pinakes.hbase_schema.ranges import KeyRange
+
+from .hbase_ahead import Call
+from .hbase_batches import ANSWER_ROWS, pieces
+from .hbase_ranges import ScanRange
+from .hbase_reads import FIRST_PIECE_ROWS, Reading, some_rows
+from .port import Row
+
+RANGES_TOGETHER = 50
+PARTS_AT_ONCE = 4
+
+
+def first_rows(
+    reading: Reading, key_ranges: Sequence[KeyRange], limit_rows: int
+) -> Iterator[list[Row]]:
+    """The rows of each range, as many as the limit says, in the order of the ranges.
+
+    In memory are the rows of some parts, each of few ranges where the limit is high.
+    """
+    together = max(1, min(RANGES_TOGETHER, ANSWER_ROWS // limit_rows))
+    parts = list(pieces(key_ranges, together))
+    if len(parts) == 1:
+        yield from _rows_of_part(reading, parts[0], limit_rows)
+        return
+    with ThreadPoolExecutor(PARTS_AT_ONCE) as threads:
+        asked: deque[Future[list[list[Row]]]] = deque()
+        for part in parts:
+            asked.append(threads.submit(_rows_of_part, reading, part, limit_rows))
+            if len(asked) > PARTS_AT_ONCE:
+                yield from asked.popleft().result()
+        while asked:
+            yield from asked.popleft().result()
+
+
+def _rows_of_part(
+    reading: Reading, key_ranges: Sequence[KeyRange], limit_rows: int
+) -> list[list[Row]]:
+    """The rows of some ranges; those of a long one are then read on, as by a scan."""
+    asked_rows = min(limit_rows, FIRST_PIECE_ROWS)
+    ranges = {key_range: ScanRange(key_range, False) for key_range in key_ranges}
+    found = _first_pieces(reading, [r for r in ranges.values() if not r.is_empty], asked_rows)
+    for key_range, rows in found.items():
+        if len(rows) == asked_rows < limit_rows:
+            rest = ranges[key_range].after(rows[-1].key)
+            rows.extend(reading.scan(rest, limit_rows - asked_rows))
+    return [found.get(key_range, []) for key_range in key_ranges]
+
+
+def _first_pieces(
+    reading: Reading, ranges: Sequence[ScanRange], asked_rows: int
+) -> dict[KeyRange, list[Row]]:
+    """The first rows of each range, by range."""
+    if reading.finds_nothing or not ranges:
+        return {}
+    openings = [
+        Call("scannerOpenWithScan", (reading.name, reading.scanner(r, asked_rows), {}))
+        for r in ranges
+    ]
+
+    def ask(client: Any) -> list[list[Row]]:
+        scanners = reading.calls.each(client, openings)
+        calls = [call for scanner in scanners for call in some_rows(scanner, asked_rows)]
+        answers = reading.calls.each(client, calls)
+        return [list(map(reading.row, found)) for found in answers[::2]]
+
+    answers = reading.calls.call(ask)
+    return {r.keys: rows for r, rows in zip(ranges, answers, strict=True)}
