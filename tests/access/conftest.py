@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-for folder in (HERE, HERE.parent / "catalog", HERE.parent / "warc"):
+for folder in (HERE, *(HERE.parent / name for name in ("catalog", "row_store", "warc"))):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
