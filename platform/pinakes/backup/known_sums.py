@@ -15,11 +15,13 @@ from .contents import FileLine
 SIDECAR = sidecar_name("")
 
 
-def problem_of(rows: RowStore, line: FileLine) -> DigestMismatch | None:
-    """What is wrong with an archive file; None for one that is right, or that nobody knows.
+def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMismatch | None:
+    """What is wrong with an archive file; None for one that is right, or cannot be judged.
 
-    By every version that is kept: the file may have been removed meanwhile, and another
-    have landed in its place.  One round trip.
+    The rows go on while files are copied: a file may have been removed since, and another
+    have taken its name.  So every version that is kept is looked at; and where all are later
+    than the moment, the rows say nothing of it any more; those of the backup do, to fsck in the
+    store that is made of it.  One round trip.
     """
     if line.name.endswith(SIDECAR):
         return None
@@ -27,7 +29,7 @@ def problem_of(rows: RowStore, line: FileLine) -> DigestMismatch | None:
     column = numbered_column(GenerationFacts, generation)
     cells = rows.versions("files", encode_file_key(archive_file), column)
     known = {decode_cell(GenerationFacts, cell.value).sha256 for cell in cells}
-    if not known or line.sha256 in known:
+    if line.sha256 in known or not any(cell.timestamp_ms <= watermark_ms for cell in cells):
         return None
     return DigestMismatch(
         "its SHA-256 is not the one that was stored; copied as it is: see `pinakes fsck`",

@@ -213,7 +213,8 @@ class BackupMaker:
         yield from copy_each(rows, target, ROWS, token=act, jobs=self._jobs, at=self._at)
         archive = self._snapshots.archive(act)
         for line in copy_each(archive, target, ARCHIVE, token=act, jobs=self._jobs, at=self._at):
-            problem = problem_of(self._rows, line._replace(name=line.name.partition("/")[2]))
+            stored = line._replace(name=line.name.partition("/")[2])
+            problem = problem_of(self._rows, stored, begun.watermark_ms)
             if problem is not None:
                 report.problems.append(problem)
             yield line
