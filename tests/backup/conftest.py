@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-for folder in (HERE, HERE.parent / "store", HERE.parent / "dedupe"):
+for folder in (HERE, HERE.parent / "store", HERE.parent / "dedupe", HERE.parent / "row_store"):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

@@ -41,10 +41,11 @@ class ClusterSnapshots:
         self._client: HBaseSnapshots | None = None
 
     def take(self, act: str, unpin: Callable[[], None]) -> None:
-        places, client, stage = self._places, self._hbase(), self._stage(act)
+        places, stage = self._places, self._stage(act)
         stage.put(_BEGUN)
         self._have_snapshots_allowed()
         self._at("stage made")
+        client = self._hbase()
         for table in TABLES:
             client.take(f"{act}.{table}", places.table(table))
             self._at("table held")

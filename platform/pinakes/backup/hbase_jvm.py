@@ -8,6 +8,7 @@ killed.  A JRE is enough.
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import tempfile
 import threading
@@ -23,15 +24,16 @@ from pinakes.hadoop_tools import end_of, started_tool
 _SERVER = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")
 _KEPT_LINES = 200
 _PATIENCE_TO_END_S = 20.0
+_PATIENCE_TO_READ_S = 2.0
 _NOT_ALLOWED = ("AccessDenied", "AccessControl", "Permission")
 
 
 class HBaseJvm:
     """Classes by their Java names, below `jvm`; made by `open_jvm`."""
 
-    def __init__(self, gateway: Any, said: deque[str]) -> None:
+    def __init__(self, gateway: Any, log: _Log) -> None:
         self._gateway = gateway
-        self._said = said
+        self._log = log
         self.hadoop = gateway.jvm.org.apache.hadoop
         self.hbase = self.hadoop.hbase
 
@@ -44,7 +46,7 @@ class HBaseJvm:
 
     def said(self) -> str:
         """The end of what the JVM wrote to its log."""
-        return end_of(list(self._said))
+        return self._log.end()
 
     @contextmanager
     def asked(self, what: str) -> Iterator[None]:
@@ -88,14 +90,14 @@ def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
     with (
         tempfile.TemporaryDirectory(prefix="pinakes-jvm-") as empty,
         started_tool(words, Path(empty), stdin=subprocess.PIPE) as process,
+        _without_messages(),
     ):
-        said: deque[str] = deque(maxlen=_KEPT_LINES)
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        _drain(process.stderr, said)
-        port, token = _greeting(process.stdout, command, said)
-        _drain(process.stdout, said)
+        log = _Log(process.stderr)
+        port, token = _greeting(process, command[0], log)
+        log.follow(process.stdout)
         parameters = GatewayParameters(
             port=port,
             auth_token=token,
@@ -105,7 +107,7 @@ def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
         )
         gateway = JavaGateway(gateway_parameters=parameters)
         try:
-            yield HBaseJvm(gateway, said)
+            yield HBaseJvm(gateway, log)
         finally:
             gateway.close()
             with suppress(OSError):
@@ -116,21 +118,51 @@ def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
             process.kill()
 
 
-def _greeting(output: IO[bytes], command: Sequence[str], said: deque[str]) -> tuple[int, str]:
+def _greeting(process: subprocess.Popen[bytes], name: str, log: _Log) -> tuple[int, str]:
     """The port and the token; whatever a wrapper or the JVM says before is passed over."""
-    for line in output:
+    assert process.stdout is not None
+    for line in process.stdout:
         if line.strip().isdigit():
-            return int(line), output.readline().decode("ascii", "replace").strip()
-        said.append(line.decode("utf-8", "replace").rstrip())
-    raise StoreUnavailable(f"{command[0]} did not start a JVM: {end_of(list(said))}")
+            return int(line), process.stdout.readline().decode("ascii", "replace").strip()
+        log.note(line)
+    if process.wait() in (126, 127):  # as `env` and shells say it
+        raise ConfigError(f"{name} cannot be run: hbase_command says where the command of HBase is")
+    raise StoreUnavailable(f"{name} did not start a JVM: {log.end()}")
 
 
-def _drain(output: IO[bytes], said: deque[str]) -> None:
-    """Read what it says as it says it: a full pipe would stop it."""
+@contextmanager
+def _without_messages() -> Iterator[None]:
+    """Keep py4j from writing to standard error what it raises as well."""
+    nowhere = logging.NullHandler()
+    logging.getLogger().addHandler(nowhere)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(nowhere)
 
-    def read() -> None:
-        with suppress(ValueError, OSError):  # closed with the block
-            for line in output:
-                said.append(line.decode("utf-8", "replace").rstrip())
 
-    threading.Thread(target=read, name="said by hbase", daemon=True).start()
+class _Log:
+    """What a process says, read as it says it (a full pipe would stop it); its last lines."""
+
+    def __init__(self, errors: IO[bytes]) -> None:
+        self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._thread = self.follow(errors)
+
+    def follow(self, output: IO[bytes]) -> threading.Thread:
+        """Read it to its end, in a thread."""
+
+        def read() -> None:
+            with suppress(ValueError, OSError):  # closed with the block
+                for line in output:
+                    self.note(line)
+
+        thread = threading.Thread(target=read, name="said by hbase", daemon=True)
+        thread.start()
+        return thread
+
+    def note(self, line: bytes) -> None:
+        self._lines.append(line.decode("utf-8", "replace").rstrip())
+
+    def end(self) -> str:
+        self._thread.join(_PATIENCE_TO_READ_S)
+        return end_of(list(self._lines))

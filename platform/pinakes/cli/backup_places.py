@@ -44,7 +44,7 @@ def open_snapshots(configuration: Configuration) -> Iterator[Snapshots]:
         return
     from pinakes.backup.cluster_snapshots import ClusterSnapshots
 
-    with closing(ClusterSnapshots(_cluster(configuration))) as snapshots:
+    with closing(ClusterSnapshots(cluster_places(configuration))) as snapshots:
         yield snapshots
 
 
@@ -57,11 +57,12 @@ def open_restorer(configuration: Configuration) -> Iterator[RowsRestorer]:
         return
     from pinakes.backup.cluster_restorer import ClusterRestorer
 
-    with closing(ClusterRestorer(_cluster(configuration), schema)) as restorer:
+    with closing(ClusterRestorer(cluster_places(configuration), schema)) as restorer:
         yield restorer
 
 
-def _cluster(configuration: Configuration) -> ClusterPlaces:
+def cluster_places(configuration: Configuration) -> ClusterPlaces:
+    """How the store on a cluster is reached, for its backups."""
     return ClusterPlaces(
         hbase=hbase_connection(configuration),
         hdfs=hdfs_connection(configuration),
