@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.cluster.daemons import DAEMONS, wanted_daemons
+from pinakes.cluster.hangs import HangWatch
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import HOST, Layout
 from pinakes.cluster.operate import down, start_missing, states, up
@@ -176,3 +177,96 @@ def test_a_supervisor_does_nothing_for_a_cluster_that_is_not_wanted(
     set_wanted(layout, wanted=False)
     supervise(layout, programs(tmp_path, WAITS), print)
     assert running(layout) == {}
+
+
+# --- what hangs
+
+
+def identities(*pids: int) -> list[Identity]:
+    return [Identity(pid=pid, start_ticks=pid, boot_id="b") for pid in pids]
+
+
+def test_what_was_not_ready_for_long_hangs() -> None:
+    one, other = identities(1, 2)
+    watch = HangWatch(patience_s=180, starting_s=600)
+    assert watch.look({one: 1000, other: 500}, 10) == []
+    assert watch.look({one: 1100, other: 600}, 110) == []
+    assert watch.look({one: 1180, other: 680}, 190) == [one, other]
+
+
+@pytest.mark.parametrize(
+    ("looks", "hung"),
+    [
+        ([(0, 400), (190, 590)], False),  # it may still be starting
+        ([(0, 400), (190, 590), (200, 600)], True),
+        ([(0, 1000), (100, None), (190, 1190)], False),  # it was ready, or waited, in between
+        ([(0, 1000), (100, None), (190, 1190), (369, 1369)], False),
+        ([(0, 1000), (100, None), (190, 1190), (370, 1370)], True),
+    ],
+    ids=["young", "old at last", "anew", "anew, not yet", "anew, at last"],
+)
+def test_what_is_slow_does_not_hang(looks: list[tuple[float, float | None]], hung: bool) -> None:
+    [one] = identities(1)
+    watch = HangWatch(patience_s=180, starting_s=600)
+    for now_s, age_s in looks:
+        found = watch.look({} if age_s is None else {one: age_s}, now_s)
+    assert found == ([one] if hung else [])
+
+
+def test_a_server_started_again_is_another() -> None:
+    one, again = identities(1, 2)
+    watch = HangWatch(patience_s=180, starting_s=0)
+    assert watch.look({one: 900}, 0) == []
+    assert watch.look({again: 5}, 190) == []
+
+
+def test_up_starts_again_what_hangs_and_nothing_that_waits_for_it(
+    layout: Layout, tmp_path: Path
+) -> None:
+    java = programs(tmp_path, WAITS)
+    start_missing(layout, java, print)
+    wait_for(tmp_path / "started", len(SERVERS))
+    before = running(layout)
+    said: list[str] = []
+
+    def say(text: str) -> None:
+        said.append(text)
+        if text == "started namenode":
+            down(layout, print)  # none of them will ever be ready
+
+    with pytest.raises(Conflict, match="stopped meanwhile"):
+        up(layout, java, say, patience_s=1, starting_s=0)
+    assert names_in(tmp_path / "started")[len(SERVERS) :] == ["namenode"]
+    [hangs] = [text for text in said if "hangs" in text]
+    assert hangs.startswith("namenode hangs: it has been running for ")
+    assert not is_running(before["namenode"])
+
+
+def test_up_gives_up_where_nothing_is_old_enough_to_hang(layout: Layout, tmp_path: Path) -> None:
+    java = programs(tmp_path, WAITS)
+    start_missing(layout, java, print)
+    wait_for(tmp_path / "started", len(SERVERS))
+    before = running(layout)
+    with pytest.raises(StoreUnavailable, match="not ready after 1 s"):
+        up(layout, java, print, patience_s=1)
+    assert running(layout) == before
+
+
+def test_a_supervisor_starts_again_what_hangs(layout: Layout, tmp_path: Path) -> None:
+    java = programs(tmp_path, WAITS)
+    start_missing(layout, java, print)
+    wait_for(tmp_path / "started", len(SERVERS))
+    before = running(layout)
+    said: list[str] = []
+    options = {"patience_s": 1.0, "starting_s": 0.0}
+    watch = threading.Thread(
+        target=supervise, args=(layout, java, said.append), kwargs=options, daemon=True
+    )
+    watch.start()
+    try:
+        assert wait_for(tmp_path / "started", len(SERVERS) + 1)[-1] == "namenode"
+    finally:
+        down(layout, print)
+        watch.join()
+    assert said[0].startswith("namenode hangs")
+    assert {name for name in SERVERS if is_running(before[name])} == set()

@@ -21,7 +21,7 @@ from shared_cluster import RunningCluster, remove_cluster, start_cluster
 
 from pinakes.cluster.daemons import DAEMONS
 from pinakes.cluster.layout import HOST, Layout
-from pinakes.cluster.operate import states
+from pinakes.cluster.operate import states, up
 from pinakes.cluster.preparation import environment
 from pinakes.cluster.processes import Identity, is_running
 from pinakes.cluster.state import is_wanted, running
@@ -109,6 +109,24 @@ def test_a_killed_server_comes_back_with_what_it_held(
     assert after[name] != before[name]
     assert read_rows(layout)[name.encode()] == name.encode()
     assert read_file(layout, name) == name.encode() * 1000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["datanode2", "master", "thrift"])
+def test_a_server_that_hangs_is_started_again(cluster_alone: RunningCluster, name: str) -> None:
+    layout = cluster_alone.layout
+    put_row(layout, b"hung " + name.encode())
+    before = running(layout)
+    os.kill(before[name].pid, signal.SIGSTOP)
+    said: list[str] = []
+    # All are old enough to hang: nothing else may be taken for it.
+    up(layout, cluster_alone.programs, said.append, patience_s=60, starting_s=0)
+    assert [text.split()[0] for text in said if "hangs" in text] == [name]
+    assert "did not stop in 30 s: killed" in said
+    assert states_of(layout) == dict.fromkeys(DAEMONS, "ready")
+    after = running(layout)
+    assert {one for one in DAEMONS if after[one] != before[one]} == {name}
+    assert read_rows(layout)[b"hung " + name.encode()] == b"hung " + name.encode()
 
 
 def test_up_touches_nothing_that_runs(cluster_alone: RunningCluster) -> None:

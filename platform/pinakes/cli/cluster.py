@@ -12,7 +12,7 @@ from pinakes.cluster.daemons import DAEMONS
 from pinakes.cluster.jars import have_programs
 from pinakes.cluster.layout import PARTS, Layout
 from pinakes.cluster.logs import last_lines
-from pinakes.cluster.operate import down, states, up
+from pinakes.cluster.operate import PATIENCE_S, down, states, up
 from pinakes.cluster.preparation import prepare
 from pinakes.cluster.state import have_layout, locked, read_layout
 from pinakes.cluster.supervise import supervise
@@ -59,14 +59,17 @@ def _configure_up(parser: argparse.ArgumentParser) -> None:
             help=f"{words}; remembered (yarn is there by default)",
         )
     parser.add_argument(
-        "--supervise", action="store_true", help="stay, and start again what dies, until `down`"
+        "--supervise",
+        action="store_true",
+        help="stay, and start again what dies or hangs, until `down`",
     )
     parser.add_argument(
         "--patience",
         metavar="SECONDS",
         type=float,
-        default=180.0,
-        help="give up where a server is not ready by then (180)",
+        default=PATIENCE_S,
+        help="give up where a server is not ready by then; one that had been running for ten "
+        "minutes before is taken to hang, and started again (180)",
     )
 
 
@@ -99,7 +102,7 @@ def _up(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.supervise:
         console.say("watching; `pinakes cluster down` ends it")
         console.flush()
-        supervise(layout, programs, console.say)
+        supervise(layout, programs, console.say, patience_s=arguments.patience)
     return Exit.DONE
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from pinakes.cluster import processes
 from pinakes.cluster.archives import archive_option, keep_archive, writes_archive
 from pinakes.cluster.daemons import DAEMONS, Daemon, command, wanted_daemons
+from pinakes.cluster.hangs import STARTING_S, HangWatch
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import Layout
 from pinakes.cluster.logs import last_lines
@@ -26,6 +27,7 @@ from pinakes.errors import Conflict, StoreUnavailable
 
 Say = Callable[[str], None]
 
+PATIENCE_S = 180.0
 _PATIENCE_TO_STOP_S = 30.0
 _PATIENCE_TO_ARCHIVE_S = 300.0
 _STARTS = 3
@@ -71,11 +73,46 @@ def start_missing(layout: Layout, programs: Programs, say: Say) -> list[str]:
     return names
 
 
-def up(layout: Layout, programs: Programs, say: Say, *, patience_s: float = 180.0) -> None:
+def stop_hung(
+    layout: Layout, waiting: Sequence[Daemon], watch: HangWatch, say: Say, now_s: float
+) -> bool:
+    """Stop those of `not_ready` that hang, to be started again; whether there were any.
+
+    Raises Conflict where `down` was called meanwhile.
+    """
+    present = running(layout)
+    needed = [daemon.name for daemon in waiting if daemon.step == waiting[0].step]
+    names = {present[name]: name for name in needed if name in present}
+    ages_s = {who: processes.age_s(who) for who in names}
+    hung = watch.look(ages_s, now_s)
+    if not hung:
+        return False
+    with locked(layout.folder):
+        if not is_wanted(layout):
+            raise Conflict(f"the cluster in {layout.folder} was stopped meanwhile")
+        for who in hung:
+            say(
+                f"{names[who]} hangs: it has been running for {ages_s[who]:.0f} s, and not ready"
+                f" for {watch.patience_s:.0f} s; stopping it"
+            )
+        if processes.stop(hung, patience_s=_PATIENCE_TO_STOP_S):
+            say(f"did not stop in {_PATIENCE_TO_STOP_S:.0f} s: killed")
+    return True
+
+
+def up(
+    layout: Layout,
+    programs: Programs,
+    say: Say,
+    *,
+    patience_s: float = PATIENCE_S,
+    starting_s: float = STARTING_S,
+) -> None:
     """Start what does not run, and wait until every server does its work.
 
     The folder is prepared (`preparation.prepare`) before.  A server that dies meanwhile is
-    started again, twice: HBase gives up where HDFS is late.
+    started again, twice: HBase gives up where HDFS is late.  One that hangs (`hangs`) is
+    stopped and started when patience ends, and patience begins again.
 
     Raises:
         Conflict: where a port is taken, or `down` was called meanwhile.
@@ -83,18 +120,25 @@ def up(layout: Layout, programs: Programs, say: Say, *, patience_s: float = 180.
     """
     with locked(layout.folder):
         set_wanted(layout, wanted=True)
-    begin = said_at = time.monotonic()
+    begin: float | None = None
+    said_at = 0.0
     starts: Counter[str] = Counter()
     said: list[str] = []
+    watch = HangWatch(patience_s=patience_s, starting_s=starting_s)
     while True:
         starts.update(start_missing(layout, programs, say))
         for name, count in starts.items():
             if count > _STARTS:
                 raise StoreUnavailable(f"{name} died {_STARTS} times; {_end_of_log(layout, name)}")
-        waiting = [daemon.name for daemon in _not_ready(layout)]
-        if not waiting:
+        daemons = not_ready(layout)
+        if not daemons:
             return
         now = time.monotonic()
+        begin = begin or now
+        if stop_hung(layout, daemons, watch, say, now):
+            begin = None
+            continue
+        waiting = [daemon.name for daemon in daemons]
         if now - begin > patience_s:
             raise StoreUnavailable(
                 f"not ready after {patience_s:.0f} s: {', '.join(waiting)}; "
@@ -106,7 +150,7 @@ def up(layout: Layout, programs: Programs, say: Say, *, patience_s: float = 180.
         time.sleep(_LOOK_AGAIN_S)
 
 
-def _not_ready(layout: Layout) -> list[Daemon]:
+def not_ready(layout: Layout) -> list[Daemon]:
     """Those that do not do their work yet.  Asked step by step: a later one needs an earlier."""
     waiting: list[Daemon] = []
     for _, daemons in groupby(wanted_daemons(layout), key=lambda daemon: daemon.step):

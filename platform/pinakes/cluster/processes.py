@@ -69,6 +69,12 @@ def _is_still(identity: Identity) -> bool:
     return (start_ticks, boot_id) == (identity.start_ticks, identity.boot_id)
 
 
+def age_s(identity: Identity) -> float:
+    """Seconds since the process was started, those that the host slept among them."""
+    since_boot_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+    return since_boot_s - identity.start_ticks / os.sysconf("SC_CLK_TCK")
+
+
 def read_identity(pid_file: Path) -> Identity | None:
     """Who is recorded; None where nobody is."""
     try:

@@ -1,35 +1,53 @@
-"""Watch over a running cluster, and start again what died.
+"""Watch over a running cluster, and start again what died or hangs.
 
 It keeps nothing but its patience: killed, it may be called again, and the servers run on.
-A server that hangs is not noticed; `pinakes cluster status` tells it as not ready.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from pinakes.cluster import processes
 from pinakes.cluster.daemons import wanted_daemons
+from pinakes.cluster.hangs import STARTING_S, HangWatch
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import Layout
-from pinakes.cluster.operate import start_missing
+from pinakes.cluster.operate import PATIENCE_S, not_ready, start_missing, stop_hung
 from pinakes.cluster.state import is_wanted, running
 from pinakes.errors import Conflict
 
 _LOOK_AGAIN_S = 2.0
 _LONGEST_PAUSE_S = 60.0
 _STEADY_S = 60.0
+_ASK_AGAIN_S = 15.0
 
 
-def supervise(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:
-    """Until `down` is called.  Each death in short order doubles the pause before the start."""
+def supervise(
+    layout: Layout,
+    programs: Programs,
+    say: Callable[[str], None],
+    *,
+    patience_s: float = PATIENCE_S,
+    starting_s: float = STARTING_S,
+) -> None:
+    """Until `down` is called.  Each death in short order doubles the pause before the start.
+
+    What hangs (`hangs`) for as long as `patience_s` is stopped, and then is one that died.
+    """
+    watch = HangWatch(patience_s=patience_s, starting_s=starting_s)
+    asked_at = 0.0
     wanted = {daemon.name for daemon in wanted_daemons(layout)}
     pause_s, started_at = 0.0, time.monotonic()
     while is_wanted(layout):
         present = running(layout)
         dead = wanted - present.keys()
         if not dead:
+            if time.monotonic() - asked_at > min(_ASK_AGAIN_S, patience_s):
+                with suppress(Conflict):
+                    stop_hung(layout, not_ready(layout), watch, say, time.monotonic())
+                asked_at = time.monotonic()
             # Wakes at once when one of them ends, and now and then to see whether it was `down`.
             processes.wait_for_any(present.values(), _LOOK_AGAIN_S)
             continue
