@@ -119,9 +119,12 @@ cluster-up: dev ## a single-host cluster for development and tests: HDFS, HBase,
 cluster-down: dev ## stop it; what it holds stays
 	@$(VENV)/bin/pinakes cluster down $(CLUSTER_FOLDER)
 
-.PHONY: bundle browsers
-bundle: ## the environment as one archive, for jobs (comes with its issue)
+.PHONY: bundle
+bundle: dev ## the environment as one archive, for jobs; in build/
+	@$(PYTHON) -m pinakes.mr_jobs.environment build
+
+.PHONY: browsers
 browsers: ## browsers for qa (comes with its issue)
-bundle browsers:
+browsers:
 	@echo "make $@ is not built yet; it comes with its issue" >&2
 	exit 2

@@ -1,6 +1,11 @@
 """Thin mrjob and Spark jobs: decode a line, call a pure function, encode, count.
 
-Layer: below `pinakes.qa`, above `pinakes.profile`.  Will hold one module a job, run as
-`python -m pinakes.mr_jobs.NAME -r inline|local|hadoop INPUT` or by `spark-submit`; needs
-the extra `jobs` or `spark`.  Nothing is built yet.
+Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; of what is in it
+only `manifest` and what it runs in is built.
+
+- `manifest`: a job; each is a module, and runs by itself, too:
+  `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
+- `archive_job`: what they share; `heartbeat`: how a task says that it is alive
+- `running`: one job from its inputs to its report; `packing`: gigabytes a map
+- `submission`: what Hadoop is told; `environment`: what tasks run in
 """

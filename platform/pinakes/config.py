@@ -217,6 +217,19 @@ class Configuration:
     bulk_bytes: int = _setting(
         parse_size, 4 << 30, "compressed rows, at most, that are loaded in bulk at once"
     )
+    job_folder: str | None = _setting(
+        _optional(_parse_text),
+        None,
+        "folder in HDFS for the environments of jobs and what passes between their steps",
+    )
+    job_python: str = _setting(
+        _parse_text,
+        f"python{sys.version_info[0]}.{sys.version_info[1]}",
+        "interpreter of tasks of jobs, as their hosts know it; of this version",
+    )
+    job_streaming_jar: Path | None = _setting(
+        _parse_path, None, "hadoop-streaming-….jar; searched for in HADOOP_HOME where unset"
+    )
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def values(self) -> dict[str, object]:

@@ -10,9 +10,9 @@ Layer: below `mr_jobs`, `qa` and `cli`, above everything that works on stores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pinakes.archive_store.hdfs_connection import HdfsConnection, parse_web
@@ -88,6 +88,29 @@ def open_archive(
         yield archive
 
 
+@contextmanager
+def open_folder(place: str, configuration: Configuration) -> Iterator[ArchiveStore]:
+    """An archive store in another folder than the store's own, there or not yet.
+
+    `place` is a path, `file://…`, or, with the cluster profile, `hdfs://…`, on whichever
+    cluster.
+
+    Raises:
+        ConfigError: for any other.
+    """
+    if "://" not in place or place.startswith("file://"):
+        yield LocalArchiveStore(Path(place.removeprefix("file://")))
+        return
+    if configuration.profile == "embedded" or not place.startswith("hdfs://"):
+        raise ConfigError("not a folder, nor, with profile = cluster, hdfs://…", file=place)
+    from pinakes.archive_store.hdfs import HdfsArchiveStore
+
+    # It may be another cluster, with other web servers: what was written is read back.
+    connection = replace(hdfs_connection(configuration), url=place, web=())
+    with closing(HdfsArchiveStore(connection)) as folder:
+        yield folder
+
+
 def schema_of(configuration: Configuration) -> Schema:
     """The schema that this configuration declares."""
     return declared_schema(configuration.cell_versions)
@@ -95,9 +118,14 @@ def schema_of(configuration: Configuration) -> Schema:
 
 @contextmanager
 def open_schema_admin(
-    configuration: Configuration, *, splits: Mapping[str, Sequence[bytes]] | None = None
+    configuration: Configuration,
+    *,
+    splits: Mapping[str, Sequence[bytes]] | None = None,
+    on_wait: Callable[[str], None] = lambda _: None,
 ) -> Iterator[SchemaAdmin]:
-    """Who makes and upgrades the tables; `splits` are the cuts of new ones, on HBase.
+    """Who makes and upgrades the tables; on HBase, `splits` are the cuts of new ones.
+
+    `on_wait` is told for what a slow HBase is waited.
 
     Raises:
         ConfigError: where the cluster profile names no Thrift 2 server.
@@ -114,7 +142,7 @@ def open_schema_admin(
             "or compared: start one for it, or give the lines of `pinakes init --print` to an "
             "administrator of HBase"
         )
-    with closing(HBaseSchemaAdmin(connection, splits=splits)) as admin:
+    with closing(HBaseSchemaAdmin(connection, splits=splits, on_wait=on_wait)) as admin:
         yield admin
 
 

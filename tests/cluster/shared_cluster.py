@@ -22,7 +22,7 @@ from pinakes.cluster.client_settings import client_settings
 from pinakes.cluster.jars import Programs, have_programs
 from pinakes.cluster.layout import Layout
 from pinakes.cluster.operate import down, up
-from pinakes.cluster.preparation import prepare
+from pinakes.cluster.preparation import job_settings_of, prepare
 from pinakes.cluster.state import have_layout, locked, read_layout
 from pinakes.config import user_folder
 
@@ -48,7 +48,7 @@ class RunningCluster:
 
     def settings(self, name: str) -> dict[str, str]:
         """Settings of Pinakes for a store of this name here."""
-        return client_settings(self.layout, name)
+        return client_settings(self.layout, name, jobs=job_settings_of(self.programs))
 
     @contextmanager
     def used(self, *, alone: bool) -> Iterator[None]:

@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pinakes.cli.exits import Exit
-from pinakes.cli.manifest_file import Job, write_manifest
 from pinakes.cli.options import add_inputs, configuration_of, input_names
 from pinakes.cli.output import Console
 from pinakes.cli.output_file import output_file
 from pinakes.errors import ConfigError, InputRefused, PinakesError
+from pinakes.index.manifest_file import ALGORITHMS, ManifestForm, iter_manifest_pieces
 from pinakes.ingest.inputs import iter_inputs
+from pinakes.warc.source import open_source
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-
-ALGORITHMS = ("sha1", "sha256", "sha512", "md5")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +57,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.records and (arguments.trust_declared or arguments.digest != "sha1"):
         raise ConfigError("--records computes SHA-256, and takes neither digest option")
     configuration = configuration_of(arguments)
-    job = Job(
+    form = ManifestForm(
         algorithm=arguments.digest,
         plain=arguments.plain,
         records=arguments.records,
@@ -74,11 +73,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     with output_file(arguments.output, console) as out, _rare_collections():
         if configuration.jobs > 1 and len(names) > 1:
             folder = configuration.temp_dir
-            _write_in_parallel(names, job, configuration.jobs, folder, out, problems, console)
+            _write_in_parallel(names, form, configuration.jobs, folder, out, problems, console)
         else:
             with console.progress("manifest", total=_total_bytes(names)) as progress:
                 for name in names:
-                    for problem in write_manifest(name, job, out.write, progress.advance):
+                    pieces = iter_manifest_pieces(open_source(name), name, form, progress.advance)
+                    for problem in _written(pieces, out):
                         problems.name(problem)
     return Exit.SOME_FAILED if problems.found else Exit.DONE
 
@@ -128,7 +128,7 @@ def _total_bytes(names: Iterable[str]) -> int:
 
 def _write_in_parallel(
     names: list[str],
-    job: Job,
+    form: ManifestForm,
     processes: int,
     temp_dir: Path | None,
     out: BinaryIO,
@@ -148,7 +148,7 @@ def _write_in_parallel(
         parts = [Path(folder, str(number)) for number in range(len(names))]
         with process_pool(min(processes, len(names))) as pool:
             work: dict[int, Future[list[PinakesError]]] = {
-                number: pool.submit(write_part, names[number], job, parts[number])
+                number: pool.submit(write_part, names[number], form, parts[number])
                 for number in sorted(range(len(names)), key=lambda n: (-sizes[n], n))
             }
             with console.progress("manifest", total=sum(sizes)) as progress:
@@ -161,11 +161,16 @@ def _write_in_parallel(
                     progress.advance(sizes[number])
 
 
-def write_part(name: str, job: Job, part: Path) -> list[PinakesError]:
+def write_part(name: str, form: ManifestForm, part: Path) -> list[PinakesError]:
     """In a process of its own: one file's lines into `part`; what was wrong with it."""
     with part.open("wb") as out, _rare_collections():
-        return list(write_manifest(name, job, out.write, _no_progress))
+        return list(_written(iter_manifest_pieces(open_source(name), name, form), out))
 
 
-def _no_progress(count: int) -> None:
-    pass
+def _written(pieces: Iterable[bytes | PinakesError], out: BinaryIO) -> Iterator[PinakesError]:
+    """Write the lines; what was wrong."""
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            out.write(piece)
+        else:
+            yield piece

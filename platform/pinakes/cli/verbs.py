@@ -42,6 +42,7 @@ VERBS = MappingProxyType(
         "fsck": Verb("pinakes.cli.fsck", "do rows and files agree; mend what died half-way"),
         "backup": Verb("pinakes.cli.backup", "copy rows and files of a moment to another place"),
         "restore-backup": Verb("pinakes.cli.restore_backup", "make an empty store of a backup"),
+        "job": Verb("pinakes.cli.job", "run a job: here, in several processes, or on YARN"),
         "cluster": Verb("pinakes.cli.cluster", "real servers on this host, to develop and test"),
     }
 )

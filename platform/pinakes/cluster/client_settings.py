@@ -1,18 +1,23 @@
-"""The settings by which Pinakes itself is a client of a cluster: `conf/pinakes.toml`.
-
-Pure.
-"""
+"""The settings by which Pinakes itself is a client of a cluster: `conf/pinakes.toml`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 
 from pinakes.cluster.layout import Layout
+from pinakes.errors import ConfigError
 
 
-def client_settings(layout: Layout, name: str = "pinakes") -> dict[str, str]:
-    """A store's settings: its tables begin with `NAME:`, and `/NAME` in HDFS has its files."""
+def client_settings(
+    layout: Layout, name: str = "pinakes", *, jobs: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
+    """A store's settings: its tables begin with `NAME:`, and `/NAME` in HDFS has its files.
+
+    `jobs` are those of `job_settings`.
+    """
     admin = {"hbase_admin": layout.address("thrift2")} if "thrift2" in layout.parts else {}
     return {
         "profile": "cluster",
@@ -24,7 +29,16 @@ def client_settings(layout: Layout, name: str = "pinakes") -> dict[str, str]:
         "hdfs": f"hdfs://{layout.address('namenode')}/{name}",
         "hdfs_web": f"http://{layout.address('namenode-http')}",
         "hdfs_config": str(layout.conf),
+        **jobs,
     }
+
+
+def job_settings(hadoop_jars: Path, python: Path) -> dict[str, str]:
+    """What jobs need to know of this host; `Raises` ConfigError without the streaming jar."""
+    found = sorted(hadoop_jars.glob("hadoop-streaming-*.jar"))
+    if not found:
+        raise ConfigError(f"there is no hadoop-streaming jar in {hadoop_jars}")
+    return {"job_streaming_jar": str(found[-1]), "job_python": str(python)}
 
 
 def settings_file(settings: Mapping[str, str]) -> str:

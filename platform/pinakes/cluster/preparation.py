@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from pinakes.cluster.client_settings import client_settings, settings_file
+from pinakes.cluster.client_settings import client_settings, job_settings, settings_file
 from pinakes.cluster.commands import command_files
 from pinakes.cluster.daemons import DAEMONS, Daemon, command
 from pinakes.cluster.jars import Programs
@@ -28,12 +29,21 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
         (layout.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
     for name, text in site_files(layout, programs.jars["hadoop"]).items():
         _write(layout.conf / name, text)
-    settings = {**client_settings(layout), "store": str(layout.folder / "store")}
+    settings = {
+        **client_settings(layout, jobs=job_settings_of(programs)),
+        "store": str(layout.folder / "store"),
+    }
     _write(layout.conf / "pinakes.toml", settings_file(settings))
     for name, text in command_files(layout, programs).items():
         _write(layout.bin / name, text, mode=0o755)
     if not (layout.data / "namenode").exists():
         _format(layout, programs, say)
+
+
+def job_settings_of(programs: Programs) -> dict[str, str]:
+    """How jobs of ours run here: by this Python, not that of its virtual environment."""
+    python: str = getattr(sys, "_base_executable", sys.executable)
+    return job_settings(programs.jars["hadoop"], Path(python))
 
 
 def _write(file: Path, text: str, *, mode: int = 0o644) -> None:

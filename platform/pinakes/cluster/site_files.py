@@ -112,8 +112,11 @@ def _yarn(layout: Layout, hadoop_jars: Path) -> dict[str, object]:
         "yarn.nodemanager.resource.memory-mb": 4096,
         "yarn.nodemanager.resource.cpu-vcores": 4,
         "yarn.scheduler.minimum-allocation-mb": 256,
-        "yarn.nodemanager.pmem-check-enabled": False,
+        # What a container really takes is checked, as anywhere else; addresses are no memory.
+        "yarn.nodemanager.pmem-check-enabled": True,
         "yarn.nodemanager.vmem-check-enabled": False,
+        # So that the log of a failed task can be asked for.
+        "yarn.log-aggregation-enable": True,
         # By default a node with a disk 90% full takes no jobs, and says so nowhere near.
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.5,
         "yarn.application.classpath": f"{layout.conf}:{hadoop_jars}/*",
@@ -127,11 +130,11 @@ def _mapreduce(layout: Layout, hadoop_jars: Path) -> dict[str, object]:
         "mapreduce.application.classpath": f"{layout.conf}:{hadoop_jars}/*",
         "mapreduce.shuffle.port": layout.port("nodemanager-shuffle"),
         "yarn.app.mapreduce.am.staging-dir": "/tmp/staging",
-        "yarn.app.mapreduce.am.resource.mb": 512,
+        "yarn.app.mapreduce.am.resource.mb": 768,
         "yarn.app.mapreduce.am.command-opts": f"-Xmx384m {opened}",
-        "mapreduce.map.memory.mb": 512,
+        "mapreduce.map.memory.mb": 768,
         "mapreduce.map.java.opts": f"-Xmx384m {opened}",
-        "mapreduce.reduce.memory.mb": 512,
+        "mapreduce.reduce.memory.mb": 768,
         "mapreduce.reduce.java.opts": f"-Xmx384m {opened}",
     }
 

@@ -1,9 +1,10 @@
-"""The manifest of one archive file, as bytes, in pieces: what `pinakes manifest` repeats."""
+"""The manifest of one archive file, as bytes, in pieces: what the verb and the job repeat."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -15,15 +16,16 @@ from pinakes.index.record_lines import RecordLine, format_record_line, iter_reco
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 # Lines are formatted together: one at a time, between two bodies that are inflated and hashed,
 # the formatter's own code is out of the cache each time, and takes twice as long.
 _LINES_A_PIECE = 256
 Line = ManifestLine | RecordLine
+ALGORITHMS = ("sha1", "sha256", "sha512", "md5")
 
 
-class Job(NamedTuple):
+class ManifestForm(NamedTuple):
     """What to write of each file; a tuple, since it is sent to other processes."""
 
     algorithm: str
@@ -35,22 +37,26 @@ class Job(NamedTuple):
     now: datetime
 
 
-def write_manifest(
-    name: str, job: Job, write: Callable[[bytes], object], advance: Callable[[int], None]
-) -> Iterator[PinakesError]:
-    """Write the lines of one file; yield what was wrong with it, when it is known.
+def iter_manifest_pieces(
+    opened: AbstractContextManager[Source],
+    name: str,
+    form: ManifestForm,
+    advance: Callable[[int], None] = lambda count: None,
+) -> Iterator[bytes | PinakesError]:
+    """The lines of one file, some hundred at a time, and what was wrong with it, when known.
 
-    `advance` is told of bytes read.  Lines that were written before a file turned out to
-    change under the reader stay written: the refusal says so.
+    `opened` opens the file when it is entered, and `name` is what the lines call it;
+    `advance` is told of bytes read.  Lines that came before a file turned out to change
+    under the reader have come: the refusal says so.
     """
     stretches: list[DamagedStretch] = []
-    format_one = _formatter(job)
+    format_one = _formatter(form)
     try:
-        with open_source(name) as source:
-            lines = _iter_lines(source, name, job, stretches.append)
+        with opened as source:
+            lines = _iter_lines(source, name, form, stretches.append)
             told = 0
             while piece := list(islice(lines, _LINES_A_PIECE)):
-                write("".join([f"{text}\n" for text in map(format_one, piece)]).encode("utf-8"))
+                yield "".join([f"{text}\n" for text in map(format_one, piece)]).encode("utf-8")
                 yield from _taken(stretches, name)
                 advance(source.position - told)
                 told = source.position
@@ -69,23 +75,23 @@ def _taken(stretches: list[DamagedStretch], name: str) -> Iterator[PinakesError]
 
 
 def _iter_lines(
-    source: Source, name: str, job: Job, on_damage: Callable[[DamagedStretch], None]
+    source: Source, name: str, form: ManifestForm, on_damage: Callable[[DamagedStretch], None]
 ) -> Iterator[Line]:
-    if job.records:
+    if form.records:
         intact = _intact(iter_records(source, digests=()), on_damage)
         return iter_record_lines(intact, file=name)
     lines = iter_manifest(
-        iter_records(source, digests=(job.algorithm,), pass_over_gets=True),
+        iter_records(source, digests=(form.algorithm,), pass_over_gets=True),
         file=name,
-        algorithm=job.algorithm,
-        now=job.now,
-        trust_declared=job.trust_declared,
+        algorithm=form.algorithm,
+        now=form.now,
+        trust_declared=form.trust_declared,
         on_damage=on_damage,
     )
-    if job.plain:
+    if form.plain:
         # Its readers know neither our fields nor revisits.
         lines = (line for line in lines if line.skip is None and line.type is None)
-    return lines if job.keep_empty else (line for line in lines if line.size)
+    return lines if form.keep_empty else (line for line in lines if line.size)
 
 
 def _intact(items: Iterable[Item], on_damage: Callable[[DamagedStretch], None]) -> Iterator[Item]:
@@ -96,12 +102,12 @@ def _intact(items: Iterable[Item], on_damage: Callable[[DamagedStretch], None]) 
             yield item
 
 
-def _formatter(job: Job) -> Callable[..., str]:
-    if job.as_json:
+def _formatter(form: ManifestForm) -> Callable[..., str]:
+    if form.as_json:
         return _as_json
-    if job.records:
+    if form.records:
         return format_record_line
-    return partial(format_line, plain=True) if job.plain else format_line
+    return partial(format_line, plain=True) if form.plain else format_line
 
 
 def _as_json(line: Line) -> str:

@@ -1,0 +1,149 @@
+"""What all jobs over archive files share: lines as bytes, stores, a heartbeat, findings.
+
+A task writes nothing but its output: lines to standard output, and files below the folder
+that the framework gives each attempt and takes over when it is the one that counts
+(`mapreduce.task.output.dir`).  So two attempts at a task do no harm.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from uuid import uuid4
+
+from mrjob.compat import jobconf_from_env
+from mrjob.job import MRJob
+from mrjob.protocol import BytesProtocol, BytesValueProtocol
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.config import Configuration, load_configuration
+from pinakes.errors import PinakesError
+from pinakes.mr_jobs.heartbeat import Heartbeat
+from pinakes.profile import open_archive, open_folder
+from pinakes.warc.source import Source, open_source
+
+GROUP = "pinakes"
+PROBLEMS = "problems: "
+FINDINGS = "findings"
+FILES = "files read"
+LINES_ONLY: Mapping[str, str] = MappingProxyType(
+    {"mapreduce.output.textoutputformat.separator": ""}
+)
+"""For jobs whose last step writes lines: else Hadoop puts a tab behind each."""
+
+
+class ArchiveJob(MRJob):  # type: ignore[misc]
+    """A job whose lines are bytes, a tab between key and value."""
+
+    INPUT_PROTOCOL = BytesValueProtocol
+    INTERNAL_PROTOCOL = BytesProtocol
+    OUTPUT_PROTOCOL = BytesValueProtocol
+
+    options: Namespace
+    task: Task
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg(
+            "--settings", help="the configuration, as pinakes.toml: how stores are reached"
+        )
+        self.add_passthru_arg(
+            "--stored",
+            action="store_true",
+            help="names are those of files in the store, and neither paths nor hdfs://…",
+        )
+
+    def begin_task(self) -> None:
+        """Open what a mapper or reducer works with, as `task`; for its `init`."""
+        file = Path(self.options.settings) if self.options.settings is not None else None
+        # Neither the environment of a host nor a file that lies about on it says anything.
+        configuration = load_configuration(file, environment={}, folder=Path("/"))
+        self.task = Task(self, configuration, stored=self.options.stored)
+        self.task.__enter__()
+
+    def end_task(self) -> None:
+        """Close it again, everything written; for its `final`."""
+        self.task.__exit__(None, None, None)
+
+
+class Task:
+    """One attempt at a task; a context manager.  Not for several threads."""
+
+    def __init__(self, job: ArchiveJob, configuration: Configuration, *, stored: bool) -> None:
+        self._job = job
+        self._configuration = configuration
+        self._stored = stored
+        self._stack = ExitStack()
+        self._readers: dict[str, ArchiveReader] = {}
+        self._findings: list[str] = []
+        self.heartbeat = Heartbeat(job.set_status)
+
+    def __enter__(self) -> Task:
+        self._stack.enter_context(self.heartbeat)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        with self._stack:
+            if kind is None and self._findings:
+                self._write_findings()
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Source]:
+        """An archive file, by its name in the store, its path or its hdfs:// URL."""
+        with self._open(name) as source:
+            self.heartbeat.watch(lambda: source.position)
+            yield source
+
+    @contextmanager
+    def _open(self, name: str) -> Iterator[Source]:
+        if not self._stored and "://" not in name:
+            with open_source(name) as source:
+                yield source
+            return
+        folder, _, base = ("", "", name) if self._stored else name.rpartition("/")
+        with self._reader(folder).open(base) as file:
+            yield Source(file, name=name)
+
+    def _reader(self, folder: str) -> ArchiveReader:
+        reader = self._readers.get(folder)
+        if reader is None:
+            opened = (
+                open_folder(folder, self._configuration)
+                if folder
+                else open_archive(self._configuration)
+            )
+            reader = self._readers[folder] = self._stack.enter_context(opened)
+        return reader
+
+    def count(self, name: str, amount: int = 1) -> None:
+        """Add to a counter of the job's: once for a file, never once for a record."""
+        self._job.increment_counter(GROUP, name, amount)
+
+    def find(self, problem: PinakesError) -> None:
+        """Count something that is wrong by its class, and keep what it says for the report."""
+        self.count(f"{PROBLEMS}{type(problem).__name__}")
+        self._findings.append(
+            json.dumps(
+                {
+                    "class": type(problem).__name__,
+                    "file": problem.file,
+                    "offset": problem.offset,
+                    "message": problem.message,
+                }
+            )
+        )
+
+    def _write_findings(self) -> None:
+        # A name with `_` before it is no input of a next job.
+        name = f"_{FINDINGS}-{jobconf_from_env('mapreduce.task.id')}.jsonl"
+        folder = jobconf_from_env("mapreduce.task.output.dir")
+        with (
+            open_folder(folder, self._configuration) as output,
+            output.create_aside(uuid4().hex) as aside,
+        ):
+            aside.file.write("".join(f"{line}\n" for line in self._findings).encode())
+            aside.publish(name)

@@ -1,0 +1,106 @@
+"""How a job of ours is handed to Hadoop: its environment, its settings, its limits.
+
+    JOB_FOLDER/environments/environment-HASH.tar.gz      once for each state of what is installed
+    JOB_FOLDER/tmp/…                                     what passes between steps, by mrjob
+
+Everything that differs between runners is here; the jobs themselves do not know where they run.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError
+from pinakes.mr_jobs.environment import Environment
+from pinakes.profile import open_folder
+
+ENVIRONMENTS = "environments"
+UNPACKED = "environment"
+"""The folder, in that of a task, where the environment is."""
+
+TASK_MEMORY_MB = 1024
+JVM_MEMORY_MB = 256
+"""Of those, what the JVM takes that feeds the task; the rest is Python's."""
+
+
+def job_folder(configuration: Configuration) -> str:
+    """The folder in HDFS that jobs use.
+
+    Raises:
+        ConfigError: where there is no HDFS.
+    """
+    if configuration.job_folder is not None:
+        return configuration.job_folder.rstrip("/")
+    if configuration.profile != "cluster" or configuration.hdfs is None:
+        raise ConfigError("jobs run on Hadoop with profile = cluster")
+    return f"{configuration.hdfs.rstrip('/')}-jobs"
+
+
+def settings_text(configuration: Configuration) -> str:
+    """The configuration in force, as a pinakes.toml for tasks; a JSON string is a TOML string."""
+    lines = []
+    for name, value in configuration.values().items():
+        if configuration.origins.get(name, "default") == "default" or value is None:
+            continue
+        given = value if isinstance(value, (int, float)) else str(value)
+        lines.append(f"{name} = {json.dumps(given)}\n")
+    return "".join(lines)
+
+
+def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:
+    """Put the environment there, unless it is; two at once do no harm."""
+    name = environment.archive_name
+    if folder.size(name) is not None:
+        return
+    with folder.create_aside(uuid4().hex) as aside:
+        environment.pack(aside.file)
+        aside.publish(name)
+
+
+def hadoop_arguments(configuration: Configuration) -> list[str]:
+    """The words that make a job of mrjob's run on YARN; the environment is there afterwards."""
+    home = job_folder(configuration)
+    environment = Environment()
+    with open_folder(f"{home}/{ENVIRONMENTS}", configuration) as folder:
+        ensure_environment(folder, environment)
+    jar = configuration.job_streaming_jar
+    return [
+        *("--runner", "hadoop", "--no-conf", "--no-bootstrap-mrjob"),
+        *("--hadoop-bin", configuration.hadoop_command),
+        *(("--hadoop-streaming-jar", str(jar)) if jar is not None else ()),
+        *("--hadoop-tmp-dir", f"{home}/tmp"),
+        *("--python-bin", configuration.job_python),
+        *("--archives", f"{home}/{ENVIRONMENTS}/{environment.archive_name}#{UNPACKED}"),
+        *_task_environment(),
+        *_limits(),
+    ]
+
+
+def _task_environment() -> list[str]:
+    variables = {
+        "PYTHONPATH": UNPACKED,
+        "PYTHONNOUSERSITE": "1",
+        # What is unpacked is shared by the tasks of a host, and not theirs to write in.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return [word for name, value in variables.items() for word in ("--cmdenv", f"{name}={value}")]
+
+
+def _limits() -> list[str]:
+    """Python is a child of the task's JVM, and YARN counts what both take."""
+    values = {}
+    for kind in ("map", "reduce"):
+        values[f"mapreduce.{kind}.memory.mb"] = str(TASK_MEMORY_MB)
+        values[f"mapreduce.{kind}.java.opts"] = f"-Xmx{JVM_MEMORY_MB}m"
+    return [word for name, value in values.items() for word in ("-D", f"{name}={value}")]
+
+
+def write_settings(configuration: Configuration, folder: Path) -> Path:
+    """The file of settings that goes with a job."""
+    path = folder / "settings.toml"
+    path.write_text(settings_text(configuration), encoding="utf-8")
+    return path

@@ -1,0 +1,73 @@
+"""`pinakes job`: any job, on any runner."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from importlib import import_module
+
+from pinakes.cli.exits import Exit
+from pinakes.cli.options import add_inputs, add_settings, configuration_of, input_names
+from pinakes.cli.output import Console
+from pinakes.cli.output_file import output_file
+from pinakes.errors import MissingExtra
+
+JOBS = {"manifest": ("pinakes.mr_jobs.manifest", "ManifestJob")}
+RUNNERS = ("inline", "local", "hadoop")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Which job, on what, where."""
+    parser.add_argument("name", metavar="NAME", choices=sorted(JOBS), help=", ".join(sorted(JOBS)))
+    add_inputs(parser, "INPUT", "archive files: paths, or hdfs://…")
+    parser.add_argument(
+        "--stored", action="store_true", help="inputs are names of files in the store"
+    )
+    parser.add_argument(
+        "--runner",
+        choices=RUNNERS,
+        default="inline",
+        help="in this process, in several on this host, or on YARN (default: inline)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
+    )
+    parser.add_argument(
+        "--options", metavar="TEXT", default="", help="the job's own: '--digest sha256'"
+    )
+    add_settings(parser, "store", "job_folder", "job_python", "job_streaming_jar")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Run it; name what it found wrong."""
+    try:
+        from pinakes.mr_jobs.running import JobRequest, run_job
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("pinakes"):
+            raise
+        raise MissingExtra(f"jobs need {error.name}: pip install 'pinakes[jobs]'") from error
+    module, name = JOBS[arguments.name]
+    request = JobRequest(
+        job=getattr(import_module(module), name),
+        names=list(input_names(arguments)),
+        options=shlex.split(arguments.options),
+        stored=arguments.stored,
+    )
+    configuration = configuration_of(arguments)
+    with (
+        output_file(arguments.output, console) as out,
+        console.progress(arguments.name, total=100, unit="percent") as progress,
+    ):
+        told = 0.0
+
+        def advance(percent: float) -> None:
+            nonlocal told
+            progress.advance(int(percent) - int(told))
+            told = percent
+
+        report = run_job(request, arguments.runner, configuration, out, on_percent=advance)
+    for problem in report.findings:
+        console.warn(problem)
+    for counter, count in sorted(report.counts.items()):
+        console.say(f"{counter}: {count:,}")
+    return Exit.SOME_FAILED if report.findings else Exit.DONE

@@ -1,0 +1,84 @@
+"""Jobs on real YARN, whose tasks know nothing of this environment but what is sent along."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+import pytest
+from archive_builders import warc
+
+from pinakes.archive_store.hdfs import HdfsArchiveStore
+from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.cli import main
+from pinakes.config import load_configuration
+from pinakes.profile import hdfs_connection
+
+if TYPE_CHECKING:
+    from shared_cluster import RunningCluster
+
+FILES = 4
+NOW = "--now 2026-01-01T00:00:00+00:00"
+
+
+@pytest.fixture
+def settings(cluster: RunningCluster, tmp_path: Path) -> Iterator[Path]:
+    """A pinakes.toml for a store of its own, four files and a damaged one in its archive."""
+    values = cluster.settings(f"jobs{token_hex(4)}")
+    # One environment for all runs of the tests: it is named by what is in it.
+    values["job_folder"] = f"{values['hdfs'].rpartition('/')[0]}/test-jobs"
+    file = tmp_path / "pinakes.toml"
+    file.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
+    connection = hdfs_connection(load_configuration(file, environment={}))
+    with closing(HdfsArchiveStore(connection)) as archive:
+        for number in range(FILES):
+            members = [gzip.compress(warc(number=10 * number + n)) for n in range(5)]
+            if number == FILES - 1:
+                members.insert(2, b"rubbish" * 9)
+            with archive.create_aside(token_hex(4)) as aside:
+                aside.file.write(b"".join(members))
+                aside.publish(f"spring/é {number}.warc.gz")
+    yield file
+    with closing(HdfsCalls(connection)) as calls:
+        calls.ask("", lambda client: client.delete(connection.folder, True))
+
+
+def names(*, url: str = "") -> list[str]:
+    return [f"{url}spring/é {number}.warc.gz" for number in range(FILES)]
+
+
+def lines_of(capsysbinary: pytest.CaptureFixture[bytes], *words: str) -> list[bytes]:
+    assert main(list(words)) == 3
+    told = capsysbinary.readouterr()
+    assert b"rubbish" not in told.err
+    assert f"files read: {FILES}".encode() in told.err
+    assert told.err.count(b"pinakes: warning: ") == 1
+    return sorted(told.out.splitlines())
+
+
+def test_the_manifest_is_the_same_wherever_it_is_made(
+    settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    job = ("--config", str(settings), "job", "manifest", "--options", NOW, "--stored", *names())
+    here = lines_of(capsysbinary, *job, "--runner", "inline")
+    assert len(here) == 5 * FILES
+    assert lines_of(capsysbinary, *job, "--runner", "local") == here
+    assert lines_of(capsysbinary, *job, "--runner", "hadoop") == here
+
+
+def test_a_task_that_fails_is_quoted(
+    settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    options = "--now yesterday -D mapreduce.map.maxattempts=1"
+    url = load_configuration(settings, environment={}).hdfs
+    job = ("job", "manifest", "--runner", "hadoop", "--options", options, *names(url=f"{url}/"))
+    assert main(["--config", str(settings), *job]) == 4
+    told = capsysbinary.readouterr()
+    assert told.out == b""
+    assert b"the job failed (application_" in told.err
+    assert b"Invalid isoformat string: 'yesterday'" in told.err

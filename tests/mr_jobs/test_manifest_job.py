@@ -1,0 +1,62 @@
+"""The manifest job writes what the verb writes, wherever it runs."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from archive_builders import warc
+
+from pinakes.cli import main
+
+NOW = ("--options", "--now 2026-01-01T00:00:00+00:00")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Three that are well, one damaged in the middle, one that is not there."""
+    folder = tmp_path / "with space"
+    folder.mkdir()
+    names = []
+    for number in range(3):
+        members = [gzip.compress(warc(number=10 * number + n)) for n in range(5)]
+        path = folder / f"é-{number}.warc.gz"
+        path.write_bytes(b"".join(members))
+        names.append(str(path))
+    whole = gzip.compress(warc(number=99))
+    (folder / "damaged.warc.gz").write_bytes(whole + b"rubbish" * 9 + whole)
+    return [*names, str(folder / "damaged.warc.gz"), str(folder / "none.warc.gz")]
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_it_writes_what_the_verb_writes(
+    runner: str, files: list[str], tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["manifest", *files]) == 3
+    by_verb = capsysbinary.readouterr()
+    out = tmp_path / "lines"
+    assert main(["job", "manifest", *files, "--runner", runner, "-o", str(out), *NOW]) == 3
+    told = capsysbinary.readouterr()
+    lines = by_verb.out.splitlines()
+    assert len(lines) == 17
+    assert sorted(out.read_bytes().splitlines()) == sorted(lines)
+    warnings = [line for line in by_verb.err.splitlines() if line.startswith(b"pinakes: warning")]
+    assert len(warnings) == 2
+    assert set(warnings) <= set(told.err.splitlines())
+    assert b"files read: 5" in told.err
+
+
+def test_options_of_the_job_reach_it(
+    files: list[str], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["manifest", "--digest", "sha256", files[0]]) == 0
+    by_verb = capsysbinary.readouterr().out
+    assert main(["job", "manifest", files[0], "--options", "--digest sha256 " + NOW[1]]) == 0
+    assert capsysbinary.readouterr().out == by_verb
+
+
+def test_a_name_that_cannot_be_listed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a\nb.warc"
+    path.write_bytes(warc())
+    assert main(["job", "manifest", str(path)]) == 3
