@@ -18,7 +18,7 @@ from shared_cluster import RunningCluster
 
 from pinakes.archive_store.hdfs import HdfsArchiveStore
 from pinakes.archive_store.hdfs_connection import HdfsConnection
-from pinakes.archive_store.port import ASIDE
+from pinakes.archive_store.port import ASIDE, WritingLost
 from pinakes.cluster.layout import DATA_NODES
 from pinakes.cluster.state import running
 from pinakes.errors import StoreUnavailable
@@ -42,6 +42,17 @@ def store(connection: HdfsConnection) -> Iterator[HdfsArchiveStore]:
 
 def kill(cluster: RunningCluster, server: str) -> None:
     os.kill(running(cluster.layout)[server].pid, signal.SIGKILL)
+
+
+@contextmanager
+def hanging(cluster: RunningCluster, server: str) -> Iterator[None]:
+    """The server answers nothing meanwhile, and is there."""
+    pid = running(cluster.layout)[server].pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def put_at_last(store: HdfsArchiveStore, name: str, content: bytes) -> None:
@@ -129,3 +140,69 @@ def test_a_data_node_is_killed_while_files_are_written_and_read(
             assert file.read() == LARGE * 3
     assert [file.name for file in store.list()] == sorted([*landing.put, "meanwhile", "old"])
     assert list(store.list(ASIDE)) == []
+
+
+def test_a_data_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnection) -> None:
+    """What was being written to it is lost, and can be written anew; reading goes elsewhere."""
+
+    def write_while_one_hangs(store: HdfsArchiveStore) -> None:
+        with store.create_aside("lost") as aside:
+            aside.file.write(LARGE)
+            with hanging(cluster_alone, "datanode2"):
+                aside.file.write(LARGE)
+                aside.crc32()
+
+    # By the cluster's settings a client waits 20 s for a data node, and not a minute.
+    own = replace(connection, config_folder=cluster_alone.layout.conf, replication=DATA_NODES)
+    with (
+        closing(HdfsArchiveStore(replace(own, patience_s=300.0))) as patient,
+        closing(HdfsArchiveStore(replace(own, patience_s=5.0))) as hasty,
+    ):
+        put_file(patient, "old", LARGE)
+        with pytest.raises(WritingLost):
+            write_while_one_hangs(hasty)
+        with hanging(cluster_alone, "datanode2"):
+            put_at_last(patient, "new", LARGE)
+            for name in ("new", "old"):
+                with patient.open(name) as file:
+                    assert file.read() == LARGE
+        assert [file.name for file in patient.list()] == ["new", "old"]
+
+
+def test_the_name_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnection) -> None:
+    with (
+        closing(HdfsArchiveStore(replace(connection, patience_s=120.0))) as patient,
+        closing(HdfsArchiveStore(replace(connection, patience_s=3.0))) as hasty,
+    ):
+        put_file(patient, "a", LARGE)
+        with hanging(cluster_alone, "namenode"):
+            with pytest.raises(StoreUnavailable, match="does not answer"):
+                hasty.size("a")
+            with pytest.raises(StoreUnavailable, match="does not answer"):
+                hasty.open("a")
+        with patient.create_aside("t") as aside:
+            aside.file.write(LARGE)
+            with hanging(cluster_alone, "namenode"):
+                finished = threading.Thread(target=aside.crc32)
+                finished.start()
+                finished.join(1.0)
+                assert finished.is_alive()
+            finished.join()
+            aside.publish("b")
+        assert [file.name for file in patient.list()] == ["a", "b"]
+
+
+def test_the_name_node_is_killed_while_a_file_is_written_and_read(
+    cluster_alone: RunningCluster, connection: HdfsConnection
+) -> None:
+    with closing(HdfsArchiveStore(replace(connection, patience_s=300.0))) as store:
+        put_file(store, "old", LARGE * 3)
+        landing = Landing(store.connection, 0)
+        with landing.going_on():
+            kill(cluster_alone, "namenode")
+            cluster_alone.up()
+        for name in ["old", *landing.put]:
+            with store.open(name) as file:
+                assert file.read() == LARGE * 3
+        assert [file.name for file in store.list()] == sorted([*landing.put, "old"])
+        assert list(store.list(ASIDE)) == []

@@ -23,10 +23,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 URI = "http://example.org/"
 
 
-def write_folder(folder: Path, *, files: int, records: int) -> None:
-    """Archive files of small pages, some of which come in every file."""
+def write_folder(folder: Path, *, files: int, records: int, first: int = 0) -> None:
+    """Archive files of small pages, some of which come in every file; numbered from `first`."""
     folder.mkdir(parents=True)
-    for file in range(files):
+    for file in range(first, first + files):
         pages = (
             page(f"{URI}{file}/{n}", b"%d" % (n * (file if n % 3 else 1))) for n in range(records)
         )

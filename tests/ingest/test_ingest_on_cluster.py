@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import pytest
-from hbase_opener import drop_tables
-from ingest_processes import call, contents, each_record_once, kill_after, start, write_folder
+from cluster_stores import found, store_on
+from ingest_processes import call, kill_after, start, write_folder
 from shared_cluster import RunningCluster
 
-from pinakes.cluster.client_settings import settings_file
-from pinakes.config import Configuration, load_configuration
-from pinakes.profile import hbase_connection, open_stores
+from pinakes.config import load_configuration
 
 FILES, RECORDS = 8, 50
 
@@ -36,33 +31,6 @@ def plain(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     assert call(folder, "ingest", str(crawl), "--crawl", "c").returncode == 0
     options = {"store": str(folder / "pinakes-store")}
     return found(load_configuration(options=options, environment={}, folder=folder))
-
-
-@contextmanager
-def store_on(cluster: RunningCluster, folder: Path) -> Iterator[Configuration]:
-    """A store of its own on the cluster, named in `folder`; its tables and files go at the end."""
-    settings = {
-        "store": str(folder / "runs"),
-        "hbase_timeout_s": "180",  # making a table takes a minute on a host with much to do
-        **cluster.settings(f"test{token_hex(4)}"),
-    }
-    (folder / "pinakes.toml").write_text(settings_file(settings))
-    configuration = load_configuration(environment={}, folder=folder)
-    try:
-        made = call(folder, "init")
-        assert made.returncode == 0, made.stderr
-        yield configuration
-        with open_stores(configuration) as stores:
-            for name, _ in list(stores.archive.list()):
-                stores.archive.delete(name)
-    finally:
-        drop_tables(hbase_connection(configuration))
-
-
-def found(configuration: Configuration) -> dict[str, Any]:
-    with open_stores(configuration) as stores:
-        assert each_record_once(stores.rows)
-        return contents(stores.rows, stores.archive)
 
 
 def test_two_ingests_of_one_folder_land_each_file_once(

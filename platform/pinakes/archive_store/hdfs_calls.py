@@ -1,5 +1,7 @@
 """Calls to HDFS through hdfs-native: a client a process, asked again while HDFS is away.
 
+A call ends when patience does, also where a server hangs and hdfs-native would wait for ever.
+
 hdfs-native keeps connections to data nodes, for all its clients, until 3 s after their last
 read; and threads, which no forked process inherits.  So a forked process makes a client of
 its own, and a fork waits until no connection is kept: one used by two processes would give
@@ -13,10 +15,12 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from pinakes.errors import ConfigError, MissingExtra
 
+from .hdfs_bounded import Bounded
 from .hdfs_connection import HdfsConnection
 from .hdfs_errors import FOREIGN, failure_of
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 5.0
+_ONCE_S = 20.0
 _KEPT_S = 3.2
 """How long hdfs-native keeps a connection (3 s, in the source of 0.14), and a little."""
 
@@ -44,10 +49,10 @@ class HdfsCalls:
                 "HDFS needs the extra `cluster`: pip install pinakes[cluster]"
             ) from error
         self._native = hdfs_native
-        self.patience_s = connection.patience_s
         self._connection = connection
         self._on_retry = on_retry
         self._lock = threading.Lock()
+        self._bounded = Bounded()
         self._client: Client | None = None
         self._pid = 0
 
@@ -61,21 +66,30 @@ class HdfsCalls:
         pauses_s = pauses(self._connection.patience_s, lambda: time.monotonic() - began)
         while True:
             try:
-                return act(self.client())
+                return self.bounded(lambda: act(self.client()), inf)
             except FOREIGN as error:
-                failure = failure_of(error, name)
-                pause_s = next(pauses_s, None) if failure.passes else None
+                # Not in a variable, or it and this frame would hold each other, and by what it
+                # was raised from the client: which a forked process must never clear away.
+                passes = failure_of(error, name).passes
+                pause_s = next(pauses_s, None) if passes else None
                 if pause_s is None:
-                    raise failure.error from error
+                    raise failure_of(error, name).error from error
                 time.sleep(pause_s)
                 self._on_retry()
 
     def once(self, name: str, act: Callable[[Client], T]) -> T:
-        """What `act` gets of a client, asked once."""
+        """What `act` gets of a client, asked once, and waited for some seconds at most."""
         try:
-            return act(self.client())
+            return self.bounded(lambda: act(self.client()), _ONCE_S)
         except FOREIGN as error:
             raise failure_of(error, name).error from error
+
+    def bounded(self, act: Callable[[], T], most_s: float) -> T:
+        """What a call of something that a client gave returns.
+
+        Raises TimeoutError where that takes longer than patience, or than `most_s`.
+        """
+        return self._bounded.call(act, min(most_s, self._connection.patience_s))
 
     def client(self) -> Client:
         """This process's own client."""
@@ -93,6 +107,7 @@ class HdfsCalls:
         """Let go of the client; a later call makes another."""
         if self._pid == os.getpid():
             self._client, self._pid = None, 0
+            self._bounded.close()
 
     def _inherit(self) -> None:
         if self._client is not None:

@@ -8,6 +8,7 @@ closed) is refused, and blocks have names of their own: so no two files' bytes a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pinakes.errors import InputRefused
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _FIRST_AHEAD_BYTES = 1 << 18
 _MOST_AHEAD_BYTES = 4 << 20
+_MOST_BYTES = 16 << 20
 _PIECE_BYTES = 1 << 20
 
 
@@ -95,19 +97,22 @@ class HdfsFile(SeekableRaw):
             self._next_ahead = _FIRST_AHEAD_BYTES
         start = self._at + len(kept)
         length = min(length, self._size - start)
-        fetched = self._calls.ask(self.name, lambda client: self._read(client, start, length))
+        end = start + length
+        # In pieces, each of which may take as long as there is patience.
+        pieces = [
+            self._calls.ask(self.name, partial(self._read, at, min(_MOST_BYTES, end - at)))
+            for at in range(start, end, _MOST_BYTES)
+        ]
+        self._ahead, self._ahead_at = b"".join([kept, *pieces] if kept else pieces), self._at
+
+    def _read(self, start: int, length: int, client: Client) -> bytes:
+        file = self._file or self._opened(client)
+        self._file = None  # where it fails, look where its blocks are now
+        fetched = bytes(file.read_range(start, length))
         if len(fetched) != length:
             raise InputRefused("the file became shorter while it was read", file=self.name)
-        self._ahead, self._ahead_at = kept + fetched, self._at
-
-    def _read(self, client: Client, start: int, length: int) -> bytes:
-        if self._file is None:
-            self._file = self._opened(client)
-        try:
-            return bytes(self._file.read_range(start, length))
-        except BaseException:
-            self._file = None  # and look where its blocks are now
-            raise
+        self._file = file
+        return fetched
 
     def _opened(self, client: Client) -> FileReader:
         file = client.read(self._path)

@@ -8,30 +8,33 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from isal import isal_zlib
 
-from pinakes.errors import StoreUnavailable
+from pinakes.errors import PinakesError, StoreUnavailable
 
 from .hdfs_checksums import WrittenChecksum
 from .hdfs_errors import FOREIGN, NOT_CLOSED, NotThere, TakenOver, failure_of
+from .port import WritingLost
 
 if TYPE_CHECKING:
-    from hdfs_native import Client, FileStatus, FileWriter, WriteOptions
+    from hdfs_native import Client, FileStatus, WriteOptions
+    from hdfs_native._internal import RawFileWriter
 
     from .hdfs_calls import HdfsCalls
 
 _PIECE_BYTES = 1 << 18
+_STALL_S = 60.0
+"""After so long without a word hdfs-native (0.14) takes a data node for lost; and where one is
+lost, it may wait for ever: for its sender, which waits for a packet more."""
 
 
 class AsideIO(io.RawIOBase):
     """A new file; a write takes all it is given, or raises StoreUnavailable.
 
-    A write that failed ends it: nothing more is taken, and it cannot be published.
+    A write that failed ends it: nothing more is taken, and it cannot be published.  Where the
+    same might be written with more luck, WritingLost is raised.
     """
 
     def __init__(
@@ -47,7 +50,10 @@ class AsideIO(io.RawIOBase):
         self._in_block = 0
         self._failed = False
         self._written: FileStatus | None = None
-        self._writer: FileWriter = calls.ask(name, lambda client: client.create(path, options))
+        # Not its FileWriter: let go of, that closes the file, and waits for a dead server.
+        self._writer: RawFileWriter = calls.ask(
+            name, lambda client: client.inner.create(path, options)
+        )
         self._block_bytes = int(self._status().blocksize or 1 << 27)
         self.kept = WrittenChecksum(self._block_bytes) if vouched else None
 
@@ -75,7 +81,7 @@ class AsideIO(io.RawIOBase):
             self._check_open()
             self._send_waiting()
             if self._in_block:
-                self._sync()
+                self._do(lambda writer: writer.hsync())
             try:
                 self._close_writer()
                 self._written = self._checked()
@@ -108,43 +114,29 @@ class AsideIO(io.RawIOBase):
             self._do(lambda writer, piece=piece: writer.write(piece))  # type: ignore[misc]
             self._in_block += len(piece)
             if self._in_block == self._block_bytes:
-                self._sync()
+                self._do(lambda writer: writer.hsync())
                 self._in_block = 0
 
-    def _sync(self) -> None:
-        """Bring the block to disk.  hdfs-native waits for ever where a data node died meanwhile.
-
-        So another thread waits, and it is given up when patience ends.
-        """
-        done: Future[None] = Future()
-
-        def sync() -> None:
-            try:
-                self._writer.hsync()
-            except BaseException as error:  # noqa: BLE001  (raised where it is waited for)
-                done.set_exception(error)
-            else:
-                done.set_result(None)
-
-        def wait(writer: FileWriter) -> None:
-            done.result(self._calls.patience_s)
-
-        Thread(target=sync, daemon=True).start()
-        self._do(wait)
-
-    def _do(self, act: Callable[[FileWriter], object]) -> None:
+    def _do(self, act: Callable[[RawFileWriter], object]) -> None:
         """Something that, having failed, cannot be done again."""
         try:
-            act(self._writer)
-        except (*FOREIGN, FutureTimeoutError) as error:  # before 3.11, no OSError
+            self._calls.bounded(lambda: act(self._writer), _STALL_S)
+        except FOREIGN as error:
             self._failed = True
-            failure = failure_of(error, self.name).error
-            raise self._taken_over() if isinstance(failure, NotThere) else failure from error
+            raise self._loss(error) from error
+
+    def _loss(self, error: Exception) -> PinakesError:
+        failure = failure_of(error, self.name)
+        if isinstance(failure.error, NotThere):
+            return self._taken_over()
+        if failure.passes:
+            return WritingLost(failure.error.message, file=self.name)
+        return failure.error
 
     def _close_writer(self) -> None:
         """Close it; where that fails, have HDFS close it, which has all there is by now."""
         try:
-            self._writer.close()
+            self._calls.bounded(self._writer.close, _STALL_S)
         except FOREIGN:
             self._calls.ask(self.name, self._recover)
 
@@ -159,7 +151,7 @@ class AsideIO(io.RawIOBase):
     def _checked(self) -> FileStatus:
         found = self._status()
         if found.length != self.size:
-            raise StoreUnavailable(
+            raise WritingLost(
                 f"HDFS has {found.length} bytes of {self.size} that were written: run it again",
                 file=self.name,
             )

@@ -16,8 +16,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple, Protocol
 
+from pinakes.errors import StoreUnavailable
+
 ASIDE = ".landing"
 """The folder of what is not published: `list` gives it when asked, `delete` clears it."""
+
+
+class WritingLost(StoreUnavailable):
+    """What was being written aside is lost, to a server that went: write it anew."""
 
 
 class StoredFile(NamedTuple):
@@ -48,7 +54,10 @@ class AsideFile(Protocol):
 
     @property
     def file(self) -> BinaryIO:
-        """What to write to; a write takes all it is given, or raises StoreUnavailable."""
+        """What to write to; a write takes all it is given, or raises StoreUnavailable.
+
+        WritingLost, which is one, where the store is there, and only this file's writing ended.
+        """
         ...
 
     def checksum(self) -> str:

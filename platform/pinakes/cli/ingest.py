@@ -37,7 +37,7 @@ from pinakes.ingest.inputs import Input, iter_inputs
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
-from pinakes.ingest.tally import Tally
+from pinakes.ingest.tally import ARCHIVE_RETRIES, Tally
 from pinakes.ingest.watch import SETTLE_S, Seen, look_at
 from pinakes.profile import Stores, open_stores
 
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             ) as told,
             ExitStack() as at_end,
         ):
-            alone = _landings(configuration, stores, actor, found.crawl, spool)
+            alone = _landings(configuration, stores, actor, found.crawl, spool, tally)
             crew: Crew = several or Alone(alone.attempt)
             if spool is not None:
                 crew = at_end.enter_context(
@@ -152,7 +152,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _landings(
-    configuration: Configuration, stores: Stores, actor: Actor, crawl: str, spool: Spool | None
+    configuration: Configuration,
+    stores: Stores,
+    actor: Actor,
+    crawl: str,
+    spool: Spool | None,
+    tally: Tally,
 ) -> Landings:
     """How a file lands: with servers to wait for, puts and writes go on behind the parser."""
     remote = configuration.profile != "embedded"
@@ -164,7 +169,14 @@ def _landings(
         sinks=spool.rows.sink if spool is not None else sinks,
         writers=overlapped_file if remote else direct_writer,
     )
-    return Landings(lander, crawl, configuration.collection, in_bulk=spool is not None)
+    return Landings(
+        lander,
+        crawl,
+        configuration.collection,
+        in_bulk=spool is not None,
+        patience_s=configuration.hdfs_patience_s,
+        on_retry=tally.counting(ARCHIVE_RETRIES),
+    )
 
 
 @contextmanager
@@ -186,7 +198,7 @@ def _landing_worker(
     tally = Tally()
     actor = Actor() if spool is None else spool.worker()
     with open_stores(configuration, tally=tally) as stores:
-        landings = _landings(configuration, stores, actor, crawl, spool)
+        landings = _landings(configuration, stores, actor, crawl, spool, tally)
 
         def attempt(given: Attempt) -> Answered:
             before = Counter(tally.counts())

@@ -31,6 +31,7 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 Open = Callable[[], AbstractContextManager[Callable[[Task], Answer]]]
 _PATIENCE_S = 20.0
+_MOMENT_S = 0.05
 
 
 class Died(NamedTuple):
@@ -140,6 +141,7 @@ def _serve(connection: Connection, others: list[Connection], open_work: Open[Tas
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
+    sys.unraisablehook = _leave_yet
     for other in others:  # else we would keep them open for those who wait for their end
         other.close()
     try:
@@ -163,6 +165,15 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
     # Once: what closes now is not to be broken off by another.
     signal.signal(number, signal.SIG_IGN)
     sys.exit(128 + number)
+
+
+def _leave_yet(lost: sys.UnraisableHookArgs) -> None:
+    """Leave a moment later, where Python was just clearing something away, and ignores errors."""
+    if issubclass(lost.exc_type, SystemExit):
+        signal.signal(signal.SIGALRM, _leave)
+        signal.setitimer(signal.ITIMER_REAL, _MOMENT_S)
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _portable(error: Exception) -> Exception:

@@ -1,0 +1,50 @@
+"""Calls that do not come back."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from pinakes.archive_store.hdfs_bounded import Bounded
+
+LONG_S = 300.0
+
+
+def test_what_is_returned_and_raised_comes_through() -> None:
+    bounded = Bounded()
+    assert bounded.call(lambda: 7, LONG_S) == 7
+    with pytest.raises(ZeroDivisionError):
+        bounded.call(lambda: 1 // 0, LONG_S)
+    bounded.close()
+    assert bounded.call(lambda: 8, LONG_S) == 8
+    bounded.close()
+
+
+def test_an_error_of_time_is_not_taken_for_a_bound_that_was_reached() -> None:
+    bounded = Bounded()
+    first = bounded.call(threading.get_ident, LONG_S)
+
+    def late() -> None:
+        raise TimeoutError("a server's")
+
+    with pytest.raises(TimeoutError, match="a server's"):
+        bounded.call(late, LONG_S)
+    assert bounded.call(threading.get_ident, LONG_S) == first
+    bounded.close()
+
+
+def test_one_that_hangs_is_left_behind_and_its_thread_is_not_used_again() -> None:
+    bounded, go = Bounded(), threading.Event()
+    threads = [bounded.call(threading.current_thread, LONG_S)]
+
+    def hang() -> None:
+        threads.append(threading.current_thread())
+        go.wait()
+
+    with pytest.raises(TimeoutError, match="no answer in"):
+        bounded.call(hang, 0.05)
+    assert bounded.call(threading.current_thread, LONG_S) is not threads[0]
+    go.set()
+    threads[0].join()  # it ends by itself
+    bounded.close()
