@@ -305,6 +305,33 @@ def test_an_upgrade_adds_what_is_new_and_drops_nothing(cluster: RunningCluster) 
         drop_tables(connection)
 
 
+def test_tables_whose_answers_were_lost_are_made_all_the_same(cluster: RunningCluster) -> None:
+    connection = namespace_of_its_own(cluster.layout)
+    one = replace(SCHEMA, tables=SCHEMA.tables[1:2])
+    [table] = one.tables
+    changed = replace(one, version=SCHEMA.version + 1, tables=(
+        replace(table, families=(
+            *(replace(family, versions=7) for family in table.families),
+            replace(table.families[0], name="n"),
+        )),
+    ))  # fmt: skip
+    lost = ["createNamespace", "createTable", "modifyColumnFamily", "addColumnFamily"]
+    waited: list[str] = []
+    try:
+        with closing(Proxy(connection.admin_servers[0])) as proxy:
+            behind = replace(connection, admin_servers=(proxy.server,))
+            proxy.lose = lambda name: name in lost and name not in proxy.lost
+            with closing(HBaseSchemaAdmin(behind, on_wait=waited.append)) as admin:
+                for schema in (one, changed):
+                    admin.apply(schema)
+                    assert schema_drift(schema, admin.describe()) == []
+                    assert admin.apply(schema) == []
+            assert proxy.lost == lost
+        assert len(waited) == len(lost)
+    finally:
+        drop_tables(connection)
+
+
 def test_a_store_that_lacks_a_family_says_so(tables: HBaseOpener) -> None:
     new = replace(SCHEMA.tables[0].families[0], name="n")
     wider = replace(SCHEMA.tables[0], families=(*SCHEMA.tables[0].families, new))

@@ -105,7 +105,7 @@ def _print(configuration: Configuration, splits: Splits, console: Console) -> Ex
 
 
 def _make(configuration: Configuration, splits: Splits, console: Console) -> Exit:
-    with open_schema_admin(configuration, splits=splits) as admin:
+    with open_schema_admin(configuration, splits=splits, on_wait=console.say) as admin:
         done = admin.apply(schema_of(configuration))
     _try_archive(configuration)
     for line in done:

@@ -6,16 +6,19 @@ it finds everything that it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pinakes.errors import SchemaError
+from pinakes.errors import SchemaError, StoreUnavailable
 from pinakes.hbase_schema.tables import Family, FoundFamily, FoundSchema, Schema, Table
 
 from .hbase_calls import HBaseCalls
 from .hbase_connection import HBaseConnection
 from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW
+from .hbase_retries import waits_s
 from .hbase_shell import is_as_declared
 from .hbase_wire import tables_interface
 
@@ -27,19 +30,24 @@ class HBaseSchemaAdmin:
     """A `SchemaAdmin` of the tables under one prefix.
 
     `splits` are the keys, by table, at which a new table is cut into regions from the start.
+    `on_wait` is told what no answer came to, whenever that is waited for.
     """
 
     def __init__(
-        self, connection: HBaseConnection, *, splits: Mapping[str, Sequence[bytes]] | None = None
+        self,
+        connection: HBaseConnection,
+        *,
+        splits: Mapping[str, Sequence[bytes]] | None = None,
+        on_wait: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._connection = replace(connection, timeout_s=max(connection.timeout_s, _LONGEST_S))
         servers = connection.admin_servers
         self._calls = HBaseCalls(tables_interface, "THBaseService", servers, self._connection)
         self._thrift = self._calls.interface
         self._splits = splits or {}
+        self._on_wait = on_wait
 
     def apply(self, schema: Schema) -> list[str]:
-        # What changes something is not asked for twice: HBase would say that it is there.
         done = self._make_namespace()
         descriptors = self._descriptors()
         version = self._version(descriptors)
@@ -107,15 +115,44 @@ class HBaseSchemaAdmin:
 
     # --- what is done
 
+    def _change(self, what: str, ask: Callable[[Any], object], is_done: Callable[[], bool]) -> None:
+        """Have something changed; where no answer comes, look whether it is, or ask again.
+
+        A busy master may take longer than any answer is waited for, and does it all the same;
+        asked again meanwhile, it says that it is there, or waits for itself.  The patience
+        for all that is `patience_s`, from the first answer that did not come.
+        """
+        patience_s = self._connection.patience_s
+        failed_s: float | None = None
+        waits = waits_s(patience_s, lambda: time.monotonic() - (failed_s or 0.0), random.random)
+        done = False
+        while not done:
+            try:
+                self._calls.call_once(ask)
+                done = True
+            except StoreUnavailable as error:
+                failed_s = failed_s or time.monotonic()
+                wait_s = next(waits, None)
+                if wait_s is None:
+                    raise
+                self._on_wait(f"{what}: {error}; looking whether it is done, or asking again")
+                time.sleep(wait_s)
+                done = is_done()
+
     def _make_namespace(self) -> list[str]:
         space, colon, _ = self._connection.prefix.partition(":")
         if not colon:
             return []
         name = space.encode("ascii")
-        if name in {d.name for d in self._calls.call(lambda c: c.listNamespaceDescriptors())}:
+
+        def is_there() -> bool:
+            found = self._calls.call(lambda c: c.listNamespaceDescriptors())
+            return name in {descriptor.name for descriptor in found}
+
+        if is_there():
             return []
         made = self._thrift.TNamespaceDescriptor(name=name)
-        self._calls.call_once(lambda c: c.createNamespace(made))
+        self._change(f"namespace {space}", lambda c: c.createNamespace(made), is_there)
         return [f"made namespace {space}"]
 
     def _apply_table(self, table: Table, found: Mapping[bytes, Any] | None) -> list[str]:
@@ -125,7 +162,11 @@ class HBaseSchemaAdmin:
                 columns=[self._descriptor(family) for family in table.families],
             )
             splits = list(self._splits.get(table.name, ())) or None
-            self._calls.call_once(lambda c: c.createTable(made, splits))
+            self._change(
+                f"table {table.name}",
+                lambda c: c.createTable(made, splits),
+                lambda: table.name in self._descriptors(),
+            )
             return [_line("made", table, family) for family in table.families]
         return [
             line
@@ -138,10 +179,16 @@ class HBaseSchemaAdmin:
         if there is not None and is_as_declared(family, self._found_family(there)):
             return []
         wanted = self._descriptor(family, there)
+
+        def is_done() -> bool:
+            found = self._descriptors()[table.name].get(family.name.encode("ascii"))
+            return found is not None and is_as_declared(family, self._found_family(found))
+
+        what = f"family {table.name}:{family.name}"
         if there is None:
-            self._calls.call_once(lambda c: c.addColumnFamily(name, wanted))
+            self._change(what, lambda c: c.addColumnFamily(name, wanted), is_done)
             return [_line("made", table, family)]
-        self._calls.call_once(lambda c: c.modifyColumnFamily(name, wanted))
+        self._change(what, lambda c: c.modifyColumnFamily(name, wanted), is_done)
         return [_line("changed", table, family)]
 
     def _descriptor(self, family: Family, there: Any = None) -> Any:
