@@ -124,6 +124,18 @@ def test_it_does_not_keep_the_folder_of_its_starter(
         assert Path(f"/proc/{started[-1].pid}/cwd").readlink() == Path("/")
 
 
+def test_it_holds_nothing_that_its_starter_was_given(
+    tmp_path: Path, started: list[Identity]
+) -> None:
+    given = tmp_path / "given"
+    with given.open("wb") as file:
+        os.set_inheritable(file.fileno(), True)
+        started.append(start_shell(tmp_path, "exec sleep 600"))
+    with locked(tmp_path):
+        held = Path(f"/proc/{started[-1].pid}/fd").iterdir()
+        assert given not in {name.readlink() for name in held}
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -98,6 +98,7 @@ def start(
     meanwhile.
     """
     pid_file.unlink(missing_ok=True)
+    _keep_what_is_inherited()
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     pid = os.posix_spawn(
         "/bin/sh",
@@ -116,6 +117,17 @@ def start(
     )
     stat = Path(f"/proc/{pid}/stat").read_text("utf-8")
     return parse_identity(_BOOT_ID.read_text("ascii") + stat)
+
+
+def _keep_what_is_inherited() -> None:
+    """Pass on none of the descriptors that our own caller has left open in us.
+
+    A server would hold a lock for ever that somebody called us under (`flock LOCK pinakes …`).
+    """
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            with suppress(OSError):  # the listing's own is closed by now
+                os.set_inheritable(int(name), False)
 
 
 def stop(identities: Iterable[Identity], *, patience_s: float) -> list[Identity]:
