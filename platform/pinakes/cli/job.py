@@ -12,13 +12,20 @@ from pinakes.cli.output import Console
 from pinakes.cli.output_file import output_file
 from pinakes.errors import MissingExtra
 
-JOBS = {"manifest": ("pinakes.mr_jobs.manifest", "ManifestJob")}
+JOBS = {
+    "manifest": ("pinakes.mr_jobs.manifest", "ManifestJob", "hash every capture, a line each"),
+}
 RUNNERS = ("inline", "local", "hadoop")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which job, on what, where."""
-    parser.add_argument("name", metavar="NAME", choices=sorted(JOBS), help=", ".join(sorted(JOBS)))
+    nested = parser.add_subparsers(dest="name", metavar="NAME", required=True)
+    for name, (_, _, words) in JOBS.items():
+        _configure_job(nested.add_parser(name, help=words, description=f"{words}."))
+
+
+def _configure_job(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser, "INPUT", "archive files: paths, or hdfs://…")
     parser.add_argument(
         "--stored", action="store_true", help="inputs are names of files in the store"
@@ -46,7 +53,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         if error.name is None or error.name.startswith("pinakes"):
             raise
         raise MissingExtra(f"jobs need {error.name}: pip install 'pinakes[jobs]'") from error
-    module, name = JOBS[arguments.name]
+    module, name, _ = JOBS[arguments.name]
     request = JobRequest(
         job=getattr(import_module(module), name),
         names=list(input_names(arguments)),
