@@ -20,6 +20,7 @@ from .hbase_jvm import HBaseJvm
 SNAPSHOTS, PLAIN_SNAPSHOTS = ".hbase-snapshot", "hbase-snapshot"
 _ABOUT, _PLAIN_ABOUT = ".snapshotinfo", "snapshotinfo"
 _PAUSE_S = 0.5
+_LONGEST_WORK_MS = "7200000"
 
 
 class HBaseSnapshots:
@@ -32,9 +33,9 @@ class HBaseSnapshots:
         self._patience_s = patience_s
         with jvm.asked("connecting to HBase"):
             self._settings = jvm.hbase.HBaseConfiguration.create()
-            # The default is twenty minutes.
-            milliseconds = str(int(patience_s * 1000))
-            self._settings.set("hbase.client.operation.timeout", milliseconds)
+            # A question is given up sooner than after twenty minutes, work later than after ten.
+            self._settings.set("hbase.client.operation.timeout", str(int(patience_s * 1000)))
+            self._settings.set("hbase.client.sync.wait.timeout.msec", _LONGEST_WORK_MS)
             client = jvm.hbase.client
             self._admin = client.ConnectionFactory.createConnection(self._settings).getAdmin()
 
