@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from .hdfs_calls import HdfsCalls
 
 _FIRST_AHEAD_BYTES = 1 << 18
+_GROWTH = 4
 _MOST_AHEAD_BYTES = 4 << 20
-_MOST_BYTES = 16 << 20
+_MOST_BYTES = 4 << 20
+"""Of a range: each costs some ms besides, and above 4 MiB memory is new to the system each time."""
+
 _PIECE_BYTES = 1 << 20
 
 
@@ -92,7 +95,7 @@ class HdfsFile(SeekableRaw):
         if self._ahead_at <= self._at <= self._ahead_at + len(self._ahead):
             kept = self._ahead[self._at - self._ahead_at :]
             length = max(wanted - len(kept), self._next_ahead)
-            self._next_ahead = min(2 * self._next_ahead, _MOST_AHEAD_BYTES)
+            self._next_ahead = min(_GROWTH * self._next_ahead, _MOST_AHEAD_BYTES)
         else:
             self._next_ahead = _FIRST_AHEAD_BYTES
         start = self._at + len(kept)
