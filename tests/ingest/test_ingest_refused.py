@@ -63,7 +63,7 @@ def refusing(
 
     folder = str(configuration.hdfs).removeprefix(f"hdfs://{cluster.layout.address('namenode')}")
     with monkeypatch.context() as changed:
-        changed.setenv("PINAKES_HDFS_PATIENCE_S", "10")
+        changed.setenv("PINAKES_HDFS_PATIENCE_S", "15")
         if how == "no room":  # a name node looks for one that has as much as a whole block
             changed.setenv("PINAKES_HDFS_BLOCK_BYTES", str(1 << 47))
             yield
@@ -128,7 +128,7 @@ def test_a_server_hangs_while_files_land(
             land = ("ingest", "--crawl", "c", "-j", "2", str(crawl / str(number)))
             with monkeypatch.context() as changed:
                 for name in ("HDFS_PATIENCE_S", "HBASE_PATIENCE_S", "HBASE_TIMEOUT_S"):
-                    changed.setenv(f"PINAKES_{name}", "10")
+                    changed.setenv(f"PINAKES_{name}", "15")
                 process = start(tmp_path, *land)
                 assert process.stdout is not None
                 line = process.stdout.readline()
