@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.cluster.daemons import DAEMONS, wanted_daemons
-from pinakes.cluster.hangs import HangWatch
+from pinakes.cluster.hangs import HangWatch, Slowness
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import HOST, Layout
 from pinakes.cluster.operate import down, start_missing, states, up
@@ -181,6 +181,8 @@ def test_a_supervisor_does_nothing_for_a_cluster_that_is_not_wanted(
 
 # --- what hangs
 
+AT_ONCE = Slowness(starting_s=0, not_ready_s=0)
+
 
 def identities(*pids: int) -> list[Identity]:
     return [Identity(pid=pid, start_ticks=pid, boot_id="b") for pid in pids]
@@ -188,7 +190,7 @@ def identities(*pids: int) -> list[Identity]:
 
 def test_what_was_not_ready_for_long_hangs() -> None:
     one, other = identities(1, 2)
-    watch = HangWatch(patience_s=180, starting_s=600)
+    watch = HangWatch(patience_s=180)
     assert watch.look({one: 1000, other: 500}, 10) == []
     assert watch.look({one: 1100, other: 600}, 110) == []
     assert watch.look({one: 1180, other: 680}, 190) == [one, other]
@@ -207,15 +209,22 @@ def test_what_was_not_ready_for_long_hangs() -> None:
 )
 def test_what_is_slow_does_not_hang(looks: list[tuple[float, float | None]], hung: bool) -> None:
     [one] = identities(1)
-    watch = HangWatch(patience_s=180, starting_s=600)
+    watch = HangWatch(patience_s=180)
     for now_s, age_s in looks:
         found = watch.look({} if age_s is None else {one: age_s}, now_s)
     assert found == ([one] if hung else [])
 
 
+def test_little_patience_is_no_reason_to_restart_what_is_slow() -> None:
+    [one] = identities(1)
+    watch = HangWatch(patience_s=5)
+    assert [watch.look({one: 1000 + now_s}, now_s) for now_s in (0, 6, 179)] == [[], [], []]
+    assert watch.look({one: 1180}, 180) == [one]
+
+
 def test_a_server_started_again_is_another() -> None:
     one, again = identities(1, 2)
-    watch = HangWatch(patience_s=180, starting_s=0)
+    watch = HangWatch(patience_s=180, slow=AT_ONCE)
     assert watch.look({one: 900}, 0) == []
     assert watch.look({again: 5}, 190) == []
 
@@ -235,7 +244,7 @@ def test_up_starts_again_what_hangs_and_nothing_that_waits_for_it(
             down(layout, print)  # none of them will ever be ready
 
     with pytest.raises(Conflict, match="stopped meanwhile"):
-        up(layout, java, say, patience_s=1, starting_s=0)
+        up(layout, java, say, patience_s=1, slow=AT_ONCE)
     assert names_in(tmp_path / "started")[len(SERVERS) :] == ["namenode"]
     [hangs] = [text for text in said if "hangs" in text]
     assert hangs.startswith("namenode hangs: it has been running for ")
@@ -258,9 +267,9 @@ def test_a_supervisor_starts_again_what_hangs(layout: Layout, tmp_path: Path) ->
     wait_for(tmp_path / "started", len(SERVERS))
     before = running(layout)
     said: list[str] = []
-    options = {"patience_s": 1.0, "starting_s": 0.0}
     watch = threading.Thread(
-        target=supervise, args=(layout, java, said.append), kwargs=options, daemon=True
+        target=lambda: supervise(layout, java, said.append, patience_s=1, slow=AT_ONCE),
+        daemon=True,
     )
     watch.start()
     try:

@@ -20,6 +20,7 @@ import pytest
 from shared_cluster import RunningCluster, remove_cluster, start_cluster
 
 from pinakes.cluster.daemons import DAEMONS
+from pinakes.cluster.hangs import Slowness
 from pinakes.cluster.layout import HOST, Layout
 from pinakes.cluster.operate import states, up
 from pinakes.cluster.preparation import environment
@@ -120,7 +121,8 @@ def test_a_server_that_hangs_is_started_again(cluster_alone: RunningCluster, nam
     os.kill(before[name].pid, signal.SIGSTOP)
     said: list[str] = []
     # All are old enough to hang: nothing else may be taken for it.
-    up(layout, cluster_alone.programs, said.append, patience_s=60, starting_s=0)
+    slow = Slowness(starting_s=0, not_ready_s=60)
+    up(layout, cluster_alone.programs, said.append, patience_s=60, slow=slow)
     assert [text.split()[0] for text in said if "hangs" in text] == [name]
     assert "did not stop in 30 s: killed" in said
     assert states_of(layout) == dict.fromkeys(DAEMONS, "ready")

@@ -68,8 +68,8 @@ def _configure_up(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=float,
         default=PATIENCE_S,
-        help="give up where a server is not ready by then; one that had been running for ten "
-        "minutes before is taken to hang, and started again (180)",
+        help="give up where a server is not ready by then; from 180 on, one that had been "
+        "running for ten minutes is taken to hang, and started again (180)",
     )
 
 

@@ -2,18 +2,28 @@
 
 Pure.  What is merely slow must never be taken for it.  So a server hangs only where both hold:
 
-- its process is older than `STARTING_S`: what has just been started is waited for;
-- whenever it was looked at, for as long as `patience_s`, it was not ready while every server
-  of an earlier step was: a server may wait for one that it needs.
+- its process is older than `Slowness.starting_s`: what has just been started is waited for;
+- whenever it was looked at, for as long as patience and at least `Slowness.not_ready_s`, it was
+  not ready while every server of an earlier step was: a server may wait for one that it needs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pinakes.cluster.processes import Identity
 
-STARTING_S = 600.0
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slowness:
+    """How slow a server may be that does not hang."""
+
+    starting_s: float = 600.0
+    not_ready_s: float = 180.0
+
+
+SLOW = Slowness()
 
 
 class HangWatch:
@@ -22,9 +32,9 @@ class HangWatch:
     Times are of one clock that never goes back, such as `time.monotonic`.
     """
 
-    def __init__(self, *, patience_s: float, starting_s: float = STARTING_S) -> None:
-        self.patience_s = patience_s
-        self._starting_s = starting_s
+    def __init__(self, *, patience_s: float, slow: Slowness = SLOW) -> None:
+        self.patience_s = max(patience_s, slow.not_ready_s)
+        self._starting_s = slow.starting_s
         self._since_s: dict[Identity, float] = {}
 
     def look(self, stuck: Mapping[Identity, float], now_s: float) -> list[Identity]:

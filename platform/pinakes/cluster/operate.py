@@ -15,7 +15,7 @@ from itertools import groupby
 from pinakes.cluster import processes
 from pinakes.cluster.archives import archive_option, keep_archive, writes_archive
 from pinakes.cluster.daemons import DAEMONS, Daemon, command, wanted_daemons
-from pinakes.cluster.hangs import STARTING_S, HangWatch
+from pinakes.cluster.hangs import SLOW, HangWatch, Slowness
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import Layout
 from pinakes.cluster.logs import last_lines
@@ -106,7 +106,7 @@ def up(
     say: Say,
     *,
     patience_s: float = PATIENCE_S,
-    starting_s: float = STARTING_S,
+    slow: Slowness = SLOW,
 ) -> None:
     """Start what does not run, and wait until every server does its work.
 
@@ -124,7 +124,7 @@ def up(
     said_at = 0.0
     starts: Counter[str] = Counter()
     said: list[str] = []
-    watch = HangWatch(patience_s=patience_s, starting_s=starting_s)
+    watch = HangWatch(patience_s=patience_s, slow=slow)
     while True:
         starts.update(start_missing(layout, programs, say))
         for name, count in starts.items():

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from pinakes.cluster import processes
 from pinakes.cluster.daemons import wanted_daemons
-from pinakes.cluster.hangs import STARTING_S, HangWatch
+from pinakes.cluster.hangs import SLOW, HangWatch, Slowness
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import Layout
 from pinakes.cluster.operate import PATIENCE_S, not_ready, start_missing, stop_hung
@@ -30,13 +30,13 @@ def supervise(
     say: Callable[[str], None],
     *,
     patience_s: float = PATIENCE_S,
-    starting_s: float = STARTING_S,
+    slow: Slowness = SLOW,
 ) -> None:
     """Until `down` is called.  Each death in short order doubles the pause before the start.
 
     What hangs (`hangs`) for as long as `patience_s` is stopped, and then is one that died.
     """
-    watch = HangWatch(patience_s=patience_s, starting_s=starting_s)
+    watch = HangWatch(patience_s=patience_s, slow=slow)
     asked_at = 0.0
     wanted = {daemon.name for daemon in wanted_daemons(layout)}
     pause_s, started_at = 0.0, time.monotonic()
