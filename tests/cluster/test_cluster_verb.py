@@ -131,6 +131,7 @@ def test_the_class_path_is_in_order_and_ends_with_the_configuration(programs: Pr
 
 def test_a_name_node_is_never_formatted_beside_data(layout: Layout, programs: Programs) -> None:
     (layout.data / "datanode2").mkdir(parents=True)
+    (programs.jars["hadoop"] / "hadoop-streaming-3.4.2.jar").touch()
     with pytest.raises(SchemaError, match="data nodes and no name node"):
         prepare(layout, programs, print)
     assert not (layout.data / "namenode").exists()
