@@ -24,7 +24,7 @@ from .cluster_places import TABLES, ClusterPlaces
 from .cluster_snapshots import RESTORING
 from .contents import ROWS, FileLine
 from .copying import copy_file
-from .hbase_snapshots import PLAIN_SNAPSHOTS
+from .plain_names import PLAIN_SNAPSHOTS, forget_snapshots, name_for_hbase
 from .stage import Stage
 
 _BEGUN, _COPIED, _MADE = "begun.", "copied", "made"
@@ -83,14 +83,15 @@ class ClusterRestorer:
         if self._stage.has(_MADE):
             return
         url = self._stage.rows_url()
+        if not self._stage.has(_COPIED):
+            folder = url.removeprefix(self._places.hdfs.server)
+            forget_snapshots(self._calls, folder)
+            self._copy(backup, rows, url)
+            self._at("tables copied")
+            name_for_hbase(self._calls, folder)
+            self._at("tables named")
+            self._stage.put(_COPIED)
         with self._places.hbase_client() as hbase:
-            if not self._stage.has(_COPIED):
-                hbase.forget_snapshots(url)
-                self._copy(backup, rows, url)
-                self._at("tables copied")
-                hbase.name_for_hbase(url)
-                self._stage.put(_COPIED)
-                self._at("tables named")
             hbase.have_namespace(self._places.table(TABLES[0]))
             for table in TABLES:
                 name = self._places.table(table)

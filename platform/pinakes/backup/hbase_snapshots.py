@@ -14,11 +14,8 @@ from typing import Any
 from pinakes.errors import StoreUnavailable
 
 from .hbase_jvm import HBaseJvm
+from .plain_names import ABOUT, PLAIN_ABOUT, PLAIN_SNAPSHOTS, SNAPSHOTS
 
-# Names with a dot before them, which an archive store does not take, and what they are
-# called there: HBase's folder of snapshots, and the file in each that describes it.
-SNAPSHOTS, PLAIN_SNAPSHOTS = ".hbase-snapshot", "hbase-snapshot"
-_ABOUT, _PLAIN_ABOUT = ".snapshotinfo", "snapshotinfo"
 _PAUSE_S = 0.5
 _LONGEST_WORK_MS = "7200000"
 
@@ -118,26 +115,19 @@ class HBaseSnapshots:
             raise StoreUnavailable(f"ExportSnapshot of {snapshot} failed: {jvm.said()}")
 
     def name_plainly(self, folder: str) -> None:
-        """Give what was brought out names that an archive store takes."""
-        self._rename(folder, (SNAPSHOTS, PLAIN_SNAPSHOTS), (_ABOUT, _PLAIN_ABOUT))
-
-    def name_for_hbase(self, folder: str) -> None:
-        """The opposite."""
-        self._rename(folder, (PLAIN_SNAPSHOTS, SNAPSHOTS), (_PLAIN_ABOUT, _ABOUT))
-
-    def _rename(self, folder: str, snapshots: tuple[str, str], about: tuple[str, str]) -> None:
+        """Give what was brought out names that an archive store takes: see `plain_names`."""
         with self._jvm.asked(folder):
             files = self._files(folder)
-            old, new = (self._path(folder, name) for name in snapshots)
+            old, new = self._path(folder, SNAPSHOTS), self._path(folder, PLAIN_SNAPSHOTS)
             if files.exists(old):
                 files.delete(new, True)
                 self._move(files, old, new)
             files.delete(self._path(new.toString(), ".tmp"), True)
             for snapshot in files.listStatus(new):
                 inside = str(snapshot.getPath().toString())
-                before, after = (self._path(inside, name) for name in about)
-                if files.exists(before):
-                    self._move(files, before, after)
+                about = self._path(inside, ABOUT)
+                if files.exists(about):
+                    self._move(files, about, self._path(inside, PLAIN_ABOUT))
 
     def clear(self, folder: str) -> None:
         """Delete what is in a folder of HDFS."""
