@@ -75,6 +75,14 @@ def test_lookup_answers_each_query(call: Call) -> None:
     assert f"{URI}: known since" in said.out
 
 
+@pytest.mark.parametrize("limit", ["1", "15000", "1000000"])
+def test_lookup_answers_in_order_however_few_are_asked_together(call: Call, limit: str) -> None:
+    queries = ["http://nowhere.example/", URI, sha1_of(b"one\0two"), "http://nowhere.example/2"]
+    said = call("lookup", "--json", "--limit", limit, *queries)
+    answers = [(answer["query"], answer["known"]) for answer in said.objects()]
+    assert answers == list(zip(queries, [False, True, True, False], strict=True))
+
+
 def test_timeline_prints_what_show_takes(call: Call) -> None:
     said = call("timeline", URI, "--json")
     ids = [line["capture"] for line in said.objects()]

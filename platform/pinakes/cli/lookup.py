@@ -16,6 +16,8 @@ from pinakes.errors import ConfigError, InputRefused
 from pinakes.profile import open_stores
 
 _TOGETHER = 1000
+_CAPTURES_TOGETHER = 20_000
+"""At most, in memory: fewer are asked for together where each may have many."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     limit = limit_of(arguments) or DEFAULT_LIMIT
     failed = False
     with open_stores(configuration_of(arguments)) as stores:
-        for queries in _batches(input_names(arguments)):
+        for queries in _batches(input_names(arguments), limit):
             for answer in answer_all(stores.rows, queries, limit=limit):
                 if isinstance(answer, InputRefused):
                     console.warn(answer)
@@ -60,9 +62,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def _batches(names: Iterable[str]) -> Iterator[list[str]]:
+def _batches(names: Iterable[str], limit: int) -> Iterator[list[str]]:
     iterator = iter(names)
-    while batch := list(islice(iterator, _TOGETHER)):
+    together = max(1, min(_TOGETHER, _CAPTURES_TOGETHER // limit))
+    while batch := list(islice(iterator, together)):
         yield batch
 
 
