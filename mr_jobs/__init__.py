@@ -6,6 +6,8 @@ only `manifest` and what it runs in is built.
 - `manifest`: a job; each is a module, and runs by itself, too:
   `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
 - `archive_job`: what they share; `heartbeat`: how a task says that it is alive
-- `running`: one job from its inputs to its report; `packing`: gigabytes a map
-- `submission`: what Hadoop is told; `environment`: what tasks run in
+- `running`: one job from its inputs to its report; `listing`: those inputs, as lists for its
+  tasks; `packing`: gigabytes a map
+- `submission`: what Hadoop is told, `printed`: as a line; `hadoop_log`: what it says
+- `environment`: what tasks run in
 """

@@ -30,10 +30,8 @@ GROUP = "pinakes"
 PROBLEMS = "problems: "
 FINDINGS = "findings"
 FILES = "files read"
-LINES_ONLY: Mapping[str, str] = MappingProxyType(
-    {"mapreduce.output.textoutputformat.separator": ""}
-)
-"""For jobs whose last step writes lines: else Hadoop puts a tab behind each."""
+LINES_OF_MAPS: Mapping[str, str] = MappingProxyType({"stream.map.output": "keyonlytext"})
+"""For maps behind which there is no reduce: else Hadoop puts a tab behind each line."""
 
 
 class ArchiveJob(MRJob):  # type: ignore[misc]

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 
 from pinakes.index.manifest_file import ALGORITHMS, ManifestForm, iter_manifest_pieces
-from pinakes.mr_jobs.archive_job import FILES, LINES_ONLY, ArchiveJob
+from pinakes.mr_jobs.archive_job import FILES, LINES_OF_MAPS, ArchiveJob
 
 
 class ManifestJob(ArchiveJob):
     """See the module."""
 
-    JOBCONF = LINES_ONLY
+    JOBCONF = LINES_OF_MAPS
 
     def configure_args(self) -> None:
         super().configure_args()

@@ -6,12 +6,9 @@ names ─▶ packs ─▶ lists ─▶ mrjob (inline, local, hadoop) ─▶ line
 from __future__ import annotations
 
 import json
-import logging
-import os
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,19 +18,14 @@ from uuid import uuid4
 from mrjob.step import StepFailedException
 
 from pinakes.config import Configuration
-from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
-from pinakes.hadoop_tools import parse_command, run_tool
+from pinakes.errors import PinakesError, StoreUnavailable
 from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, ArchiveJob
-from pinakes.mr_jobs.packing import PACK_BYTES, pack_files
+from pinakes.mr_jobs.hadoop_log import heard, why_failed
+from pinakes.mr_jobs.listing import lists_in_hdfs, packed, write_lists
+from pinakes.mr_jobs.packing import PACK_BYTES
+from pinakes.mr_jobs.printed import hadoop_lines
 from pinakes.mr_jobs.submission import hadoop_arguments, job_folder, write_settings
-from pinakes.profile import open_archive, open_folder
-
-RUNNERS = ("inline", "local", "hadoop")
-LISTS = "lists"
-_PERCENT = re.compile(r"\bmap (\d+)% +reduce (\d+)%")
-_APPLICATION = re.compile(r"\bapplication_\d+_\d+\b")
-_LOG_BYTES = 4096
-_QUOTED_LINES = 12
+from pinakes.profile import open_folder
 
 
 @dataclass(slots=True)
@@ -73,23 +65,22 @@ def run_job(
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="pinakes-job-")))
-        settings = write_settings(configuration, folder)
-        arguments = ["--settings", str(settings), *request.options]
-        if request.stored:
-            arguments.append("--stored")
+        arguments = _arguments(request, configuration, folder)
+        packs = _packs(request, configuration)
         has_reducer = request.job.reducer is not ArchiveJob.reducer
-        watch = stack.enter_context(_watched(on_percent, has_reducer=has_reducer))
+        log = stack.enter_context(heard(on_percent, has_reducer=has_reducer))
         if runner == "hadoop":
             arguments += hadoop_arguments(configuration)
+            lists = stack.enter_context(lists_in_hdfs(packs, configuration))
         else:
             arguments += ["--runner", runner, "--no-conf"]
-        lists = stack.enter_context(_listed(request, runner, configuration, folder))
+            lists = write_lists(packs, folder)
         job = request.job(args=[*arguments, *lists])
         mrjob = stack.enter_context(job.make_runner())
         try:
             mrjob.run()
         except StepFailedException as error:
-            raise StoreUnavailable(_why(str(error), watch, configuration)) from error
+            raise StoreUnavailable(why_failed(str(error), log, configuration)) from error
         report = JobReport()
         for step in mrjob.counters():
             report.counts.update(step.get(GROUP, {}))
@@ -99,134 +90,41 @@ def run_job(
         return report
 
 
+def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, ...]:
+    """Lines for a shell, a step each, that do on Hadoop what `run_job` would.
+
+    Their inputs, settings and environment lie in the job folder, and stay there.
+    """
+    output = f"{job_folder(configuration)}/output/{uuid4().hex}"
+    with TemporaryDirectory(prefix="pinakes-job-") as name:
+        folder = Path(name)
+        arguments = [
+            *_arguments(request, configuration, folder),
+            *hadoop_arguments(configuration),
+            *("--cleanup", "NONE", "--output-dir", output),
+        ]
+        with lists_in_hdfs(_packs(request, configuration), configuration, keep=True) as lists:
+            return hadoop_lines(request.job(args=[*arguments, *lists]))
+
+
+def _arguments(request: JobRequest, configuration: Configuration, folder: Path) -> list[str]:
+    settings = write_settings(configuration, folder)
+    stored = ["--stored"] if request.stored else []
+    return ["--settings", str(settings), *request.options, *stored]
+
+
+def _packs(request: JobRequest, configuration: Configuration) -> Iterator[list[str]]:
+    return packed(
+        request.names, configuration, stored=request.stored, pack_bytes=request.pack_bytes
+    )
+
+
 def _require_all_read(report: JobReport, request: JobRequest) -> None:
     if report.counts[FILES] != len(request.names):
         raise PinakesError(
             f"{report.counts[FILES]:,} of {len(request.names):,} files were read, by the job's own "
             "counters: its output is not to be used"
         )
-
-
-# --- inputs
-
-
-@contextmanager
-def _listed(
-    request: JobRequest, runner: str, configuration: Configuration, folder: Path
-) -> Iterator[list[str]]:
-    """The packs, each as a file of names; where the runner's tasks find them."""
-    for name in request.names:
-        if "\n" in name:
-            raise InputRefused("a name with a line end in it cannot be listed", file=name)
-    packs = pack_files(
-        zip(request.names, _sizes(request, configuration), strict=True),
-        pack_bytes=request.pack_bytes,
-    )
-    if runner != "hadoop":
-        yield [str(path) for path in _write_lists(packs, folder)]
-        return
-    place = f"{job_folder(configuration)}/{LISTS}/{uuid4().hex}"
-    with open_folder(place, configuration) as lists:
-        written = []
-        try:
-            for number, text in enumerate(map(_list_text, packs)):
-                name = f"{number:06d}"
-                with lists.create_aside(uuid4().hex) as aside:
-                    aside.file.write(text)
-                    aside.publish(name)
-                written.append(name)
-            yield [f"{place}/{name}" for name in written]
-        finally:
-            for name in written:
-                lists.delete(name)
-
-
-def _write_lists(packs: Iterable[list[str]], folder: Path) -> Iterator[Path]:
-    for number, pack in enumerate(packs):
-        path = folder / f"{number:06d}"
-        path.write_bytes(_list_text(pack))
-        yield path
-
-
-def _list_text(pack: Iterable[str]) -> bytes:
-    return "".join(f"{name}\n" for name in pack).encode("utf-8", "surrogateescape")
-
-
-def _sizes(request: JobRequest, configuration: Configuration) -> Iterator[int]:
-    """The size of each input in bytes; 0 for what is not there: its map will say so."""
-    with ExitStack() as stack:
-        known: dict[str, Mapping[str, int]] = {}
-        for name in request.names:
-            if not request.stored and "://" not in name:
-                yield os.path.getsize(name) if os.path.isfile(name) else 0
-                continue
-            place, _, base = ("", "", name) if request.stored else name.rpartition("/")
-            if place not in known:
-                opened = open_folder(place, configuration) if place else open_archive(configuration)
-                files = stack.enter_context(opened)
-                known[place] = {stored.name: stored.size for stored in files.list()}
-            yield known[place].get(base, 0)
-
-
-# --- what it says
-
-
-class _Watch(logging.Handler):
-    """Hears what mrjob and Hadoop say: how far it is, and which application it is."""
-
-    def __init__(self, on_percent: Callable[[float], None], *, has_reducer: bool) -> None:
-        super().__init__(logging.INFO)
-        self._has_reducer = has_reducer
-        self._on_percent = on_percent
-        self.application: str | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = record.getMessage()
-        done = _PERCENT.search(text)
-        if done:
-            mapped, reduced = int(done[1]), int(done[2])
-            self._on_percent((mapped + reduced) / 2 if self._has_reducer else mapped)
-        application = _APPLICATION.search(text)
-        if application:
-            self.application = application[0]
-
-
-@contextmanager
-def _watched(on_percent: Callable[[float], None], *, has_reducer: bool) -> Iterator[_Watch]:
-    logger = logging.getLogger("mrjob")
-    watch = _Watch(on_percent, has_reducer=has_reducer)
-    before = logger.level, logger.propagate
-    logger.addHandler(watch)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
-        yield watch
-    finally:
-        logger.removeHandler(watch)
-        logger.level, logger.propagate = before
-
-
-def _why(reason: str, watch: _Watch, configuration: Configuration) -> str:
-    if watch.application is None:
-        return f"the job failed: {reason}"
-    text = f"the job failed ({watch.application})"
-    try:
-        log = run_tool(
-            [
-                *parse_command(configuration.hadoop_command),
-                *("org.apache.hadoop.yarn.client.cli.LogsCLI", "-applicationId"),
-                *(watch.application, "-log_files", "stderr", "-size", str(-_LOG_BYTES)),
-            ]
-        )
-    except PinakesError as error:
-        return f"{text}, and its logs cannot be had: {error}"
-    lines = [line for line in log.splitlines() if line.strip()]
-    traces = [number for number, line in enumerate(lines) if line.startswith("Traceback")]
-    if traces:
-        lines = lines[traces[0] :]
-        end = next((n for n, line in enumerate(lines[1:], 1) if not line.startswith(" ")), 0)
-        lines = lines[: end + 1]
-    return f"{text}:\n" + "\n".join(lines[-_QUOTED_LINES:])
 
 
 def _findings(place: str, configuration: Configuration) -> Iterator[PinakesError]:

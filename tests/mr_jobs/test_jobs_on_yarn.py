@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +19,7 @@ from pinakes.archive_store.hdfs import HdfsArchiveStore
 from pinakes.archive_store.hdfs_calls import HdfsCalls
 from pinakes.cli import main
 from pinakes.config import load_configuration
-from pinakes.profile import hdfs_connection
+from pinakes.profile import hdfs_connection, open_folder
 
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
@@ -69,6 +71,22 @@ def test_the_manifest_is_the_same_wherever_it_is_made(
     assert len(here) == 5 * FILES
     assert lines_of(capsysbinary, *job, "--runner", "local") == here
     assert lines_of(capsysbinary, *job, "--runner", "hadoop") == here
+
+
+def test_the_printed_line_does_the_same(
+    settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    job = ("--config", str(settings), "job", "manifest", "--options", NOW, "--stored", *names())
+    here = lines_of(capsysbinary, *job, "--runner", "inline")
+    assert main([*job, "--runner", "hadoop", "--print"]) == 0
+    [line] = capsysbinary.readouterr().out.decode().splitlines()
+    done = subprocess.run(line, shell=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    output = shlex.split(line)[shlex.split(line).index("-output") + 1]
+    with open_folder(output, load_configuration(settings, environment={})) as folder:
+        parts = [stored.name for stored in folder.list() if stored.name.startswith("part-")]
+        lines = b"".join(folder.open(name).read() for name in parts)
+    assert sorted(lines.splitlines()) == here
 
 
 def test_a_task_that_fails_is_quoted(

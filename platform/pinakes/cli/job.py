@@ -10,7 +10,7 @@ from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_inputs, add_settings, configuration_of, input_names
 from pinakes.cli.output import Console
 from pinakes.cli.output_file import output_file
-from pinakes.errors import MissingExtra
+from pinakes.errors import ConfigError, MissingExtra
 
 JOBS = {
     "manifest": ("pinakes.mr_jobs.manifest", "ManifestJob", "hash every capture, a line each"),
@@ -37,6 +37,12 @@ def _configure_job(parser: argparse.ArgumentParser) -> None:
         help="in this process, in several on this host, or on YARN (default: inline)",
     )
     parser.add_argument(
+        "--print",
+        action="store_true",
+        dest="print_only",
+        help="with --runner hadoop: print the command lines that do the same, and run nothing",
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
     )
     parser.add_argument(
@@ -48,7 +54,7 @@ def _configure_job(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Run it; name what it found wrong."""
     try:
-        from pinakes.mr_jobs.running import JobRequest, run_job
+        from pinakes.mr_jobs.running import JobRequest, print_job, run_job
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("pinakes"):
             raise
@@ -61,6 +67,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         stored=arguments.stored,
     )
     configuration = configuration_of(arguments)
+    if arguments.print_only:
+        if arguments.runner != "hadoop":
+            raise ConfigError("--print is for --runner hadoop: others have no command line")
+        for line in print_job(request, configuration):
+            console.result({"command": line}, text=line)
+        return Exit.DONE
     with (
         output_file(arguments.output, console) as out,
         console.progress(arguments.name, total=100, unit="percent") as progress,

@@ -1,0 +1,77 @@
+"""What Hadoop says of a job while it runs, and what its tasks have said when it failed."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pinakes.config import Configuration
+from pinakes.errors import PinakesError
+from pinakes.hadoop_tools import parse_command, run_tool
+
+_PERCENT = re.compile(r"\bmap (\d+)% +reduce (\d+)%")
+_APPLICATION = re.compile(r"\bapplication_\d+_\d+\b")
+_LOG_BYTES = 4096
+_QUOTED_LINES = 12
+
+
+class HadoopLog(logging.Handler):
+    """Hears what mrjob and Hadoop say: how far it is, and which application it is."""
+
+    def __init__(self, on_percent: Callable[[float], None], *, has_reducer: bool) -> None:
+        super().__init__(logging.INFO)
+        self._has_reducer = has_reducer
+        self._on_percent = on_percent
+        self.application: str | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        done = _PERCENT.search(text)
+        if done:
+            mapped, reduced = int(done[1]), int(done[2])
+            self._on_percent((mapped + reduced) / 2 if self._has_reducer else mapped)
+        application = _APPLICATION.search(text)
+        if application:
+            self.application = application[0]
+
+
+@contextmanager
+def heard(on_percent: Callable[[float], None], *, has_reducer: bool) -> Iterator[HadoopLog]:
+    """Listen for the length of a `with`; `on_percent` is told of maps and reduces alike."""
+    logger = logging.getLogger("mrjob")
+    log = HadoopLog(on_percent, has_reducer=has_reducer)
+    before = logger.level, logger.propagate
+    logger.addHandler(log)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield log
+    finally:
+        logger.removeHandler(log)
+        logger.level, logger.propagate = before
+
+
+def why_failed(reason: str, log: HadoopLog, configuration: Configuration) -> str:
+    """One sentence, and the end of the log of a task that failed, where it can be had."""
+    if log.application is None:
+        return f"the job failed: {reason}"
+    failed = f"the job failed ({log.application})"
+    try:
+        said = run_tool(
+            [
+                *parse_command(configuration.hadoop_command),
+                *("org.apache.hadoop.yarn.client.cli.LogsCLI", "-applicationId"),
+                *(log.application, "-log_files", "stderr", "-size", str(-_LOG_BYTES)),
+            ]
+        )
+    except PinakesError as error:
+        return f"{failed}, and its logs cannot be had: {error}"
+    lines = [line for line in said.splitlines() if line.strip()]
+    traces = [number for number, line in enumerate(lines) if line.startswith("Traceback")]
+    if traces:
+        lines = lines[traces[0] :]
+        end = next((n for n, line in enumerate(lines[1:], 1) if not line.startswith(" ")), 0)
+        lines = lines[: end + 1]
+    return f"{failed}:\n" + "\n".join(lines[-_QUOTED_LINES:])

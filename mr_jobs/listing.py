@@ -1,0 +1,83 @@
+"""The inputs of a job: names, packed by size, as lists where its tasks find them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from pinakes.config import Configuration
+from pinakes.errors import InputRefused
+from pinakes.mr_jobs.packing import pack_files
+from pinakes.mr_jobs.submission import job_folder
+from pinakes.profile import open_archive, open_folder
+
+LISTS = "lists"
+
+
+def packed(
+    names: Sequence[str], configuration: Configuration, *, stored: bool, pack_bytes: int
+) -> Iterator[list[str]]:
+    """The names in packs of about so many bytes.
+
+    Raises:
+        InputRefused: for a name that cannot stand in a line.
+    """
+    for name in names:
+        if "\n" in name:
+            raise InputRefused("a name with a line end in it cannot be listed", file=name)
+    sizes = _sizes(names, configuration, stored=stored)
+    return pack_files(zip(names, sizes, strict=True), pack_bytes=pack_bytes)
+
+
+def write_lists(packs: Iterable[list[str]], folder: Path) -> list[str]:
+    """A file of names for each pack, on this host: the paths."""
+    paths = []
+    for number, pack in enumerate(packs):
+        path = folder / f"{number:06d}"
+        path.write_bytes(_list_text(pack))
+        paths.append(str(path))
+    return paths
+
+
+@contextmanager
+def lists_in_hdfs(
+    packs: Iterable[list[str]], configuration: Configuration, *, keep: bool = False
+) -> Iterator[list[str]]:
+    """A file of names for each pack, in the job folder; deleted at the end, unless kept."""
+    place = f"{job_folder(configuration)}/{LISTS}/{uuid4().hex}"
+    with open_folder(place, configuration) as lists:
+        written = []
+        try:
+            for number, text in enumerate(map(_list_text, packs)):
+                name = f"{number:06d}"
+                with lists.create_aside(uuid4().hex) as aside:
+                    aside.file.write(text)
+                    aside.publish(name)
+                written.append(name)
+            yield [f"{place}/{name}" for name in written]
+        finally:
+            for name in () if keep else written:
+                lists.delete(name)
+
+
+def _list_text(pack: Iterable[str]) -> bytes:
+    return "".join(f"{name}\n" for name in pack).encode("utf-8", "surrogateescape")
+
+
+def _sizes(names: Iterable[str], configuration: Configuration, *, stored: bool) -> Iterator[int]:
+    """The size of each input in bytes; 0 for what is not there: its map will say so."""
+    with ExitStack() as stack:
+        known: dict[str, Mapping[str, int]] = {}
+        for name in names:
+            if not stored and "://" not in name:
+                yield os.path.getsize(name) if os.path.isfile(name) else 0
+                continue
+            place, _, base = ("", "", name) if stored else name.rpartition("/")
+            if place not in known:
+                opened = open_folder(place, configuration) if place else open_archive(configuration)
+                files = stack.enter_context(opened)
+                known[place] = {file.name: file.size for file in files.list()}
+            yield known[place].get(base, 0)

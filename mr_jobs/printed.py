@@ -1,0 +1,28 @@
+"""A job as the `hadoop jar …` line that does the same: for those who submit by other means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mrjob.hadoop import HadoopJobRunner
+from mrjob.util import cmd_line
+
+from pinakes.mr_jobs.archive_job import ArchiveJob
+
+
+class _PrintedRunner(HadoopJobRunner):  # type: ignore[misc]
+    """Uploads what the job needs, and writes down what it would call."""
+
+    lines: tuple[str, ...] = ()
+
+    def _run_job_in_hadoop(self) -> None:
+        words: list[list[Any]] = [self._args_for_step(step) for step in range(self._num_steps())]
+        self.lines = tuple(cmd_line(step) for step in words)
+
+
+def hadoop_lines(job: ArchiveJob) -> tuple[str, ...]:
+    """A line for each step, in order; what they name in HDFS is there, and stays."""
+    with _PrintedRunner(**job._runner_kwargs()) as runner:
+        runner.run()
+        lines: tuple[str, ...] = runner.lines
+        return lines
