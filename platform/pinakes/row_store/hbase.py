@@ -12,12 +12,11 @@ is read from the cell.  What HBase does otherwise than the port says is set righ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from pinakes.errors import ConfigError, SchemaError
+from pinakes.errors import SchemaError
 from pinakes.hbase_schema.ranges import ALL_ROWS, KeyRange
-from pinakes.hbase_schema.tables import Schema, Table, declared_schema
+from pinakes.hbase_schema.tables import Schema, declared_schema
 
 from .hbase_batches import (
     CellsByRow,
@@ -30,7 +29,8 @@ from .hbase_calls import HBaseCalls
 from .hbase_clock import StoreClock
 from .hbase_connection import HBaseConnection
 from .hbase_first_rows import first_rows
-from .hbase_own_table import CLOCK_COLUMN, CLOCK_ROW, OWN_TABLE, VERSION_COLUMN, VERSION_ROW
+from .hbase_in_force import schema_in_force
+from .hbase_own_table import CLOCK_COLUMN, CLOCK_ROW, OWN_TABLE
 from .hbase_present import encode_present
 from .hbase_ranges import ScanRange
 from .hbase_reads import Reading
@@ -59,7 +59,7 @@ class HBaseRowStore:
             rows_interface, "Hbase", connection.servers, connection, on_retry=on_retry
         )
         self._clock = StoreClock(self._time_ms, patience_s=connection.patience_s)
-        self._schema = self._schema_in_force(schema or declared_schema())
+        self._schema = schema_in_force(self._calls, connection, schema or declared_schema())
         self._rules = rules_of(self._schema)
 
     @property
@@ -205,41 +205,6 @@ class HBaseRowStore:
         rules = self._rules_of(table)
         selected = rules.selected(columns, before_ms)
         return Reading(self._calls, self._connection.table(table), rules, selected, before_ms)
-
-    def _schema_in_force(self, schema: Schema) -> Schema:
-        """The declared schema with the versions that the store keeps."""
-        own = self._connection.table(OWN_TABLE.name)
-        if own not in self._calls.call(lambda client: client.getTableNames()):
-            raise ConfigError(
-                f"there is no store in HBase under {self._connection.prefix!r}: make one with"
-                " `pinakes init`"
-            )
-        cells = self._calls.call(lambda client: client.get(own, VERSION_ROW, VERSION_COLUMN, {}))
-        version = int(cells[0].value) if cells else None
-        if version != schema.version:
-            newer = version is not None and version > schema.version
-            raise SchemaError(
-                f"the store has schema version {version}, this Pinakes knows {schema.version}: "
-                + ("use the newer Pinakes" if newer else "upgrade it with `pinakes init`")
-            )
-        return replace(schema, tables=tuple(map(self._table_in_force, schema.tables)))
-
-    def _table_in_force(self, table: Table) -> Table:
-        name = self._connection.table(table.name)
-        found = self._calls.call(lambda client: client.getColumnDescriptors(name))
-        kept = {key.rstrip(b":").decode("ascii"): f.maxVersions for key, f in found.items()}
-        for family in table.families:
-            if family.name not in kept:
-                raise SchemaError(
-                    f"the store lacks the family {table.name}:{family.name}: run `pinakes init`"
-                )
-        return replace(
-            table,
-            families=tuple(
-                family if not family.act_time else replace(family, versions=kept[family.name])
-                for family in table.families
-            ),
-        )
 
 
 def _checked(rules: TableRules, mutations: Iterable[Mutation]) -> Iterator[Mutation]:
