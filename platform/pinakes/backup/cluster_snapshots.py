@@ -62,13 +62,11 @@ class ClusterSnapshots:
         if self._is_there(f"{self._places.hdfs.folder}/.snapshot"):
             return
         try:
-            self._places.hadoop(
-                ["org.apache.hadoop.hdfs.tools.DFSAdmin", "-allowSnapshot", url],
-            )
+            self._places.hadoop(["org.apache.hadoop.hdfs.tools.DFSAdmin", "-allowSnapshot", url])
         except StoreUnavailable as error:
             raise ConfigError(
-                "snapshots of the archive's folder are not allowed: have an administrator of "
-                f"HDFS run `hdfs dfsadmin -allowSnapshot {self._places.hdfs.folder}` once",
+                "snapshots of the archive's folder are not allowed: have an administrator of HDFS "
+                f"run `hdfs dfsadmin -allowSnapshot {self._places.hdfs.folder}` once ({error})",
                 file=url,
             ) from error
 
