@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from types import MappingProxyType
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
 from uuid import uuid4
 
 from mrjob.compat import jobconf_from_env
@@ -21,17 +24,23 @@ from mrjob.protocol import BytesProtocol, BytesValueProtocol
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.config import Configuration, load_configuration
+from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import PinakesError
 from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.profile import open_archive, open_folder
 from pinakes.warc.source import Source, open_source
 
+T = TypeVar("T")
 GROUP = "pinakes"
 PROBLEMS = "problems: "
 FINDINGS = "findings"
 FILES = "files read"
-LINES_OF_MAPS: Mapping[str, str] = MappingProxyType({"stream.map.output": "keyonlytext"})
+LINES = "lines read"
+LINES_OF_MAPS = {"stream.map.output": "keyonlytext"}
 """For maps behind which there is no reduce: else Hadoop puts a tab behind each line."""
+
+LINES_OF_REDUCES = {"stream.reduce.output": "keyonlytext"}
+"""The same for a last reduce."""
 
 
 class ArchiveJob(MRJob):  # type: ignore[misc]
@@ -40,6 +49,12 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
     INPUT_PROTOCOL = BytesValueProtocol
     INTERNAL_PROTOCOL = BytesProtocol
     OUTPUT_PROTOCOL = BytesValueProtocol
+
+    AGAIN: str | None = None
+    """What a task keeps of lines that are to be run once more, if there may be such."""
+
+    INPUT_COUNTER = FILES
+    """What counts that inputs were read: `FILES`, of names of archive files, or `LINES`."""
 
     options: Namespace
     task: Task
@@ -54,6 +69,11 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
             action="store_true",
             help="names are those of files in the store, and neither paths nor hdfs://…",
         )
+
+    @staticmethod
+    def options_of_round(number: int) -> list[str]:
+        """What is said besides to the run over what the run before has kept for it."""
+        raise NotImplementedError(number)
 
     def begin_task(self) -> None:
         """Open what a mapper or reducer works with, as `task`; for its `init`."""
@@ -77,7 +97,8 @@ class Task:
         self._stored = stored
         self._stack = ExitStack()
         self._readers: dict[str, ArchiveReader] = {}
-        self._findings: list[str] = []
+        self._counts: Counter[str] = Counter()
+        self._kept: dict[str, IO[bytes]] = {}
         self.heartbeat = Heartbeat(job.set_status)
 
     def __enter__(self) -> Task:
@@ -86,8 +107,16 @@ class Task:
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         with self._stack:
-            if kind is None and self._findings:
-                self._write_findings()
+            if kind is not None:
+                return
+            for name, lines in self._kept.items():
+                self._publish(name, lines)
+            for name, amount in self._counts.items():
+                self._job.increment_counter(GROUP, name, amount)
+
+    def enter(self, context: AbstractContextManager[T]) -> T:
+        """Have this closed at the end of the task."""
+        return self._stack.enter_context(context)
 
     @contextmanager
     def opened(self, name: str) -> Iterator[Source]:
@@ -118,30 +147,46 @@ class Task:
         return reader
 
     def count(self, name: str, amount: int = 1) -> None:
-        """Add to a counter of the job's: once for a file, never once for a record."""
-        self._job.increment_counter(GROUP, name, amount)
+        """Add to a counter of the job's; the framework is told once, at the end."""
+        self._counts[name] += amount
 
     def find(self, problem: PinakesError) -> None:
         """Count something that is wrong by its class, and keep what it says for the report."""
         self.count(f"{PROBLEMS}{type(problem).__name__}")
-        self._findings.append(
-            json.dumps(
-                {
-                    "class": type(problem).__name__,
-                    "file": problem.file,
-                    "offset": problem.offset,
-                    "message": problem.message,
-                }
-            )
-        )
+        found = {
+            "class": type(problem).__name__,
+            "file": problem.file,
+            "offset": problem.offset,
+            "message": problem.message,
+        }
+        self.keep(FINDINGS, json.dumps(found).encode())
 
-    def _write_findings(self) -> None:
-        # A name with `_` before it is no input of a next job.
-        name = f"_{FINDINGS}-{jobconf_from_env('mapreduce.task.id')}.jsonl"
+    def keep(self, name: str, line: bytes) -> None:
+        """A line beside the output, in `_NAME-…`, which is no input of a next job."""
+        if name not in self._kept:
+            self._kept[name] = self.enter(
+                TemporaryFile(prefix="pinakes-")  # noqa: SIM115 (entered)
+            )
+        self._kept[name].write(line + b"\n")
+
+    def _publish(self, name: str, lines: IO[bytes]) -> None:
+        lines.seek(0)
         folder = jobconf_from_env("mapreduce.task.output.dir")
+        task = jobconf_from_env("mapreduce.task.id")
         with (
             open_folder(folder, self._configuration) as output,
             output.create_aside(uuid4().hex) as aside,
         ):
-            aside.file.write("".join(f"{line}\n" for line in self._findings).encode())
-            aside.publish(name)
+            copyfileobj(lines, aside.file)
+            aside.publish(f"_{name}-{task}.jsonl")
+
+
+class TaskFiles(ArchiveFiles):
+    """Archive files by name, opened as a task opens them."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__()
+        self._task = task
+
+    def _enter(self, name: str, stack: ExitStack) -> Source:
+        return stack.enter_context(self._task.opened(name))

@@ -9,17 +9,19 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import BinaryIO
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, BinaryIO
 from uuid import uuid4
 
 from mrjob.step import StepFailedException
 
+import pinakes.errors as error_classes
 from pinakes.config import Configuration
 from pinakes.errors import PinakesError, StoreUnavailable
-from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, ArchiveJob
+from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, LINES, ArchiveJob
 from pinakes.mr_jobs.hadoop_log import heard, why_failed
 from pinakes.mr_jobs.listing import lists_in_hdfs, packed, write_lists
 from pinakes.mr_jobs.packing import PACK_BYTES
@@ -63,31 +65,72 @@ def run_job(
             has been written to `out` then.
         PinakesError: where its counters show that inputs were not read.
     """
+    report = JobReport()
+    with TemporaryDirectory(prefix="pinakes-job-") as name, TemporaryFile() as lines:
+        folder = Path(name)
+        again = _run(request, runner, configuration, folder, report, lines, on_percent)
+        rounds = 0
+        while again is not None:
+            rounds += 1
+            options = (*request.options, *request.job.options_of_round(rounds))
+            more = replace(request, names=[str(again)], options=options)
+            again = _run(more, runner, configuration, folder, report, lines, on_percent)
+        lines.seek(0)
+        copyfileobj(lines, out)
+    return report
+
+
+def _run(
+    request: JobRequest,
+    runner: str,
+    configuration: Configuration,
+    folder: Path,
+    report: JobReport,
+    out: IO[bytes],
+    on_percent: Callable[[float], None],
+) -> Path | None:
+    """One run; what it has left for another, if anything."""
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="pinakes-job-")))
         arguments = _arguments(request, configuration, folder)
-        packs = _packs(request, configuration)
         has_reducer = request.job.reducer is not ArchiveJob.reducer
         log = stack.enter_context(heard(on_percent, has_reducer=has_reducer))
         if runner == "hadoop":
             arguments += hadoop_arguments(configuration)
-            lists = stack.enter_context(lists_in_hdfs(packs, configuration))
         else:
             arguments += ["--runner", runner, "--no-conf"]
-            lists = write_lists(packs, folder)
-        job = request.job(args=[*arguments, *lists])
+        if request.job.INPUT_COUNTER == LINES:
+            inputs = list(request.names)
+        elif runner == "hadoop":
+            packs = _packs(request, configuration)
+            inputs = stack.enter_context(lists_in_hdfs(packs, configuration))
+        else:
+            inputs = write_lists(_packs(request, configuration), folder)
+        job = request.job(args=[*arguments, *inputs])
         mrjob = stack.enter_context(job.make_runner())
         try:
             mrjob.run()
         except StepFailedException as error:
             raise StoreUnavailable(why_failed(str(error), log, configuration)) from error
-        report = JobReport()
+        counts: Counter[str] = Counter()
         for step in mrjob.counters():
-            report.counts.update(step.get(GROUP, {}))
-        _require_all_read(report, request)
-        report.findings = list(_findings(mrjob.get_output_dir(), configuration))
+            counts.update(step.get(GROUP, {}))
+        _require_all_read(counts, request)
+        report.counts.update(counts)
+        place = mrjob.get_output_dir()
+        report.findings += map(_finding, _kept(FINDINGS, place, configuration))
         out.writelines(mrjob.cat_output())
-        return report
+        return _again(request.job, place, configuration, folder)
+
+
+def _again(
+    job: type[ArchiveJob], place: str, configuration: Configuration, folder: Path
+) -> Path | None:
+    if job.AGAIN is None:
+        return None
+    path = folder / f"again-{uuid4().hex}"
+    with path.open("wb") as file:
+        file.writelines(_kept(job.AGAIN, place, configuration))
+    return path if path.stat().st_size else None
 
 
 def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, ...]:
@@ -119,23 +162,28 @@ def _packs(request: JobRequest, configuration: Configuration) -> Iterator[list[s
     )
 
 
-def _require_all_read(report: JobReport, request: JobRequest) -> None:
-    if report.counts[FILES] != len(request.names):
+def _require_all_read(counts: Counter[str], request: JobRequest) -> None:
+    if request.job.INPUT_COUNTER == LINES:
+        if not counts[LINES]:
+            raise PinakesError("no line was read, by the job's own counters")
+    elif counts[FILES] != len(request.names):
         raise PinakesError(
-            f"{report.counts[FILES]:,} of {len(request.names):,} files were read, by the job's own "
+            f"{counts[FILES]:,} of {len(request.names):,} files were read, by the job's own "
             "counters: its output is not to be used"
         )
 
 
-def _findings(place: str, configuration: Configuration) -> Iterator[PinakesError]:
-    import pinakes.errors as classes
-
+def _kept(name: str, place: str, configuration: Configuration) -> Iterator[bytes]:
+    """The lines that tasks have kept under this name beside their output."""
     with open_folder(place, configuration) as output:
         for stored in output.list():
-            if not stored.name.startswith(f"_{FINDINGS}-"):
-                continue
-            with output.open(stored.name) as lines:
-                for line in lines:
-                    found = json.loads(line)
-                    cls = getattr(classes, found["class"])
-                    yield cls(found["message"], file=found["file"], offset=found["offset"])
+            if stored.name.startswith(f"_{name}-"):
+                with output.open(stored.name) as lines:
+                    yield from lines
+
+
+def _finding(line: bytes) -> PinakesError:
+    found = json.loads(line)
+    cls = getattr(error_classes, found["class"])
+    error: PinakesError = cls(found["message"], file=found["file"], offset=found["offset"])
+    return error

@@ -13,18 +13,20 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import pytest
-from archive_builders import warc
+from archive_builders import HTTP, warc
 
 from pinakes.archive_store.hdfs import HdfsArchiveStore
 from pinakes.archive_store.hdfs_calls import HdfsCalls
 from pinakes.cli import main
 from pinakes.config import load_configuration
+from pinakes.index.manifest import format_line, parse_line
 from pinakes.profile import hdfs_connection, open_folder
 
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
 FILES = 4
+BODIES = [b"hello", b"world"]
 NOW = "--now 2026-01-01T00:00:00+00:00"
 
 
@@ -39,7 +41,9 @@ def settings(cluster: RunningCluster, tmp_path: Path) -> Iterator[Path]:
     connection = hdfs_connection(load_configuration(file, environment={}))
     with closing(HdfsArchiveStore(connection)) as archive:
         for number in range(FILES):
-            members = [gzip.compress(warc(number=10 * number + n)) for n in range(5)]
+            members = [
+                gzip.compress(warc(HTTP + BODIES[n % 2], number=10 * number + n)) for n in range(5)
+            ]
             if number == FILES - 1:
                 members.insert(2, b"rubbish" * 9)
             with archive.create_aside(token_hex(4)) as aside:
@@ -71,6 +75,28 @@ def test_the_manifest_is_the_same_wherever_it_is_made(
     assert len(here) == 5 * FILES
     assert lines_of(capsysbinary, *job, "--runner", "local") == here
     assert lines_of(capsysbinary, *job, "--runner", "hadoop") == here
+
+
+def test_bodies_are_compared_alike_wherever_that_is(
+    settings: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    configured = ("--config", str(settings), "job")
+    manifest = tmp_path / "manifest"
+    assert main([*configured, "manifest", "--stored", *names(), "-o", str(manifest)]) == 3
+    # Two contents, under digests that do not tell them apart.
+    lines = [parse_line(text) for text in manifest.read_text().splitlines()]
+    lines = [line._replace(digest=f"md5:{number % 3}") for number, line in enumerate(lines)]
+    manifest.write_text("".join(format_line(line) + "\n" for line in lines))
+    found = {}
+    for runner in ("inline", "local", "hadoop"):
+        capsysbinary.readouterr()
+        job = ("resolve_collisions", "--stored", "--runner", runner, str(manifest))
+        assert main([*configured, *job, "--options", "--shard-lines 4"]) == 0
+        found[runner] = sorted(capsysbinary.readouterr().out.splitlines())
+    assert found["inline"] == found["local"] == found["hadoop"]
+    assert len(found["inline"]) == 5 * FILES
+    extensions = {parse_line(text.decode()).hash_extension for text in found["inline"]}
+    assert extensions == {0, 1}
 
 
 def test_the_printed_line_does_the_same(

@@ -14,6 +14,11 @@ from pinakes.errors import ConfigError, MissingExtra
 
 JOBS = {
     "manifest": ("pinakes.mr_jobs.manifest", "ManifestJob", "hash every capture, a line each"),
+    "resolve_collisions": (
+        "pinakes.mr_jobs.resolve_collisions",
+        "ResolveCollisionsJob",
+        "compare bodies of one digest, byte for byte",
+    ),
 }
 RUNNERS = ("inline", "local", "hadoop")
 

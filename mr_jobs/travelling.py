@@ -1,0 +1,100 @@
+"""A body on its way from the task that reads it to the one that compares it, as lines.
+
+    PLACE 0  L role, manifest line
+    PLACE 1  B a piece, in base64
+    …
+    PLACE n  E the end; or F why it could not be read on
+
+PLACE sorts as places do, and the numbers behind it as the pieces: sorted by value, all that
+arrives of one digest is one body behind the other, in order of place.
+"""
+
+from __future__ import annotations
+
+import json
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterable, Iterator
+
+import pinakes.errors as error_classes
+from pinakes.dedupe.bodies import BodyReader
+from pinakes.dedupe.travelling_bodies import Arrival
+from pinakes.errors import InputRefused, MalformedRecord, PinakesError
+from pinakes.index.manifest import ManifestLine, format_line, parse_line
+from pinakes.mr_jobs.sort_text import SEPARATOR, sortable_place
+
+MEMBER, COPY = b"m", b"c"
+"""Roles: a line that is to be numbered, or one that only stands for its content."""
+
+_LINE, _PIECE, _END, _FAULT = b"L", b"B", b"E", b"F"
+_PIECE_BYTES = 384 << 10
+
+
+def line_text(line: ManifestLine) -> bytes:
+    """A manifest line as jobs pass it on."""
+    return format_line(line).encode("utf-8", "surrogateescape")
+
+
+def text_line(text: bytes) -> ManifestLine:
+    """Undo `line_text`; `Raises` MalformedRecord."""
+    return parse_line(text.decode("utf-8", "surrogateescape"))
+
+
+def depart(line: ManifestLine, role: bytes, bodies: BodyReader) -> Iterator[bytes]:
+    """A body as values that sort in this order; one that cannot be read says why."""
+    place = sortable_place(line)
+    number = 0
+
+    def value(kind: bytes, content: bytes = b"") -> bytes:
+        nonlocal number
+        number += 1
+        return SEPARATOR.join((place, b"%08d" % (number - 1), kind + content))
+
+    yield value(_LINE, role + line_text(line))
+    try:
+        for piece in bodies.open_body(line):
+            for at in range(0, len(piece), _PIECE_BYTES):
+                yield value(_PIECE, b2a_base64(piece[at : at + _PIECE_BYTES], newline=False))
+    except (InputRefused, MalformedRecord, OSError) as error:
+        yield value(_FAULT, json.dumps([type(error).__name__, str(error)]).encode())
+        return
+    yield value(_END)
+
+
+def arrive(values: Iterable[bytes]) -> Iterator[tuple[bytes, Arrival]]:
+    """Role and arrival of each body, in order.
+
+    Raises:
+        PinakesError: where a body lacks its end, or its beginning: it is no body then.
+    """
+    stream = map(_parse, values)
+    for kind, content in stream:
+        if kind != _LINE:
+            raise PinakesError("a body arrived without its line")
+        line = text_line(content[1:])
+        pieces = _pieces(line, stream)
+        yield content[:1], Arrival(line, pieces)
+        try:
+            for _ in pieces:
+                """Whoever compares may have seen enough."""
+        except (InputRefused, MalformedRecord):
+            """It has been told, or did not want to know."""
+
+
+def _parse(value: bytes) -> tuple[bytes, bytes]:
+    content = value.split(SEPARATOR, 3)[3]
+    return content[:1], content[1:]
+
+
+def _pieces(line: ManifestLine, stream: Iterator[tuple[bytes, bytes]]) -> Iterator[bytes]:
+    for kind, content in stream:
+        if kind == _PIECE:
+            yield a2b_base64(content)
+        elif kind == _END:
+            return
+        elif kind == _FAULT:
+            name, message = json.loads(content)
+            cls = getattr(error_classes, name, InputRefused)
+            raise cls(message, file=line.file, offset=line.offset)
+        else:
+            break
+    raise PinakesError("a body arrived without its end", file=line.file, offset=line.offset)
