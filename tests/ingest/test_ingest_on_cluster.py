@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from ingest_processes import call, kill_after, start, write_folder
 from shared_cluster import RunningCluster
 
 from pinakes.config import load_configuration
+from pinakes.hadoop_tools import run_tool
+from pinakes.profile import bulk_loading
+from pinakes.row_store.hbase_bulk import list_loads
 
 FILES, RECORDS = 8, 50
 
@@ -66,3 +70,25 @@ def test_killed_anywhere_and_run_again(
         assert found(configuration) == plain
         checked = call(tmp_path, "fsck", "--full")
         assert (checked.returncode, checked.stdout) == (0, "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(5))
+def test_killed_anywhere_in_bulk_and_run_again(
+    cluster: RunningCluster, tmp_path: Path, crawl: Path, plain: dict[str, Any], seed: int
+) -> None:
+    chance = random.Random(seed)
+    bulk_folder = f"/test{token_hex(4)}-bulk"
+    with store_on(cluster, tmp_path, {"bulk_folder": bulk_folder}) as configuration:
+        options = ("ingest", str(crawl), "--crawl", "c", "--bulk", "-j", "2")
+        for _ in range(3):
+            process = start(tmp_path, *options)
+            kill_after(process, 0, group=chance.random() < 0.5, pause_s=chance.uniform(1, 20))
+        done = call(tmp_path, *options)
+        assert done.returncode == 0, done.stderr
+        assert found(configuration) == plain
+        checked = call(tmp_path, "fsck", "--full")
+        assert (checked.returncode, checked.stdout) == (0, "")
+        loading = bulk_loading(configuration)
+        assert list_loads(loading) == []
+        run_tool([*loading.tools.hadoop, "fs", "-rm", "-r", "-f", "-skipTrash", bulk_folder])
