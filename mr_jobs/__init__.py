@@ -3,9 +3,10 @@
 Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; of what is in it
 only some jobs and what they run in are built.
 
-- `manifest`, `resolve_collisions`: jobs; each is a module, and runs by itself, too:
+- `manifest`, `resolve_collisions`, `flag_duplicates`: jobs; each runs by itself, too:
   `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
-- `travelling`: a body as lines; `sort_text`: places as bytes that sort as they do
+- `settled`: lines that nothing is left to do about; `travelling`: a body as lines;
+  `sort_text`: places as bytes that sort as they do
 - `archive_job`: what they share; `heartbeat`: how a task says that it is alive
 - `running`: one job from its inputs to its report; `listing`: those inputs, as lists for its
   tasks; `packing`: gigabytes a map

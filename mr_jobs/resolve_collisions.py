@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from itertools import chain
 
 from mrjob.step import MRStep
@@ -26,15 +25,15 @@ from pinakes.dedupe.travelling_bodies import Arrival, number_arrivals
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob, TaskFiles
+from pinakes.mr_jobs.settled import SETTLED, settled
 from pinakes.mr_jobs.sort_text import SEPARATOR, sortable, sortable_place
 from pinakes.mr_jobs.travelling import COPY, MEMBER, arrive, depart, line_text, text_line
 
 SHARD_LINES = 100_000
 COLLISIONS = "collisions"
 Pair = tuple[bytes, bytes]
-# What keys begin with: nothing is left to do, a file to read, a digest to compare.
-_SETTLED, _FILE, _DIGEST = b"=", b"f", b"d"
-_SPREAD = 2
+# What keys begin with, behind `SETTLED`: a file to read, a digest to compare.
+_FILE, _DIGEST = b"f", b"d"
 
 
 class ResolveCollisionsJob(ArchiveJob):
@@ -91,10 +90,10 @@ class ResolveCollisionsJob(ArchiveJob):
             )
         else:
             self.task.count(f"skipped: {line.skip or line.type or ''}")
-            yield _settled(line._replace(hash_extension=None))
+            yield settled(line._replace(hash_extension=None))
 
     def by_file(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        if key.startswith(_SETTLED):
+        if key.startswith(SETTLED):
             yield from ((key, value) for value in values)
             return
         self.task.count("clusters")
@@ -103,7 +102,7 @@ class ResolveCollisionsJob(ArchiveJob):
         second = next(lines, None)
         if second is None:
             self.task.count("contents")
-            yield _settled(first._replace(hash_extension=self.options.first_extension))
+            yield settled(first._replace(hash_extension=self.options.first_extension))
             return
         for number, line in enumerate(chain((first, second), lines)):
             shard, place = divmod(number, self.options.shard_lines)
@@ -131,7 +130,7 @@ class ResolveCollisionsJob(ArchiveJob):
         self._bodies = ArchiveBodies(self._files)
 
     def read_bodies(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        if key.startswith(_SETTLED):
+        if key.startswith(SETTLED):
             yield from ((key, value) for value in values)
             return
         self.task.count("files opened")
@@ -143,7 +142,7 @@ class ResolveCollisionsJob(ArchiveJob):
     # --- compare
 
     def compare_bodies(self, key: bytes, values: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
-        if key.startswith(_SETTLED):
+        if key.startswith(SETTLED):
             yield from ((None, value) for value in values)
             return
         shard = int(key.rpartition(b"#")[2])
@@ -195,12 +194,6 @@ class ResolveCollisionsJob(ArchiveJob):
         if line.hash_extension is None:
             return line
         return line._replace(hash_extension=line.hash_extension + self.options.first_extension)
-
-
-def _settled(line: ManifestLine) -> Pair:
-    """A line that only travels along; keys spread over the reducers."""
-    text = line_text(line)
-    return _SETTLED + blake2b(text, digest_size=_SPREAD).hexdigest().encode(), text
 
 
 def _to_read(line: ManifestLine, role: bytes, to: bytes) -> Pair:

@@ -1,6 +1,7 @@
-"""Builders of archive files are plain modules beside other tests."""
+"""Builders of archive files and manifests are plain modules beside other tests."""
 
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parent.parent / "warc"))
+for name in ("dedupe", "warc"):
+    sys.path.append(str(Path(__file__).parent.parent / name))

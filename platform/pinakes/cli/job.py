@@ -14,6 +14,11 @@ from pinakes.errors import ConfigError, MissingExtra
 
 JOBS = {
     "manifest": ("pinakes.mr_jobs.manifest", "ManifestJob", "hash every capture, a line each"),
+    "flag_duplicates": (
+        "pinakes.mr_jobs.flag_duplicates",
+        "FlagDuplicatesJob",
+        "which copy is original, and which refers to it",
+    ),
     "resolve_collisions": (
         "pinakes.mr_jobs.resolve_collisions",
         "ResolveCollisionsJob",
@@ -51,7 +56,10 @@ def _configure_job(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
     )
     parser.add_argument(
-        "--options", metavar="TEXT", default="", help="the job's own: '--digest sha256'"
+        "--options",
+        metavar="TEXT",
+        default="",
+        help="the job's own, as one text: --options='--digest sha256'",
     )
     add_settings(parser, "store", "job_folder", "job_python", "job_streaming_jar")
 

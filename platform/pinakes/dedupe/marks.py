@@ -58,26 +58,66 @@ def mark_lines(
             yield line, flags
 
 
+def mark_urlkey(
+    lines: Iterable[ManifestLine],
+    requests: Spool[PinRequest],
+    *,
+    space: SortSpace = DEFAULT_SPACE,
+) -> Iterator[tuple[ManifestLine, int]]:
+    """The same for the captures of one urlkey, in order of their seconds, which all can read.
+
+    `requests` are those of all revisits that refer to the urlkey.  Pins by record id are not
+    among the flags.
+    """
+    with Spool(space=space, item_bytes=estimate_line_bytes) as spool:
+        addresses = (
+            _address_of(number, line, second_of(line.date) or "")
+            for number, line in _kept(lines, spool)
+        )
+        with Spool[int](space=space, item_bytes=_number_bytes) as pinned:
+            watched = watch_for_pins(addresses, requests, pinned, space)
+            found = chain(clashes(watched), ((number, PINNED) for number in _drawn(pinned)))
+            marks = sort_outside_memory(found, space=space, item_bytes=_mark_bytes)
+            flags_of = FlagsInOrder(marks)
+            for number, line in enumerate(spool):
+                flags = flags_of.take(number) if number >= flags_of.next else 0
+                yield line, flags | (parse_marks(line.marks) if line.marks is not None else 0)
+
+
+def _kept(
+    lines: Iterable[ManifestLine], spool: Spool[ManifestLine]
+) -> Iterator[tuple[int, ManifestLine]]:
+    for number, line in enumerate(lines):
+        spool.append(line)
+        yield number, line
+
+
+def _address_of(number: int, line: ManifestLine, second: str) -> Address:
+    full = FULL if line.skip is None else SKIPPED
+    return Address(
+        f"{urlkey(line.target_uri)} {second}",
+        number,
+        REVISIT if line.type == "revisit" else full,
+        line.digest,
+        line.hash_extension,
+        line.also,
+    )
+
+
+def _drawn(numbers: Iterable[int]) -> Iterator[int]:
+    # Only when all addresses have been: by then all that is pinned is there.
+    yield from numbers
+
+
 def _addresses(
     lines: Iterable[ManifestLine], spool: Spool[ManifestLine], requests: Spool[PinRequest]
 ) -> Iterator[Address]:
-    for number, line in enumerate(lines):
-        spool.append(line)
+    for number, line in _kept(lines, spool):
         second = second_of(line.date)
         if line.type == "revisit":
-            kind = REVISIT
             requests.append(request_of(line, second))
-        else:
-            kind = FULL if line.skip is None else SKIPPED
         if second is not None:
-            yield Address(
-                f"{urlkey(line.target_uri)} {second}",
-                number,
-                kind,
-                line.digest,
-                line.hash_extension,
-                line.also,
-            )
+            yield _address_of(number, line, second)
 
 
 def _all_marks(

@@ -7,6 +7,7 @@ file and offset, the order in which `refs` rewrites.  No archive file is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from pinakes.errors import ConfigError
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
@@ -19,8 +20,9 @@ from .marks import mark_lines
 
 RESOURCE = "resource"
 REPEATED = "repeated"
-# digest, extension, second, file, offset, inner offset, number, flags, line
-_Entry = tuple[str, int, str, str, int, int, int, int, ManifestLine]
+Entry = tuple[str, int, str, str, int, int, int, int, ManifestLine]
+"""Digest, extension, second, file, offset, inner offset, number, flags, line."""
+
 _Group = tuple[int | None, str | None, str | None]
 _make = ManifestLine._make
 # `copy_number` to `original_date`, and `original_file` to `full`: what is decided of a line.
@@ -49,7 +51,7 @@ def process_lines(
     with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
         entries = _entries(lines, rest, count, resources=resources, space=space)
         by_content = sort_outside_memory(entries, space=space, item_bytes=_entry_bytes)
-        decided = _decide(by_content, rest, count)
+        decided = chain(decide_contents(by_content, count), _drawn(rest))
         yield from sort_outside_memory(
             decided, key=place_of, space=space, item_bytes=estimate_line_bytes
         )
@@ -62,14 +64,14 @@ def _entries(
     *,
     resources: bool,
     space: SortSpace,
-) -> Iterator[_Entry]:
+) -> Iterator[Entry]:
     """What is to be decided on; the other lines go to `rest`."""
     number = 0
     for line, flags in mark_lines(lines, space=space):
         file, offset, _, _, date, digest, extension = line[:7]
         second = second_of(date)
-        if line.skip is None and second is not None and _takes_part(line, resources=resources):
-            if extension is None:
+        if is_decided_on(line, resources=resources):
+            if extension is None or second is None:
                 raise ConfigError(
                     "this line has no hash extension: run `pinakes resolve` on the manifest first",
                     file=file,
@@ -80,24 +82,32 @@ def _entries(
                 digest, extension, second, file, offset, line.inner_offset, number, flags, line
             )  # fmt: skip
             continue
-        _count_skipped(line, count)
-        rest.append(_undecided(line))
+        rest.append(leave_undecided(line, count))
 
 
-def _takes_part(line: ManifestLine, *, resources: bool) -> bool:
+def is_decided_on(line: ManifestLine, *, resources: bool) -> bool:
+    """Whether a line is one that copies are looked for of."""
+    if line.skip is not None or second_of(line.date) is None:
+        return False
     return line.type is None or (resources and line.type == RESOURCE)
 
 
-def _count_skipped(line: ManifestLine, count: ProcessCount) -> None:
+def leave_undecided(line: ManifestLine, count: ProcessCount) -> ManifestLine:
+    """A line that takes no part, without what was decided earlier; counted."""
     if line.type == "revisit":
         count.revisits += 1
     else:
         count.skipped[line.skip or line.type or "date-unreadable"] += 1
+    return _undecided(line)
 
 
-def _decide(
-    entries: Iterable[_Entry], rest: Iterable[ManifestLine], count: ProcessCount
-) -> Iterator[ManifestLine]:
+def _drawn(rest: Iterable[ManifestLine]) -> Iterator[ManifestLine]:
+    # Only when all others are: the lines that take no part are all there by then.
+    yield from rest
+
+
+def decide_contents(entries: Iterable[Entry], count: ProcessCount) -> Iterator[ManifestLine]:
+    """The entries' lines, decided; entries in their own order.  Memory: some lines."""
     content: tuple[str, int] | None = None
     clusters: dict[_Group, ContentCluster[ManifestLine]] = {}
     place: tuple[str, int, int] | None = None
@@ -122,8 +132,6 @@ def _decide(
         if full is not None:
             count.full[full] += 1
         yield _keep(line, full)
-    # Drawn only now: the lines that take no part are all there.
-    yield from rest
 
 
 def _refer(line: ManifestLine, copy: int, original: ManifestLine) -> ManifestLine:
@@ -152,5 +160,5 @@ def _decided(
     return _make(values)
 
 
-def _entry_bytes(entry: _Entry) -> int:
+def _entry_bytes(entry: Entry) -> int:
     return 200 + estimate_line_bytes(entry[8])

@@ -1,0 +1,19 @@
+"""Lines that nothing is left to do about, on their way through the steps of a job."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from pinakes.index.manifest import ManifestLine
+from pinakes.mr_jobs.travelling import line_text
+
+SETTLED = b"="
+"""What their keys begin with."""
+
+_SPREAD_BYTES = 2
+
+
+def settled(line: ManifestLine) -> tuple[bytes, bytes]:
+    """Such a line, under a key that spreads them over the reducers."""
+    text = line_text(line)
+    return SETTLED + blake2b(text, digest_size=_SPREAD_BYTES).hexdigest().encode(), text

@@ -1,0 +1,63 @@
+"""The job decides as `pinakes process` does."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from manifest_sets import Bodies, collections, processed, resolved
+
+from pinakes.cli import main
+from pinakes.dedupe.counting import ProcessCount
+from pinakes.dedupe.process import process_lines
+from pinakes.index.manifest import ManifestLine, format_line, parse_line
+
+
+def decided_by_job(lines: list[ManifestLine], *options: str) -> list[ManifestLine]:
+    with tempfile.TemporaryDirectory() as folder:
+        given, out = Path(folder, "given"), Path(folder, "out")
+        given.write_text("".join(format_line(line) + "\n" for line in lines))
+        job = ["-q", "job", "flag_duplicates", str(given), "-o", str(out)]
+        assert main([*job, f"--options={' '.join(options)}"]) == 0
+        return [parse_line(text) for text in out.read_text().splitlines()]
+
+
+@given(collections(), st.booleans())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_it_decides_as_process_does(
+    collection: tuple[list[ManifestLine], Bodies], twice: bool
+) -> None:
+    lines = resolved(*collection)
+    if not lines:
+        return
+    if twice:  # earlier decisions are dropped
+        lines = processed(lines)
+    assert sorted(decided_by_job(lines), key=format_line) == sorted(
+        processed(lines), key=format_line
+    )
+
+
+@given(collections(collisions=False))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+def test_resources_take_part_where_they_are_asked_to(
+    collection: tuple[list[ManifestLine], Bodies],
+) -> None:
+    lines = [
+        line._replace(type="resource", ctype="text/html") if line.type is None else line
+        for line in resolved(*collection)
+    ]
+    if not lines:
+        return
+    wanted = process_lines(lines, count=ProcessCount(), resources=True)
+    assert sorted(decided_by_job(lines, "--resources"), key=format_line) == sorted(
+        wanted, key=format_line
+    )
+
+
+def test_an_unresolved_line_is_refused(tmp_path: Path) -> None:
+    line = ManifestLine("f", 1, 2, "http://a.example/", "2020-01-01T00:00:00Z", "sha1:X", size=3)
+    manifest = tmp_path / "manifest"
+    manifest.write_text(format_line(line) + "\n")
+    assert main(["job", "flag_duplicates", str(manifest)]) == 2
