@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pinakes.config import Configuration
-from pinakes.errors import PinakesError
+from pinakes.errors import PinakesError, StoreUnavailable
 from pinakes.hadoop_tools import parse_command, run_tool
 
 _PERCENT = re.compile(r"\bmap (\d+)% +reduce (\d+)%")
 _APPLICATION = re.compile(r"\bapplication_\d+_\d+\b")
 _LOG_BYTES = 4096
 _QUOTED_LINES = 12
+_ATTEMPTS = 10
+_PAUSE_S = 3.0
 
 
 class HadoopLog(logging.Handler):
@@ -59,13 +62,7 @@ def why_failed(reason: str, log: HadoopLog, configuration: Configuration) -> str
         return f"the job failed: {reason}"
     failed = f"the job failed ({log.application})"
     try:
-        said = run_tool(
-            [
-                *parse_command(configuration.hadoop_command),
-                *("org.apache.hadoop.yarn.client.cli.LogsCLI", "-applicationId"),
-                *(log.application, "-log_files", "stderr", "-size", str(-_LOG_BYTES)),
-            ]
-        )
+        said = _logs_of(log.application, configuration)
     except PinakesError as error:
         return f"{failed}, and its logs cannot be had: {error}"
     lines = [line for line in said.splitlines() if line.strip()]
@@ -75,3 +72,19 @@ def why_failed(reason: str, log: HadoopLog, configuration: Configuration) -> str
         end = next((n for n, line in enumerate(lines[1:], 1) if not line.startswith(" ")), 0)
         lines = lines[: end + 1]
     return f"{failed}:\n" + "\n".join(lines[-_QUOTED_LINES:])
+
+
+def _logs_of(application: str, configuration: Configuration) -> str:
+    """The ends of its tasks' standard errors; they are gathered only behind its end."""
+    command = [
+        *parse_command(configuration.hadoop_command),
+        *("org.apache.hadoop.yarn.client.cli.LogsCLI", "-applicationId"),
+        *(application, "-log_files", "stderr", "-size", str(-_LOG_BYTES)),
+    ]
+    for _ in range(_ATTEMPTS):
+        with suppress(StoreUnavailable):
+            said = run_tool(command)
+            if said.strip():
+                return said
+        time.sleep(_PAUSE_S)
+    return run_tool(command)
