@@ -82,6 +82,11 @@ def make_store(settings: Settings) -> None:
         admin.apply(declared_schema())
 
 
+def backup_folder(folder: str) -> str:
+    """A folder of HDFS beside a store's, for a backup; it goes with the store."""
+    return f"{folder}-backup"
+
+
 def _clear(configuration: Configuration) -> None:
     places = cluster_places(configuration)
     with closing(ClusterSnapshots(places)) as snapshots:
@@ -92,7 +97,8 @@ def _clear(configuration: Configuration) -> None:
             for mark in Stage(calls, places.hdfs, RESTORING).marks():
                 with places.hbase_client() as hbase:
                     hbase.drop(f"restore-{mark.partition('.')[2]}")
-        calls.ask("", lambda client: client.delete(places.hdfs.folder, True))
+        for folder in (places.hdfs.folder, backup_folder(places.hdfs.folder)):
+            calls.ask(folder, lambda client, folder=folder: client.delete(folder, True))
     drop_tables(hbase_connection(configuration))
 
 

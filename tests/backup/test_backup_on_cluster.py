@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from agreement import check_marks
 from cluster_scenes import (
+    backup_folder,
     cells,
     checksums,
     killed,
@@ -116,7 +117,7 @@ def test_to_a_folder_killed_and_gone_on_with(
 def test_to_hdfs_while_work_goes_on(
     settings: Settings, elsewhere: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = f"{elsewhere['hdfs']}-backup"
+    place = backup_folder(elsewhere["hdfs"])
     for crawl in (1, 2, 3):
         write_crawl(tmp_path / "crawls" / f"c{crawl}", crawl)
     with scene_on(tmp_path, settings) as scene:
