@@ -100,6 +100,16 @@ fuzz: dev ## fuzz the reader for MINUTES=10
 bench: dev ## measure against the floor and the peers that are installed
 	@PYTHONPATH=. $(PYTHON) -m bench $(ARGS)
 
+# ROWS=N puts so many captures' rows besides; ten million take 20 GB of disk and half an hour.
+.PHONY: bench-cluster
+bench-cluster: dev ## landing and answers on real HBase and HDFS, started for it: ARGS, ROWS=N
+	@.ci/system-packages
+	folder=$$(mktemp -d)
+	trap '$(VENV)/bin/pinakes -q cluster down --folder '$$folder'; rm -rf '$$folder EXIT
+	$(VENV)/bin/pinakes cluster up --with thrift2 --folder $$folder
+	PYTHONPATH=. $(PYTHON) -m bench.landing $$folder/conf/pinakes.toml $(ARGS)
+	$(if $(ROWS),PYTHONPATH=. $(PYTHON) -m bench.rows $$folder/conf/pinakes.toml --captures $(ROWS))
+
 .PHONY: bench-peers
 bench-peers: tools ## install the peers that bench compares with, outside the clone
 
