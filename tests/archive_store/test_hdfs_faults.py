@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,6 +25,7 @@ from pinakes.cluster.state import running
 from pinakes.errors import StoreUnavailable
 
 BLOCK_BYTES = 1 << 20
+LONG_S = 300.0
 
 
 @pytest.fixture
@@ -58,7 +60,8 @@ def hanging(cluster: RunningCluster, server: str) -> Iterator[None]:
 def put_at_last(store: HdfsArchiveStore, name: str, content: bytes) -> None:
     """Land a file as one would: again, where the store was not available."""
     token = name.replace("/", "-")  # each its own: who takes another's place ends its writing
-    for _ in range(20):
+    end_s = time.monotonic() + LONG_S
+    while time.monotonic() < end_s:
         try:
             with store.create_aside(token) as aside:
                 for start in range(0, len(content), 50_000):
@@ -67,9 +70,10 @@ def put_at_last(store: HdfsArchiveStore, name: str, content: bytes) -> None:
                 aside.publish(name)
         except StoreUnavailable:
             assert store.size(name) is None  # nothing is half-visible
+            time.sleep(0.2)
         else:
             return
-    pytest.fail("twenty times over")
+    pytest.fail("again and again")
 
 
 class Landing:
@@ -156,7 +160,7 @@ def test_a_data_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnec
     own = replace(connection, config_folder=cluster_alone.layout.conf, replication=DATA_NODES)
     with (
         closing(HdfsArchiveStore(replace(own, patience_s=300.0))) as patient,
-        closing(HdfsArchiveStore(replace(own, patience_s=5.0))) as hasty,
+        closing(HdfsArchiveStore(replace(own, patience_s=15.0))) as hasty,
     ):
         put_file(patient, "old", LARGE)
         with pytest.raises(WritingLost):

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -34,46 +32,40 @@ class Bounded:
             caller = self._idle.pop()
         except IndexError:  # asked first, another thread might be quicker
             caller = _Caller()
-        done = caller.have_done(act)
+        caller.given.put(act)
+        result: T
         try:
-            done.exception(patience_s)
-        except FutureTimeoutError:  # before 3.11, no OSError
-            caller.end()
+            result, error = caller.answers.get(timeout=patience_s)
+        except Empty:
+            caller.given.put(None)
             raise TimeoutError(f"no answer in {patience_s:g} s") from None
         self._idle.append(caller)
+        if error is None:
+            return result
         try:
-            return done.result()
+            raise error
         finally:
-            del done  # else it and its error, with all their frames, would hold each other
+            del error  # else it and this frame, and all that it came through, would stay
 
     def close(self) -> None:
         """End the threads that wait; a later call starts others."""
         idle, self._idle = self._idle, []
         for caller in idle:
-            caller.end()
+            caller.given.put(None)
 
 
 class _Caller:
-    """A thread that does one thing after another."""
+    """A thread that does what it is given, one after another, until that is None."""
 
     def __init__(self) -> None:
-        self._given: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
+        self.given: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self.answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
         Thread(target=self._run, daemon=True).start()
 
-    def have_done(self, act: Callable[[], T]) -> Future[T]:
-        done: Future[T] = Future()
-        self._given.put((act, done))
-        return done
-
-    def end(self) -> None:
-        """End it when it comes to that."""
-        self._given.put(None)
-
     def _run(self) -> None:
-        while (given := self._given.get()) is not None:
-            act, done = given
+        while (act := self.given.get()) is not None:
             try:
-                done.set_result(act())
+                self.answers.put((act(), None))
             except BaseException as error:  # noqa: BLE001  (raised where it is waited for)
-                done.set_exception(error)
-            del given, act, done
+                self.answers.put((None, error))
+            del act
