@@ -8,6 +8,7 @@ from mrjob.hadoop import HadoopJobRunner
 from mrjob.util import cmd_line
 
 from pinakes.mr_jobs.archive_job import ArchiveJob
+from pinakes.mr_jobs.submission import require_streaming_jar
 
 
 class _PrintedRunner(HadoopJobRunner):  # type: ignore[misc]
@@ -23,6 +24,7 @@ class _PrintedRunner(HadoopJobRunner):  # type: ignore[misc]
 def hadoop_lines(job: ArchiveJob) -> tuple[str, ...]:
     """A line for each step, in order; what they name in HDFS is there, and stays."""
     with _PrintedRunner(**job._runner_kwargs()) as runner:
+        require_streaming_jar(runner)
         runner.run()
         lines: tuple[str, ...] = runner.lines
         return lines

@@ -20,13 +20,18 @@ from mrjob.step import StepFailedException
 
 import pinakes.errors as error_classes
 from pinakes.config import Configuration
-from pinakes.errors import PinakesError, StoreUnavailable
+from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
 from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, LINES, ArchiveJob
 from pinakes.mr_jobs.hadoop_log import heard, why_failed
 from pinakes.mr_jobs.listing import lists_in_hdfs, packed, write_lists
 from pinakes.mr_jobs.packing import PACK_BYTES
 from pinakes.mr_jobs.printed import hadoop_lines
-from pinakes.mr_jobs.submission import hadoop_arguments, job_folder, write_settings
+from pinakes.mr_jobs.submission import (
+    hadoop_arguments,
+    job_folder,
+    require_streaming_jar,
+    write_settings,
+)
 from pinakes.profile import open_folder
 
 
@@ -105,8 +110,9 @@ def _run(
             inputs = stack.enter_context(lists_in_hdfs(packs, configuration))
         else:
             inputs = write_lists(_packs(request, configuration), folder)
-        job = request.job(args=[*arguments, *inputs])
-        mrjob = stack.enter_context(job.make_runner())
+        mrjob = stack.enter_context(_job(request, [*arguments, *inputs]).make_runner())
+        if runner == "hadoop":
+            require_streaming_jar(mrjob)
         try:
             mrjob.run()
         except StepFailedException as error:
@@ -147,7 +153,14 @@ def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, .
             *("--cleanup", "NONE", "--output-dir", output),
         ]
         with lists_in_hdfs(_packs(request, configuration), configuration, keep=True) as lists:
-            return hadoop_lines(request.job(args=[*arguments, *lists]))
+            return hadoop_lines(_job(request, [*arguments, *lists]))
+
+
+def _job(request: JobRequest, arguments: list[str]) -> ArchiveJob:
+    try:
+        return request.job(args=arguments)
+    except ValueError as error:  # mrjob's parser raises it for what argparse would exit with
+        raise ConfigError(f"--options: {error}") from error
 
 
 def _arguments(request: JobRequest, configuration: Configuration, folder: Path) -> list[str]:

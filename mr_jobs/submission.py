@@ -9,12 +9,16 @@ Everything that differs between runners is here; the jobs themselves do not know
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from uuid import uuid4
+
+from mrjob.hadoop import HadoopJobRunner
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
+from pinakes.hadoop_tools import parse_command
 from pinakes.mr_jobs.environment import Environment
 from pinakes.profile import open_folder
 
@@ -64,6 +68,7 @@ def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:
 def hadoop_arguments(configuration: Configuration) -> list[str]:
     """The words that make a job of mrjob's run on YARN; the environment is there afterwards."""
     home = job_folder(configuration)
+    _require_hadoop(configuration)
     environment = Environment()
     with open_folder(f"{home}/{ENVIRONMENTS}", configuration) as folder:
         ensure_environment(folder, environment)
@@ -78,6 +83,23 @@ def hadoop_arguments(configuration: Configuration) -> list[str]:
         *_task_environment(),
         *_limits(),
     ]
+
+
+def _require_hadoop(configuration: Configuration) -> None:
+    command = parse_command(configuration.hadoop_command)[0]
+    if shutil.which(command) is None:
+        raise ConfigError(f"hadoop_command: there is no {command} here")
+    jar = configuration.job_streaming_jar
+    if jar is not None and not jar.is_file():
+        raise ConfigError(f"job_streaming_jar: there is no file {jar}")
+
+
+def require_streaming_jar(runner: HadoopJobRunner) -> None:
+    """Raise ConfigError where mrjob, asked for the jar of Hadoop Streaming, finds none."""
+    if runner.get_hadoop_streaming_jar() is None:
+        raise ConfigError(
+            "job_streaming_jar names no hadoop-streaming-….jar, and none is below HADOOP_HOME"
+        )
 
 
 def _task_environment() -> list[str]:

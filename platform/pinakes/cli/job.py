@@ -14,15 +14,15 @@ from pinakes.errors import ConfigError, MissingExtra
 
 JOBS = {
     "manifest": ("pinakes.mr_jobs.manifest", "ManifestJob", "hash every capture, a line each"),
-    "flag_duplicates": (
-        "pinakes.mr_jobs.flag_duplicates",
-        "FlagDuplicatesJob",
-        "which copy is original, and which refers to it",
-    ),
     "resolve_collisions": (
         "pinakes.mr_jobs.resolve_collisions",
         "ResolveCollisionsJob",
         "compare bodies of one digest, byte for byte",
+    ),
+    "flag_duplicates": (
+        "pinakes.mr_jobs.flag_duplicates",
+        "FlagDuplicatesJob",
+        "which copy is original, and which refers to it",
     ),
 }
 RUNNERS = ("inline", "local", "hadoop")
@@ -32,11 +32,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Which job, on what, where."""
     nested = parser.add_subparsers(dest="name", metavar="NAME", required=True)
     for name, (_, _, words) in JOBS.items():
-        _configure_job(nested.add_parser(name, help=words, description=f"{words}."))
+        text = f"{words[0].upper()}{words[1:]}."
+        _configure_job(nested.add_parser(name, help=words, description=text))
 
 
 def _configure_job(parser: argparse.ArgumentParser) -> None:
-    add_inputs(parser, "INPUT", "archive files: paths, or hdfs://…")
+    add_inputs(
+        parser, "INPUT", "archive files, or, where a job reads one, manifests: paths, or hdfs://…"
+    )
     parser.add_argument(
         "--stored", action="store_true", help="inputs are names of files in the store"
     )
@@ -71,7 +74,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("pinakes"):
             raise
-        raise MissingExtra(f"jobs need {error.name}: pip install 'pinakes[jobs]'") from error
+        package = error.name.partition(".")[0]
+        raise MissingExtra(f"jobs need {package}: pip install 'pinakes[jobs]'") from error
     module, name, _ = JOBS[arguments.name]
     request = JobRequest(
         job=getattr(import_module(module), name),

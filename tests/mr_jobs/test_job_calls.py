@@ -1,0 +1,77 @@
+"""Calls of `pinakes job` that cannot work say what to change, before anything is done."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from archive_builders import warc
+
+from pinakes.cli import main
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> str:
+    path = tmp_path / "a.warc"
+    path.write_bytes(warc())
+    return str(path)
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["job", *words]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    return told.err
+
+
+def test_an_option_that_the_job_does_not_have(
+    archive: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = refusal(capsys, "manifest", archive, "--options=--digest sha3")
+    assert "--options: argument --digest: invalid choice: 'sha3'" in told
+
+
+def test_hadoop_without_a_cluster(archive: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = refusal(capsys, "manifest", "--runner", "hadoop", archive)
+    assert "profile = cluster" in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"hadoop_command": "no-such-command"}, "there is no no-such-command here"),
+        (
+            {"hadoop_command": sys.executable, "job_streaming_jar": "/no/such.jar"},
+            "there is no file /no/such.jar",
+        ),
+    ],
+)
+def test_hadoop_that_is_not_there(
+    archive: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    settings: dict[str, str],
+    words: str,
+) -> None:
+    file = tmp_path / "pinakes.toml"
+    cluster = {"profile": "cluster", "hbase": "127.0.0.1:1", "hdfs": "hdfs://127.0.0.1:1/x"}
+    lines = [f'{name} = "{value}"\n' for name, value in {**cluster, **settings}.items()]
+    file.write_text("".join(lines))
+    call = ["manifest", "--runner", "hadoop", archive, "--config", str(file)]
+    assert words in refusal(capsys, *call)
+
+
+def test_printing_what_has_no_command_line(
+    archive: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "--print is for --runner hadoop" in refusal(capsys, "manifest", "--print", archive)
+
+
+def test_without_mrjob(
+    archive: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(("mrjob", "pinakes.mr_jobs."))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mrjob", None)
+    assert "jobs need mrjob: pip install 'pinakes[jobs]'" in refusal(capsys, "manifest", archive)
