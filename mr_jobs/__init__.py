@@ -11,5 +11,5 @@ only some jobs and what they run in are built.
 - `running`: one job from its inputs to its report; `listing`: those inputs, as lists for its
   tasks; `packing`: gigabytes a map
 - `submission`: what Hadoop is told, `printed`: as a line; `hadoop_log`: what it says
-- `environment`: what tasks run in
+- `environment`: what tasks run in; `extra`: what the extra `jobs` brings
 """

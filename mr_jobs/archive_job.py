@@ -18,14 +18,11 @@ from tempfile import TemporaryFile
 from typing import IO, TypeVar
 from uuid import uuid4
 
-from mrjob.compat import jobconf_from_env
-from mrjob.job import MRJob
-from mrjob.protocol import BytesProtocol, BytesValueProtocol
-
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import PinakesError
+from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.profile import open_archive, open_folder
 from pinakes.warc.source import Source, open_source

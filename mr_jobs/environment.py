@@ -21,10 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
 from pinakes.errors import MissingExtra
+from pinakes.mr_jobs.extra import Requirement, canonicalize_name
 
 NAME = "pinakes"
 EXTRAS = ("jobs", "cluster")

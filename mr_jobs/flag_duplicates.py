@@ -14,8 +14,6 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from mrjob.step import MRStep
-
 from pinakes.dedupe.clusters import PINNED
 from pinakes.dedupe.counting import ProcessCount
 from pinakes.dedupe.marks import mark_urlkey
@@ -27,6 +25,7 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob
+from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.settled import SETTLED, settled
 from pinakes.mr_jobs.sort_text import SEPARATOR, from_sortable, sortable, sortable_place
 from pinakes.mr_jobs.travelling import line_text, text_line

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mrjob.hadoop import HadoopJobRunner
-from mrjob.util import cmd_line
-
 from pinakes.mr_jobs.archive_job import ArchiveJob
+from pinakes.mr_jobs.extra import HadoopJobRunner, cmd_line
 from pinakes.mr_jobs.submission import require_streaming_jar
 
 

@@ -15,8 +15,6 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from mrjob.step import MRStep
-
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.bodies import ArchiveBodies
 from pinakes.dedupe.counting import ResolveCount
@@ -25,6 +23,7 @@ from pinakes.dedupe.travelling_bodies import Arrival, number_arrivals
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob, TaskFiles
+from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.settled import SETTLED, settled
 from pinakes.mr_jobs.sort_text import SEPARATOR, sortable, sortable_place
 from pinakes.mr_jobs.travelling import COPY, MEMBER, arrive, depart, line_text, text_line

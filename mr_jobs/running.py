@@ -16,12 +16,11 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, BinaryIO
 from uuid import uuid4
 
-from mrjob.step import StepFailedException
-
 import pinakes.errors as error_classes
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
 from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, LINES, ArchiveJob
+from pinakes.mr_jobs.extra import StepFailedException
 from pinakes.mr_jobs.hadoop_log import heard, why_failed
 from pinakes.mr_jobs.listing import lists_in_hdfs, packed, write_lists
 from pinakes.mr_jobs.packing import PACK_BYTES

@@ -13,13 +13,12 @@ import shutil
 from pathlib import Path
 from uuid import uuid4
 
-from mrjob.hadoop import HadoopJobRunner
-
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.hadoop_tools import parse_command
 from pinakes.mr_jobs.environment import Environment
+from pinakes.mr_jobs.extra import HadoopJobRunner
 from pinakes.profile import open_folder
 
 ENVIRONMENTS = "environments"

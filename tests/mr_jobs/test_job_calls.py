@@ -74,4 +74,5 @@ def test_without_mrjob(
     for name in [name for name in sys.modules if name.startswith(("mrjob", "pinakes.mr_jobs."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mrjob", None)
-    assert "jobs need mrjob: pip install 'pinakes[jobs]'" in refusal(capsys, "manifest", archive)
+    told = refusal(capsys, "manifest", archive)
+    assert "jobs need mrjob.compat: pip install 'pinakes[jobs]'" in told

@@ -10,7 +10,7 @@ from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_inputs, add_settings, configuration_of, input_names
 from pinakes.cli.output import Console
 from pinakes.cli.output_file import output_file
-from pinakes.errors import ConfigError, MissingExtra
+from pinakes.errors import ConfigError
 
 JOBS = {
     "manifest": ("pinakes.mr_jobs.manifest", "ManifestJob", "hash every capture, a line each"),
@@ -69,13 +69,8 @@ def _configure_job(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Run it; name what it found wrong."""
-    try:
-        from pinakes.mr_jobs.running import JobRequest, print_job, run_job
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("pinakes"):
-            raise
-        package = error.name.partition(".")[0]
-        raise MissingExtra(f"jobs need {package}: pip install 'pinakes[jobs]'") from error
+    from pinakes.mr_jobs.running import JobRequest, print_job, run_job  # needs the extra
+
     module, name, _ = JOBS[arguments.name]
     request = JobRequest(
         job=getattr(import_module(module), name),

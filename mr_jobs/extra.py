@@ -1,0 +1,30 @@
+"""What the extra `jobs` brings, named where it is missing."""
+
+from __future__ import annotations
+
+from pinakes.errors import MissingExtra
+
+try:
+    from mrjob.compat import jobconf_from_env
+    from mrjob.hadoop import HadoopJobRunner
+    from mrjob.job import MRJob
+    from mrjob.protocol import BytesProtocol, BytesValueProtocol
+    from mrjob.step import MRStep, StepFailedException
+    from mrjob.util import cmd_line
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+except ImportError as error:
+    raise MissingExtra(f"jobs need {error.name}: pip install 'pinakes[jobs]'") from error
+
+__all__ = [
+    "BytesProtocol",
+    "BytesValueProtocol",
+    "HadoopJobRunner",
+    "MRJob",
+    "MRStep",
+    "Requirement",
+    "StepFailedException",
+    "canonicalize_name",
+    "cmd_line",
+    "jobconf_from_env",
+]
