@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,10 @@ settings.register_profile(
 )
 settings.register_profile("long", parent=settings.get_profile("pinakes"), max_examples=2000)
 settings.load_profile(os.environ.get("PINAKES_TEST_PROFILE", "pinakes"))
+
+# A shell has its background jobs ignore it, and so would all that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def shared_folder() -> Path:
