@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from pinakes.errors import MissingExtra
 
 try:
+    if sys.version_info >= (3, 12):
+        import setuptools  # noqa: F401  (brings distutils back, which mrjob imports)
     from mrjob.compat import jobconf_from_env
     from mrjob.hadoop import HadoopJobRunner
     from mrjob.job import MRJob

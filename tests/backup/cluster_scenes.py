@@ -34,7 +34,7 @@ from pinakes.backup.cluster_snapshots import RESTORING, ClusterSnapshots
 from pinakes.backup.making import BackupMaker
 from pinakes.backup.restoring import Restoring
 from pinakes.backup.stage import BACKUPS, Stage, stage_names
-from pinakes.cli.backup_places import cluster_places, open_backup
+from pinakes.cli.backup_places import cluster_places
 from pinakes.config import Configuration, load_configuration
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.tables import SCHEMA_VERSION, declared_schema
@@ -44,6 +44,7 @@ from pinakes.profile import (
     hbase_connection,
     hdfs_connection,
     open_archive,
+    open_folder,
     open_schema_admin,
     open_stores,
 )
@@ -169,7 +170,7 @@ def back_up(settings: Settings, place: str, at: At) -> None:
     configuration = configuration_of(settings)
     with (
         open_stores(configuration) as stores,
-        open_backup(place, configuration) as target,
+        open_folder(place, configuration) as target,
         closing(ClusterSnapshots(cluster_places(configuration), at=at)) as snapshots,
     ):
         BackupMaker(
@@ -189,7 +190,7 @@ def restore(settings: Settings, place: str, at: At) -> None:
     configuration = configuration_of(settings)
     places = cluster_places(configuration)
     with (
-        open_backup(place, configuration) as backup,
+        open_folder(place, configuration) as backup,
         open_archive(configuration) as archive,
         closing(ClusterRestorer(places, declared_schema(), at=at)) as restorer,
     ):

@@ -8,13 +8,13 @@ from datetime import datetime, timezone
 from pinakes import __version__
 from pinakes.backup.making import BackupMaker, BackupReport
 from pinakes.backup.verifying import verify_backup
-from pinakes.cli.backup_places import open_backup, open_snapshots
+from pinakes.cli.backup_places import open_snapshots
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console
 from pinakes.config import Configuration
 from pinakes.ingest.acts import Actor
-from pinakes.profile import open_stores
+from pinakes.profile import open_folder, open_stores
 
 SOFTWARE = f"pinakes {__version__}"
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return verify(arguments.destination, configuration, console)
     with (
         open_stores(configuration) as stores,
-        open_backup(arguments.destination, configuration) as target,
+        open_folder(arguments.destination, configuration) as target,
         open_snapshots(configuration) as snapshots,
     ):
         maker = BackupMaker(
@@ -68,7 +68,7 @@ def verify(place: str, configuration: Configuration, console: Console) -> Exit:
     """A line for each file that is not what was written; exit 1 where there is one."""
     found = 0
     with (
-        open_backup(place, configuration) as backup,
+        open_folder(place, configuration) as backup,
         console.progress("verify", unit="files") as progress,
     ):
         for problem in verify_backup(backup, place, lambda line: progress.advance(1)):

@@ -4,36 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
-from pathlib import Path
 from uuid import uuid4
 
-from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.archive_store.port import ArchiveStore
 from pinakes.backup.cluster_places import ClusterPlaces
 from pinakes.backup.embedded import EmbeddedRestorer, EmbeddedSnapshots
 from pinakes.backup.port import RowsRestorer, Snapshots
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError
 from pinakes.profile import hadoop_tools, hbase_connection, hdfs_connection, schema_of
-
-
-@contextmanager
-def open_backup(place: str, configuration: Configuration) -> Iterator[ArchiveStore]:
-    """The place of a backup: a folder, there or not yet; with a cluster also one in HDFS."""
-    if "://" not in place:
-        yield LocalArchiveStore(Path(place))
-        return
-    if configuration.profile == "embedded" or not place.startswith("hdfs://"):
-        raise ConfigError(
-            "a backup goes to a folder, or, with profile = cluster, to hdfs://…", file=place
-        )
-    from pinakes.archive_store.hdfs import HdfsArchiveStore
-
-    # It may be another cluster, with other web servers: what was written is read back.
-    connection = replace(hdfs_connection(configuration), url=place, web=())
-    with closing(HdfsArchiveStore(connection)) as store:
-        yield store
 
 
 @contextmanager

@@ -6,11 +6,11 @@ import argparse
 
 from pinakes.backup.restoring import RestoreReport, Restoring
 from pinakes.cli.backup import SOFTWARE, moment, verify
-from pinakes.cli.backup_places import open_backup, open_restorer
+from pinakes.cli.backup_places import open_restorer
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.output import Console, printable
-from pinakes.profile import RUNS, open_archive, schema_of
+from pinakes.profile import RUNS, open_archive, open_folder, schema_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return verify(arguments.source, configuration, console)
     schema = schema_of(configuration)
     with (
-        open_backup(arguments.source, configuration) as backup,
+        open_folder(arguments.source, configuration) as backup,
         open_archive(configuration) as archive,
         open_restorer(configuration) as restorer,
     ):
