@@ -77,6 +77,7 @@ def test_the_manifest_is_the_same_wherever_it_is_made(
     assert lines_of(capsysbinary, *job, "--runner", "hadoop") == here
 
 
+@pytest.mark.long
 def test_bodies_are_compared_alike_wherever_that_is(
     settings: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -99,6 +100,7 @@ def test_bodies_are_compared_alike_wherever_that_is(
     assert extensions == {0, 1}
 
 
+@pytest.mark.long
 def test_the_printed_line_does_the_same(
     settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
