@@ -21,7 +21,7 @@ from uuid import uuid4
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.errors import PinakesError
+from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.profile import open_archive, open_folder
@@ -66,6 +66,9 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
             action="store_true",
             help="names are those of files in the store, and neither paths nor hdfs://…",
         )
+        self.add_passthru_arg(
+            "--folder", default="", help="where relative paths begin: tasks work elsewhere"
+        )
 
     @staticmethod
     def options_of_round(number: int) -> list[str]:
@@ -77,7 +80,8 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
         file = Path(self.options.settings) if self.options.settings is not None else None
         # Neither the environment of a host nor a file that lies about on it says anything.
         configuration = load_configuration(file, environment={}, folder=Path("/"))
-        self.task = Task(self, configuration, stored=self.options.stored)
+        folder = Path(self.options.folder)
+        self.task = Task(self, configuration, stored=self.options.stored, folder=folder)
         self.task.__enter__()
 
     def end_task(self) -> None:
@@ -88,10 +92,13 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
 class Task:
     """One attempt at a task; a context manager.  Not for several threads."""
 
-    def __init__(self, job: ArchiveJob, configuration: Configuration, *, stored: bool) -> None:
+    def __init__(
+        self, job: ArchiveJob, configuration: Configuration, *, stored: bool, folder: Path
+    ) -> None:
         self._job = job
         self._configuration = configuration
         self._stored = stored
+        self._folder = folder
         self._stack = ExitStack()
         self._readers: dict[str, ArchiveReader] = {}
         self._counts: Counter[str] = Counter()
@@ -125,8 +132,13 @@ class Task:
     @contextmanager
     def _open(self, name: str) -> Iterator[Source]:
         if not self._stored and "://" not in name:
-            with open_source(name) as source:
-                yield source
+            try:
+                with open_source(self._folder / name) as source:
+                    source.name = name
+                    yield source
+            except InputRefused as refusal:
+                refusal.file = name  # as it was given
+                raise
             return
         folder, _, base = ("", "", name) if self._stored else name.rpartition("/")
         with self._reader(folder).open(base) as file:

@@ -165,7 +165,8 @@ def _job(request: JobRequest, arguments: list[str]) -> ArchiveJob:
 def _arguments(request: JobRequest, configuration: Configuration, folder: Path) -> list[str]:
     settings = write_settings(configuration, folder)
     stored = ["--stored"] if request.stored else []
-    return ["--settings", str(settings), *request.options, *stored]
+    here = ("--folder", str(Path.cwd()))
+    return ["--settings", str(settings), *here, *request.options, *stored]
 
 
 def _packs(request: JobRequest, configuration: Configuration) -> Iterator[list[str]]:

@@ -47,6 +47,24 @@ def test_it_writes_what_the_verb_writes(
     assert b"files read: 5" in told.err
 
 
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_relative_paths_begin_where_we_are(
+    runner: str,
+    files: list[str],
+    capsysbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(Path(files[0]).parent)
+    names = [Path(file).name for file in files]
+    assert main(["manifest", *names]) == 3
+    by_verb = capsysbinary.readouterr()
+    assert main(["job", "manifest", *names, "--runner", runner, *NOW]) == 3
+    told = capsysbinary.readouterr()
+    assert sorted(told.out.splitlines()) == sorted(by_verb.out.splitlines())
+    warnings = [line for line in by_verb.err.splitlines() if line.startswith(b"pinakes: warning")]
+    assert set(warnings) <= set(told.err.splitlines())
+
+
 def test_options_of_the_job_reach_it(
     files: list[str], capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
