@@ -55,7 +55,8 @@ def depart(line: ManifestLine, role: bytes, bodies: BodyReader) -> Iterator[byte
             for at in range(0, len(piece), _PIECE_BYTES):
                 yield value(_PIECE, b2a_base64(piece[at : at + _PIECE_BYTES], newline=False))
     except (InputRefused, MalformedRecord, OSError) as error:
-        yield value(_FAULT, json.dumps([type(error).__name__, str(error)]).encode())
+        message = error.message if isinstance(error, PinakesError) else str(error)
+        yield value(_FAULT, json.dumps([type(error).__name__, message]).encode())
         return
     yield value(_END)
 

@@ -90,6 +90,23 @@ def singles(texts: list[str]) -> set[frozenset[tuple[str, int]]]:
     return {content for content in partition(texts) if len(content) == 1}
 
 
+def test_a_body_that_cannot_be_read_is_named_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive, manifest = tmp_path / "a.warc.gz", tmp_path / "manifest"
+    archive.write_bytes(b"".join(gzip.compress(warc(number=number)) for number in range(2)))
+    assert main(["manifest", str(archive), "-o", str(manifest)]) == 0
+    archive.unlink()
+    capsys.readouterr()
+    assert main(["job", "resolve_collisions", str(manifest), "-o", str(tmp_path / "out")]) == 3
+    told = capsys.readouterr().err.splitlines()
+    offsets = [parse_line(text).offset for text in manifest.read_text().splitlines()]
+    assert sorted(line for line in told if line.startswith("pinakes: warning: ")) == sorted(
+        f"pinakes: warning: {archive}:{offset}: cannot be read: No such file or directory"
+        for offset in offsets
+    )
+
+
 def test_real_collisions_of_sha1_are_told_apart(shared_data: Path, tmp_path: Path) -> None:
     members = []
     for number, name in enumerate(("sha1-1.pdf", "sha1-2.pdf", "sha1-1.pdf")):
