@@ -50,6 +50,9 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
     AGAIN: str | None = None
     """What a task keeps of lines that are to be run once more, if there may be such."""
 
+    ROUND_OPTION = ""
+    """The option by which a run over such lines is told which round it is, from 1."""
+
     INPUT_COUNTER = FILES
     """What counts that inputs were read: `FILES`, of names of archive files, or `LINES`."""
 
@@ -69,11 +72,6 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
         self.add_passthru_arg(
             "--folder", default="", help="where relative paths begin: tasks work elsewhere"
         )
-
-    @staticmethod
-    def options_of_round(number: int) -> list[str]:
-        """What is said besides to the run over what the run before has kept for it."""
-        raise NotImplementedError(number)
 
     def begin_task(self) -> None:
         """Open what a mapper or reducer works with, as `task`; for its `init`."""

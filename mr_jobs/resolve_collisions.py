@@ -41,16 +41,12 @@ class ResolveCollisionsJob(ArchiveJob):
     SORT_VALUES = True
     INPUT_COUNTER = LINES
     AGAIN = "again"
+    ROUND_OPTION = "--first-extension"  # each round settles one content of a digest
 
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg("--shard-lines", type=int, default=SHARD_LINES)
         self.add_passthru_arg("--first-extension", type=int, default=0)
-
-    @staticmethod
-    def options_of_round(number: int) -> list[str]:
-        """Each round settles the first content of each digest that it sees."""
-        return ["--first-extension", str(number)]
 
     def steps(self) -> list[MRStep]:
         """Cluster, read, compare."""

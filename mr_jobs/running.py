@@ -76,7 +76,7 @@ def run_job(
         rounds = 0
         while again is not None:
             rounds += 1
-            options = (*request.options, *request.job.options_of_round(rounds))
+            options = (*request.options, request.job.ROUND_OPTION, str(rounds))
             more = replace(request, names=[str(again)], options=options)
             again = _run(more, runner, configuration, folder, report, lines, on_percent)
         lines.seek(0)

@@ -8,12 +8,12 @@ Everything that differs between runners is here; the jobs themselves do not know
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from uuid import uuid4
 
 from pinakes.archive_store.port import ArchiveStore
+from pinakes.cluster.client_settings import settings_file
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.hadoop_tools import parse_command
@@ -44,14 +44,14 @@ def job_folder(configuration: Configuration) -> str:
 
 
 def settings_text(configuration: Configuration) -> str:
-    """The configuration in force, as a pinakes.toml for tasks; a JSON string is a TOML string."""
-    lines = []
-    for name, value in configuration.values().items():
-        if configuration.origins.get(name, "default") == "default" or value is None:
-            continue
-        given = value if isinstance(value, (int, float)) else str(value)
-        lines.append(f"{name} = {json.dumps(given)}\n")
-    return "".join(lines)
+    """The configuration in force, but for defaults, as a pinakes.toml for tasks."""
+    return settings_file(
+        {
+            name: str(value)
+            for name, value in configuration.values().items()
+            if value is not None and configuration.origins.get(name, "default") != "default"
+        }
+    )
 
 
 def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:

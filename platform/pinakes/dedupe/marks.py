@@ -50,12 +50,7 @@ def mark_lines(
         marks = sort_outside_memory(
             _all_marks(addresses, spool, requests, space), space=space, item_bytes=_mark_bytes
         )
-        flags_of = FlagsInOrder(marks)
-        for number, line in enumerate(spool):
-            flags = flags_of.take(number) if number >= flags_of.next else 0
-            if line.marks is not None:
-                flags |= parse_marks(line.marks)
-            yield line, flags
+        yield from _flagged(spool, marks)
 
 
 def mark_urlkey(
@@ -74,14 +69,21 @@ def mark_urlkey(
             _address_of(number, line, second_of(line.date) or "")
             for number, line in _kept(lines, spool)
         )
-        with Spool[int](space=space, item_bytes=_number_bytes) as pinned:
-            watched = watch_for_pins(addresses, requests, pinned, space)
-            found = chain(clashes(watched), ((number, PINNED) for number in _drawn(pinned)))
-            marks = sort_outside_memory(found, space=space, item_bytes=_mark_bytes)
-            flags_of = FlagsInOrder(marks)
-            for number, line in enumerate(spool):
-                flags = flags_of.take(number) if number >= flags_of.next else 0
-                yield line, flags | (parse_marks(line.marks) if line.marks is not None else 0)
+        found = _clashes_and_pins(addresses, requests, space)
+        marks = sort_outside_memory(found, space=space, item_bytes=_mark_bytes)
+        yield from _flagged(spool, marks)
+
+
+def _flagged(
+    lines: Iterable[ManifestLine], marks: Iterator[Mark]
+) -> Iterator[tuple[ManifestLine, int]]:
+    """The lines with the flags of these marks, in order, and those that they carry."""
+    flags_of = FlagsInOrder(marks)
+    for number, line in enumerate(lines):
+        flags = flags_of.take(number) if number >= flags_of.next else 0
+        if line.marks is not None:
+            flags |= parse_marks(line.marks)
+        yield line, flags
 
 
 def _kept(
@@ -102,11 +104,6 @@ def _address_of(number: int, line: ManifestLine, second: str) -> Address:
         line.hash_extension,
         line.also,
     )
-
-
-def _drawn(numbers: Iterable[int]) -> Iterator[int]:
-    # Only when all addresses have been: by then all that is pinned is there.
-    yield from numbers
 
 
 def _addresses(
@@ -132,10 +129,17 @@ def _all_marks(
     if not requests:
         yield from clashes(ordered)
         return
-    with Spool[int](space=space, item_bytes=_number_bytes) as pinned:
-        yield from clashes(watch_for_pins(ordered, requests, pinned, space))
-        yield from ((number, PINNED) for number in pinned)
+    yield from _clashes_and_pins(ordered, requests, space)
     yield from ((number, PINNED) for number in pins_by_id(spool, requests, space))
+
+
+def _clashes_and_pins(
+    addresses: Iterable[Address], requests: Spool[PinRequest], space: SortSpace
+) -> Iterator[Mark]:
+    """What sorted addresses tell; who is pinned is known when all of them have been drawn."""
+    with Spool[int](space=space, item_bytes=_number_bytes) as pinned:
+        yield from clashes(watch_for_pins(addresses, requests, pinned, space))
+        yield from ((number, PINNED) for number in pinned)
 
 
 def clashes(addresses: Iterable[Address]) -> Iterator[Mark]:

@@ -51,7 +51,8 @@ def process_lines(
     with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
         entries = _entries(lines, rest, count, resources=resources, space=space)
         by_content = sort_outside_memory(entries, space=space, item_bytes=_entry_bytes)
-        decided = chain(decide_contents(by_content, count), _drawn(rest))
+        # `rest` last: all that is in it is there by then.
+        decided = chain(decide_contents(by_content, count), rest)
         yield from sort_outside_memory(
             decided, key=place_of, space=space, item_bytes=estimate_line_bytes
         )
@@ -99,11 +100,6 @@ def leave_undecided(line: ManifestLine, count: ProcessCount) -> ManifestLine:
     else:
         count.skipped[line.skip or line.type or "date-unreadable"] += 1
     return _undecided(line)
-
-
-def _drawn(rest: Iterable[ManifestLine]) -> Iterator[ManifestLine]:
-    # Only when all others are: the lines that take no part are all there by then.
-    yield from rest
 
 
 def decide_contents(entries: Iterable[Entry], count: ProcessCount) -> Iterator[ManifestLine]:
