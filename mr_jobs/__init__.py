@@ -8,6 +8,7 @@ only some jobs and what they run in are built.
 - `settled`: lines that nothing is left to do about; `travelling`: a body as lines;
   `sort_text`: places as bytes that sort as they do
 - `archive_job`: what they share; `heartbeat`: how a task says that it is alive
+- `places`: where a file lies that is told of by its name
 - `running`: one job from its inputs to its report; `listing`: those inputs, as lists for its
   tasks; `packing`: gigabytes a map
 - `submission`: what Hadoop is told, `printed`: as a line; `hadoop_log`: what it says

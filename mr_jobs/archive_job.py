@@ -24,7 +24,8 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from pinakes.mr_jobs.heartbeat import Heartbeat
-from pinakes.profile import open_archive, open_folder
+from pinakes.mr_jobs.places import open_place, split_name
+from pinakes.profile import open_folder
 from pinakes.warc.source import Source, open_source
 
 T = TypeVar("T")
@@ -129,7 +130,8 @@ class Task:
 
     @contextmanager
     def _open(self, name: str) -> Iterator[Source]:
-        if not self._stored and "://" not in name:
+        where = split_name(name, stored=self._stored)
+        if where is None:
             try:
                 with open_source(self._folder / name) as source:
                     source.name = name
@@ -138,20 +140,11 @@ class Task:
                 refusal.file = name  # as it was given
                 raise
             return
-        folder, _, base = ("", "", name) if self._stored else name.rpartition("/")
-        with self._reader(folder).open(base) as file:
+        place, base = where
+        if place not in self._readers:
+            self._readers[place] = self.enter(open_place(place, self._configuration))
+        with self._readers[place].open(base) as file:
             yield Source(file, name=name)
-
-    def _reader(self, folder: str) -> ArchiveReader:
-        reader = self._readers.get(folder)
-        if reader is None:
-            opened = (
-                open_folder(folder, self._configuration)
-                if folder
-                else open_archive(self._configuration)
-            )
-            reader = self._readers[folder] = self._stack.enter_context(opened)
-        return reader
 
     def count(self, name: str, amount: int = 1) -> None:
         """Add to a counter of the job's; the framework is told once, at the end."""

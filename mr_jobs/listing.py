@@ -11,8 +11,9 @@ from uuid import uuid4
 from pinakes.config import Configuration
 from pinakes.errors import InputRefused
 from pinakes.mr_jobs.packing import pack_files
+from pinakes.mr_jobs.places import open_place, split_name
 from pinakes.mr_jobs.submission import job_folder
-from pinakes.profile import open_archive, open_folder
+from pinakes.profile import open_folder
 
 LISTS = "lists"
 
@@ -72,12 +73,12 @@ def _sizes(names: Iterable[str], configuration: Configuration, *, stored: bool) 
     with ExitStack() as stack:
         known: dict[str, Mapping[str, int]] = {}
         for name in names:
-            if not stored and "://" not in name:
+            where = split_name(name, stored=stored)
+            if where is None:
                 yield os.path.getsize(name) if os.path.isfile(name) else 0
                 continue
-            place, _, base = ("", "", name) if stored else name.rpartition("/")
+            place, base = where
             if place not in known:
-                opened = open_folder(place, configuration) if place else open_archive(configuration)
-                files = stack.enter_context(opened)
+                files = stack.enter_context(open_place(place, configuration))
                 known[place] = {file.name: file.size for file in files.list()}
             yield known[place].get(base, 0)
