@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from pinakes.config import Configuration
 from pinakes.errors import PinakesError, StoreUnavailable
 from pinakes.hadoop_tools import parse_command, run_tool
+from pinakes.mr_jobs.extra import MRStep
 
 _PERCENT = re.compile(r"\bmap (\d+)% +reduce (\d+)%")
 _APPLICATION = re.compile(r"\bapplication_\d+_\d+\b")
+_BEGUN = "Running job: job_"
 _LOG_BYTES = 4096
 _QUOTED_LINES = 12
 _ATTEMPTS = 10
@@ -23,28 +25,32 @@ _PAUSE_S = 3.0
 class HadoopLog(logging.Handler):
     """Hears what mrjob and Hadoop say: how far it is, and which application it is."""
 
-    def __init__(self, on_percent: Callable[[float], None], *, has_reducer: bool) -> None:
+    def __init__(self, on_percent: Callable[[float], None], steps: Sequence[MRStep]) -> None:
         super().__init__(logging.INFO)
-        self._has_reducer = has_reducer
+        self._reduces = ["reducer" in step.description(n) for n, step in enumerate(steps)]
+        self._step = -1
         self._on_percent = on_percent
         self.application: str | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
+        if _BEGUN in text:
+            self._step += 1
         done = _PERCENT.search(text)
-        if done:
+        if done and 0 <= self._step < len(self._reduces):
             mapped, reduced = int(done[1]), int(done[2])
-            self._on_percent((mapped + reduced) / 2 if self._has_reducer else mapped)
+            percent = (mapped + reduced) / 2 if self._reduces[self._step] else mapped
+            self._on_percent((100 * self._step + percent) / len(self._reduces))
         application = _APPLICATION.search(text)
         if application:
             self.application = application[0]
 
 
 @contextmanager
-def heard(on_percent: Callable[[float], None], *, has_reducer: bool) -> Iterator[HadoopLog]:
-    """Listen for the length of a `with`; `on_percent` is told of maps and reduces alike."""
+def heard(on_percent: Callable[[float], None], steps: Sequence[MRStep]) -> Iterator[HadoopLog]:
+    """Listen for the length of a `with`; `on_percent` is told of all steps together."""
     logger = logging.getLogger("mrjob")
-    log = HadoopLog(on_percent, has_reducer=has_reducer)
+    log = HadoopLog(on_percent, steps)
     before = logger.level, logger.propagate
     logger.addHandler(log)
     logger.setLevel(logging.INFO)

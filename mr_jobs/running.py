@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import copyfileobj
@@ -72,13 +72,18 @@ def run_job(
     report = JobReport()
     with TemporaryDirectory(prefix="pinakes-job-") as name, TemporaryFile() as lines:
         folder = Path(name)
-        again = _run(request, runner, configuration, folder, report, lines, on_percent)
+        on = (
+            hadoop_arguments(configuration)
+            if runner == "hadoop"
+            else ["--runner", runner, "--no-conf"]
+        )
+        again = _run(request, runner, on, configuration, folder, report, lines, on_percent)
         rounds = 0
         while again is not None:
             rounds += 1
             options = (*request.options, request.job.ROUND_OPTION, str(rounds))
             more = replace(request, names=[str(again)], options=options)
-            again = _run(more, runner, configuration, folder, report, lines, on_percent)
+            again = _run(more, runner, on, configuration, folder, report, lines, on_percent)
         lines.seek(0)
         copyfileobj(lines, out)
     return report
@@ -87,6 +92,7 @@ def run_job(
 def _run(
     request: JobRequest,
     runner: str,
+    runner_arguments: Sequence[str],
     configuration: Configuration,
     folder: Path,
     report: JobReport,
@@ -95,21 +101,11 @@ def _run(
 ) -> Path | None:
     """One run; what it has left for another, if anything."""
     with ExitStack() as stack:
-        arguments = _arguments(request, configuration, folder)
-        has_reducer = request.job.reducer is not ArchiveJob.reducer
-        log = stack.enter_context(heard(on_percent, has_reducer=has_reducer))
-        if runner == "hadoop":
-            arguments += hadoop_arguments(configuration)
-        else:
-            arguments += ["--runner", runner, "--no-conf"]
-        if request.job.INPUT_COUNTER == LINES:
-            inputs = list(request.names)
-        elif runner == "hadoop":
-            packs = _packs(request, configuration)
-            inputs = stack.enter_context(lists_in_hdfs(packs, configuration))
-        else:
-            inputs = write_lists(_packs(request, configuration), folder)
-        mrjob = stack.enter_context(_job(request, [*arguments, *inputs]).make_runner())
+        inputs = stack.enter_context(_inputs(request, runner, configuration, folder))
+        arguments = [*_arguments(request, configuration, folder), *runner_arguments]
+        job = _job(request, [*arguments, *inputs])
+        log = stack.enter_context(heard(on_percent, job.steps()))
+        mrjob = stack.enter_context(job.make_runner())
         if runner == "hadoop":
             require_streaming_jar(mrjob)
         try:
@@ -151,8 +147,8 @@ def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, .
             *hadoop_arguments(configuration),
             *("--cleanup", "NONE", "--output-dir", output),
         ]
-        with lists_in_hdfs(_packs(request, configuration), configuration, keep=True) as lists:
-            return hadoop_lines(_job(request, [*arguments, *lists]))
+        with _inputs(request, "hadoop", configuration, folder, keep=True) as inputs:
+            return hadoop_lines(_job(request, [*arguments, *inputs]))
 
 
 def _job(request: JobRequest, arguments: list[str]) -> ArchiveJob:
@@ -169,10 +165,27 @@ def _arguments(request: JobRequest, configuration: Configuration, folder: Path) 
     return ["--settings", str(settings), *here, *request.options, *stored]
 
 
-def _packs(request: JobRequest, configuration: Configuration) -> Iterator[list[str]]:
-    return packed(
+@contextmanager
+def _inputs(
+    request: JobRequest,
+    runner: str,
+    configuration: Configuration,
+    folder: Path,
+    *,
+    keep: bool = False,
+) -> Iterator[list[str]]:
+    """What the job reads: the files of lines themselves, or lists of names, packed."""
+    if request.job.INPUT_COUNTER == LINES:
+        yield list(request.names)
+        return
+    packs = packed(
         request.names, configuration, stored=request.stored, pack_bytes=request.pack_bytes
     )
+    if runner != "hadoop":
+        yield write_lists(packs, folder)
+        return
+    with lists_in_hdfs(packs, configuration, keep=keep) as lists:
+        yield lists
 
 
 def _require_all_read(counts: Counter[str], request: JobRequest) -> None:
