@@ -105,7 +105,7 @@ class Rec:
             b"WARC-Type: " + self.type.encode(),
             b"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>" % number,
             b"WARC-Target-URI: " + uri.encode("utf-8", "surrogateescape"),
-            b"WARC-Date: " + self.date.encode(),
+            b"WARC-Date: " + self.date.encode("utf-8", "surrogateescape"),
             b"Content-Type: " + media.encode(),
             *self.fields,
         ]

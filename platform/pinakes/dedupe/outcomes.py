@@ -55,6 +55,19 @@ class Revisit(NamedTuple):
     name: bytes
 
 
+def judge_at(revisit: Revisit, found: list[Full]) -> str | None:
+    """Of a revisit that says where its original is; `found` are the full records there.
+
+    None where any of that URI may have been meant: see `judge_others`.
+    """
+    if revisit.kind == CHECKED:
+        return judge_alone(revisit, found)
+    if revisit.kind != KEPT:
+        return judge_ours(revisit, found)
+    outcome = judge_others(revisit, found, [])
+    return None if outcome == "missing" else outcome
+
+
 def judge_ours(revisit: Revisit, found: list[Full]) -> str:
     """Of a revisit whose body is known; `found` are the full records where it refers to."""
     if (revisit.uri, revisit.second) == (revisit.own_uri, revisit.own_second):

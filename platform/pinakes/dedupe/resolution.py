@@ -16,12 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.warc.dates import format_14, parse_date
-from pinakes.warc.digest import parse_digest
-from pinakes.warc.header import strip_brackets
 from pinakes.warc.record import Record
 
-from .outcomes import CHECKED, KEPT, Full, Revisit, judge_alone, judge_others, judge_ours
+from .outcomes import Full, Revisit, judge_at, judge_others
+from .reference_values import as_bytes, full_of, normal_digest, revisit_of, second_or_date, storable
 
 _SCHEMA = """
 CREATE TABLE full (uri BLOB, second TEXT, id BLOB, declared TEXT, written TEXT, body TEXT,
@@ -73,26 +71,15 @@ class Resolution:
         self._folder.cleanup()
 
     def add_file(self, name: str) -> int:
-        """A number for the file, to be given with its references."""
+        """See `FoundReferences`."""
         self._names += 1
-        self._database.execute("INSERT INTO file VALUES (?, ?)", (self._names, _blob(name)))
+        self._database.execute("INSERT INTO file VALUES (?, ?)", (self._names, as_bytes(name)))
         return self._names
 
     def add_full(self, record: Record, body: str, *, stays: bool) -> None:
-        """A full record; `body` is the SHA-256 of its stored body.
-
-        `stays` is false for one that was full before and is a revisit now.
-        """
-        header = record.header
-        declared = header.field("warc-payload-digest")
-        self.add_indexed(
-            record.target_uri,
-            record.date,
-            declared or str(record.payload_digest("sha1")),
-            record_id=record.record_id,
-            body=body,
-            stays=stays,
-        )
+        """See `FoundReferences`."""
+        uri, full = full_of(record, body, stays=stays)
+        self._add(uri, full)
 
     def add_indexed(
         self,
@@ -101,49 +88,30 @@ class Resolution:
         digest: str | None,
         *,
         record_id: str | None = None,
-        body: str | None = None,
-        stays: bool = True,
         file: int | None = None,
     ) -> None:
         """A full record as an index knows it: `digest` as it is looked up by.
 
         `file` is for `edges`.
         """
-        self._full.append(
-            (
-                _blob(target_uri),
-                _second(date),
-                _blob(record_id),
-                _normal(digest),
-                digest,
-                body,
-                stays,
-                file,
-            )
+        full = Full(
+            id=as_bytes(record_id),
+            second=second_or_date(date),
+            declared=normal_digest(digest),
+            written=storable(digest),
+            body=None,
+            stays=1,
         )
+        self._add(as_bytes(target_uri), full, file)
+
+    def _add(self, uri: bytes | None, full: Full, file: int | None = None) -> None:
+        self._full.append((uri, full.second, full.id, *full[2:], file))
         if len(self._full) >= _BATCH_ROWS:
             self._flush()
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
-        """A revisit; `body` is what its original's must be (SHA-256), None where nobody knows."""
-        header = record.header
-        uri = strip_brackets(header.field("warc-refers-to-target-uri"))
-        digest = header.field("warc-payload-digest")
-        self._references.append(
-            (
-                file,
-                record.ordinal,
-                kind,
-                _blob(uri),
-                _second(header.field("warc-refers-to-date")) if uri else None,
-                _blob(strip_brackets(header.field("warc-refers-to"))),
-                _normal(digest),
-                digest,
-                body,
-                _blob(record.target_uri),
-                _second(record.date),
-            )
-        )
+        """See `FoundReferences`."""
+        self._references.append((file, *revisit_of(record, kind, body)[:-1]))
         if len(self._references) >= _BATCH_ROWS:
             self._flush()
 
@@ -190,37 +158,20 @@ class Resolution:
     def _judge(self, revisit: Revisit) -> str:
         if revisit.uri is None:
             return judge_others(revisit, self._before(revisit.own_uri, revisit.own_second), [])
-        found = self._at(revisit.uri, revisit.second)
-        if revisit.kind == CHECKED:
-            return judge_alone(revisit, found)
-        if revisit.kind != KEPT:
-            return judge_ours(revisit, found)
-        outcome = judge_others(revisit, found, [])
-        if outcome != "missing":
-            return outcome
-        return judge_others(revisit, [], self._before(revisit.uri, "~"))
+        outcome = judge_at(revisit, self._at(revisit.uri, revisit.second))
+        return outcome or judge_others(revisit, [], self._of(revisit.uri))
 
     def _at(self, uri: bytes | None, second: str | None) -> list[Full]:
         query = _FULL + " WHERE uri = ? AND second = ?"
         return [Full(*row) for row in self._database.execute(query, (uri, second))]
 
+    def _of(self, uri: bytes) -> list[Full]:
+        query = _FULL + " WHERE uri = ? AND second IS NOT NULL"
+        return [Full(*row) for row in self._database.execute(query, (uri,))]
+
     def _before(self, uri: bytes | None, second: str | None) -> list[Full]:
         query = _FULL + " WHERE uri = ? AND second <= ?"
         return [Full(*row) for row in self._database.execute(query, (uri, second or ""))]
-
-
-def _normal(digest: str | None) -> str | None:
-    parsed = parse_digest(digest) if digest else None
-    return str(parsed) if parsed else digest
-
-
-def _second(date: str | None) -> str | None:
-    moment = parse_date(date) if date else None
-    return format_14(moment) if moment else date
-
-
-def _blob(text: str | None) -> bytes | None:
-    return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
 def _text(blob: bytes | None) -> str:

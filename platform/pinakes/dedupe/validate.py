@@ -24,7 +24,7 @@ from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header
 from pinakes.warc.source import Source
 
 from .outcomes import KEPT, RESTORED, REWRITTEN
-from .resolution import Resolution
+from .reference_values import FoundReferences
 from .stretches import (
     Stretch,
     equal_blocks,
@@ -101,17 +101,17 @@ _NOBODY = Witnesses()
 def compare_files(
     before: Source,
     after: Source,
-    resolution: Resolution,
+    references: FoundReferences,
     found: Comparison,
     *,
     witnesses: Witnesses = _NOBODY,
 ) -> None:
-    """Compare two archive files; references and full records go to `resolution`.
+    """Compare two archive files; references and full records go to `references`.
 
     Memory: two records of each.  Cost: both files are read once, and inflated.
     """
-    number = resolution.add_file(after.name)
-    pairs = _Pairs(before, after, number, resolution, found, witnesses)
+    number = references.add_file(after.name)
+    pairs = _Pairs(before, after, number, references, found, witnesses)
     for ordinal, (old, new) in enumerate(zip_longest(_stretches(before), _stretches(after))):
         for code in pairs.compare(old, new):
             offset = new.item.offset if new is not None else 0
@@ -147,14 +147,14 @@ class _Pairs:
         before: Source,
         after: Source,
         number: int,
-        resolution: Resolution,
+        references: FoundReferences,
         found: Comparison,
         witnesses: Witnesses,
     ) -> None:
         self._before = before
         self._after = after
         self._number = number
-        self._resolution = resolution
+        self._references = references
         self._found = found
         self._second_reader = witnesses.second_reader
         self._sampler = witnesses.sampler
@@ -187,8 +187,8 @@ class _Pairs:
         elif old.type == "revisit" and is_ours(old.header):
             self._found.restored += 1
             body = _body(new)
-            self._resolution.add_full(new, body, stays=True)
-            self._resolution.add_reference(self._number, old, RESTORED, body)
+            self._references.add_full(new, body, stays=True)
+            self._references.add_reference(self._number, old, RESTORED, body)
             yield from _check_replaced(new, old)
         else:
             yield "altered"
@@ -204,17 +204,17 @@ class _Pairs:
 
     def _add(self, record: Record) -> None:
         if record.type in _BODY_TYPES:
-            self._resolution.add_full(record, _body(record), stays=True)
+            self._references.add_full(record, _body(record), stays=True)
         elif record.type == "revisit":
-            self._resolution.add_reference(self._number, record, KEPT)
+            self._references.add_reference(self._number, record, KEPT)
 
     def _check_rewritten(self, old: Record, new: Record) -> Iterator[str]:
         if old.type not in _BODY_TYPES:
             yield "not-full"
             return
         body = _body(old)
-        self._resolution.add_full(old, body, stays=False)
-        self._resolution.add_reference(self._number, new, REWRITTEN, body)
+        self._references.add_full(old, body, stays=False)
+        self._references.add_reference(self._number, new, REWRITTEN, body)
         if self._sampler is not None:
             self._sampler.offer(old, new, self._after)
         yield from _check_replaced(old, new)

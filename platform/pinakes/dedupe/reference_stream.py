@@ -1,0 +1,99 @@
+"""The references to one URI, judged as full records and revisits pass by in order.
+
+What `Resolution` does with a database, for what a shuffle has brought together and sorted:
+first the record ids that are asked for, then, by second, full records before revisits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pinakes.index.external_sort import Spool
+
+from .outcomes import Full, Revisit, judge_at, judge_others
+
+
+def uri_of(revisit: Revisit) -> bytes | None:
+    """Among whose full records the original is looked for; None: among nobody's."""
+    return revisit.own_uri if revisit.uri is None else revisit.uri
+
+
+def place_of(entry: Full | Revisit) -> tuple[str, int]:
+    """What entries of a URI are sorted by."""
+    if isinstance(entry, Full):
+        return entry.second or "", 0
+    return (entry.own_second if entry.uri is None else entry.second) or "", 1
+
+
+def wanted_id(revisit: Revisit) -> bytes | None:
+    """The record id by which an earlier record of the revisit's own URI may be meant."""
+    return revisit.id if revisit.uri is None else None
+
+
+def judge_references(
+    wanted: Iterable[bytes], entries: Iterable[Full | Revisit]
+) -> Iterator[tuple[Revisit, str]]:
+    """Each revisit with its outcome; `wanted` are the `wanted_id`s of all.
+
+    Memory: the different digests of the URI, the different full records of one of its
+    seconds, the ids; revisits that wait for the end are spilled.
+    """
+    seen = _Seen(wanted)
+    here: dict[Full, None] = {}
+    second: str | None = None
+    with Spool[Revisit]() as waiting:
+        for entry in entries:
+            if isinstance(entry, Full):
+                if entry.second is None:
+                    continue  # nothing refers to what has no date
+                if entry.second != second:
+                    here.clear()
+                second = entry.second
+                here[entry] = None
+                seen.add(entry)
+            elif entry.uri is None:
+                yield entry, judge_others(entry, seen.by_revisit(entry), [])
+            else:
+                is_here = entry.second is not None and entry.second == second
+                outcome = judge_at(entry, list(here) if is_here else [])
+                if outcome is None:
+                    waiting.append(entry)
+                else:
+                    yield entry, outcome
+        for revisit in waiting:
+            yield revisit, judge_others(revisit, [], seen.by_digest(revisit.declared))
+
+
+class _Seen:
+    """The full records so far, as few as give the same verdicts."""
+
+    def __init__(self, wanted: Iterable[bytes]) -> None:
+        self._by_id = {record_id: _nothing() for record_id in wanted}
+        self._by_digest: dict[str | None, set[int]] = {}
+
+    def add(self, full: Full) -> None:
+        self._by_digest.setdefault(full.declared, set()).add(full.stays)
+        if full.id is not None and full.id in self._by_id:
+            self._by_id[full.id].add(full.stays)
+
+    def by_digest(self, declared: str | None) -> list[Full]:
+        stays = self._by_digest.get(declared, _nothing())
+        return [_standing_for(declared, None, each) for each in stays]
+
+    def by_revisit(self, revisit: Revisit) -> list[Full]:
+        """Those that a revisit that names no URI may mean."""
+        anything = revisit.declared is None
+        declared = self._by_digest.keys() if anything else (None, revisit.declared)
+        found = [full for each in declared for full in self.by_digest(each)]
+        if revisit.id is not None:
+            stays = self._by_id.get(revisit.id, _nothing())
+            found += [_standing_for(None, revisit.id, each) for each in stays]
+        return found
+
+
+def _nothing() -> set[int]:
+    return set()
+
+
+def _standing_for(declared: str | None, record_id: bytes | None, stays: int) -> Full:
+    return Full(id=record_id, second=None, declared=declared, written=None, body=None, stays=stays)

@@ -1,0 +1,92 @@
+"""What records say of themselves and of others, as references are judged by.  Pure.
+
+full record ─▶ URI, Full        revisit ─▶ Revisit        (judged by `outcomes`)
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pinakes.warc.dates import format_14, parse_date
+from pinakes.warc.digest import parse_digest
+from pinakes.warc.header import strip_brackets
+from pinakes.warc.record import Record
+
+from .outcomes import Full, Revisit
+
+
+class FoundReferences(Protocol):
+    """Takes full records, and references to them, as files are walked through."""
+
+    def add_file(self, name: str) -> int:
+        """A number for the file, to be given with its references."""
+        ...
+
+    def add_full(self, record: Record, body: str, *, stays: bool) -> None:
+        """A full record; `body` is the SHA-256 of its stored body.
+
+        `stays` is false for one that was full before and is a revisit now.
+        """
+        ...
+
+    def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
+        """A revisit; `body` is what its original's must be (SHA-256), None where nobody knows."""
+        ...
+
+
+def full_of(record: Record, body: str, *, stays: bool) -> tuple[bytes | None, Full]:
+    """A full record's target URI, and what is judged by."""
+    digest = record.header.field("warc-payload-digest") or str(record.payload_digest("sha1"))
+    full = Full(
+        id=as_bytes(record.record_id),
+        second=second_or_date(record.date),
+        declared=normal_digest(digest),
+        written=storable(digest),
+        body=body,
+        stays=int(stays),
+    )
+    return as_bytes(record.target_uri), full
+
+
+def revisit_of(record: Record, kind: str, body: str | None, *, name: bytes = b"") -> Revisit:
+    """A revisit in the file `name`, and what it refers to; `body` as `FoundReferences` has it."""
+    header = record.header
+    uri = strip_brackets(header.field("warc-refers-to-target-uri"))
+    digest = header.field("warc-payload-digest")
+    return Revisit(
+        ordinal=record.ordinal,
+        kind=kind,
+        uri=as_bytes(uri),
+        second=second_or_date(header.field("warc-refers-to-date")) if uri else None,
+        id=as_bytes(strip_brackets(header.field("warc-refers-to"))),
+        declared=normal_digest(digest),
+        written=storable(digest),
+        body=body,
+        own_uri=as_bytes(record.target_uri),
+        own_second=second_or_date(record.date),
+        name=name,
+    )
+
+
+def normal_digest(digest: str | None) -> str | None:
+    """A digest in our spelling, where it is one."""
+    parsed = parse_digest(digest) if digest else None
+    return str(parsed) if parsed else storable(digest)
+
+
+def second_or_date(date: str | None) -> str | None:
+    """The second that a date is in, 14 digits; what is no date, as it is."""
+    moment = parse_date(date) if date else None
+    return format_14(moment) if moment else storable(date)
+
+
+def as_bytes(text: str | None) -> bytes | None:
+    """The text as it stands in the file."""
+    return None if text is None else text.encode("utf-8", "surrogateescape")
+
+
+def storable(text: str | None) -> str | None:
+    """The text, where bytes that are no UTF-8 are written out: SQLite takes no other."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode()
