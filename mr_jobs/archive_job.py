@@ -18,13 +18,13 @@ from tempfile import TemporaryFile
 from typing import IO, TypeVar
 from uuid import uuid4
 
-from pinakes.archive_store.port import ArchiveReader
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from pinakes.mr_jobs.heartbeat import Heartbeat
-from pinakes.mr_jobs.places import open_place, split_name
+from pinakes.mr_jobs.places import STORE, open_place, split_name
 from pinakes.profile import open_folder
 from pinakes.warc.source import Source, open_source
 
@@ -32,6 +32,9 @@ T = TypeVar("T")
 GROUP = "pinakes"
 PROBLEMS = "problems: "
 FINDINGS = "findings"
+WRITTEN = "_written"
+"""The folder, in a job's output, of the archive files that its tasks have written."""
+
 FILES = "files read"
 LINES = "lines read"
 LINES_OF_MAPS = {"stream.map.output": "keyonlytext"}
@@ -99,7 +102,7 @@ class Task:
         self._stored = stored
         self._folder = folder
         self._stack = ExitStack()
-        self._readers: dict[str, ArchiveReader] = {}
+        self._readers: dict[str, ArchiveStore] = {}
         self._counts: Counter[str] = Counter()
         self._kept: dict[str, IO[bytes]] = {}
         self.heartbeat = Heartbeat(job.set_status)
@@ -169,16 +172,29 @@ class Task:
             )
         self._kept[name].write(line + b"\n")
 
+    def files_written(self) -> ArchiveStore:
+        """Where archive files are published, in `WRITTEN` of the output; open to the end."""
+        return self.enter(open_folder(f"{_output_folder()}/{WRITTEN}", self._configuration))
+
+    def archive(self) -> ArchiveStore:
+        """The store's archive files, open to the end of the task."""
+        if STORE not in self._readers:
+            self._readers[STORE] = self.enter(open_place(STORE, self._configuration))
+        return self._readers[STORE]
+
     def _publish(self, name: str, lines: IO[bytes]) -> None:
         lines.seek(0)
-        folder = jobconf_from_env("mapreduce.task.output.dir")
         task = jobconf_from_env("mapreduce.task.id")
         with (
-            open_folder(folder, self._configuration) as output,
+            open_folder(_output_folder(), self._configuration) as output,
             output.create_aside(uuid4().hex) as aside,
         ):
             copyfileobj(lines, aside.file)
             aside.publish(f"_{name}-{task}.jsonl")
+
+
+def _output_folder() -> str:
+    return str(jobconf_from_env("mapreduce.task.output.dir"))
 
 
 class TaskFiles(ArchiveFiles):

@@ -19,7 +19,7 @@ from uuid import uuid4
 import pinakes.errors as error_classes
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
-from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, LINES, ArchiveJob
+from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, LINES, PROBLEMS, ArchiveJob
 from pinakes.mr_jobs.extra import StepFailedException
 from pinakes.mr_jobs.hadoop_log import heard, why_failed
 from pinakes.mr_jobs.listing import lists_in_hdfs, packed, write_lists
@@ -40,6 +40,8 @@ class JobReport:
 
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[PinakesError] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    """The folders that were asked to be kept, one for each round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,17 +54,20 @@ class JobRequest:
     options: Sequence[str] = ()
     stored: bool = False
     pack_bytes: int = PACK_BYTES
+    output: str | None = None
+    """A path, or `hdfs://…` for hadoop, where nothing is: what the job writes stays there.
+    None: it is deleted."""
 
 
 def run_job(
     request: JobRequest,
     runner: str,
     configuration: Configuration,
-    out: BinaryIO,
+    out: BinaryIO | None,
     *,
     on_percent: Callable[[float], None] = lambda percent: None,
 ) -> JobReport:
-    """Run it, write its lines to `out`, and report.
+    """Run it, write its lines to `out`, if any, and report.
 
     Raises:
         StoreUnavailable: where it failed, quoting the end of a failed task's log; nothing
@@ -70,22 +75,25 @@ def run_job(
         PinakesError: where its counters show that inputs were not read.
     """
     report = JobReport()
-    with TemporaryDirectory(prefix="pinakes-job-") as name, TemporaryFile() as lines:
-        folder = Path(name)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="pinakes-job-")))
         on = (
             hadoop_arguments(configuration)
             if runner == "hadoop"
             else ["--runner", runner, "--no-conf"]
         )
+        lines = None if out is None else stack.enter_context(TemporaryFile())
         again = _run(request, runner, on, configuration, folder, report, lines, on_percent)
         rounds = 0
         while again is not None:
             rounds += 1
             options = (*request.options, request.job.ROUND_OPTION, str(rounds))
-            more = replace(request, names=[str(again)], options=options)
+            output = f"{request.output}-{rounds}" if request.output is not None else None
+            more = replace(request, names=[str(again)], options=options, output=output)
             again = _run(more, runner, on, configuration, folder, report, lines, on_percent)
-        lines.seek(0)
-        copyfileobj(lines, out)
+        if out is not None and lines is not None:
+            lines.seek(0)
+            copyfileobj(lines, out)
     return report
 
 
@@ -96,13 +104,14 @@ def _run(
     configuration: Configuration,
     folder: Path,
     report: JobReport,
-    out: IO[bytes],
+    out: IO[bytes] | None,
     on_percent: Callable[[float], None],
 ) -> Path | None:
     """One run; what it has left for another, if anything."""
     with ExitStack() as stack:
         inputs = stack.enter_context(_inputs(request, runner, configuration, folder))
-        arguments = [*_arguments(request, configuration, folder), *runner_arguments]
+        kept = ("--output-dir", request.output) if request.output is not None else ()
+        arguments = [*_arguments(request, configuration, folder), *runner_arguments, *kept]
         job = _job(request, [*arguments, *inputs])
         log = stack.enter_context(heard(on_percent, job.steps()))
         mrjob = stack.enter_context(job.make_runner())
@@ -118,8 +127,13 @@ def _run(
         _require_all_read(counts, request)
         report.counts.update(counts)
         place = mrjob.get_output_dir()
-        report.findings += map(_finding, _kept(FINDINGS, place, configuration))
-        out.writelines(mrjob.cat_output())
+        findings = [*map(_finding, _kept(FINDINGS, place, configuration))]
+        _require_all_told(counts, findings)
+        report.findings += findings
+        if request.output is not None:
+            report.outputs.append(request.output)
+        if out is not None:
+            out.writelines(mrjob.cat_output())
         return _again(request.job, place, configuration, folder)
 
 
@@ -139,7 +153,7 @@ def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, .
 
     Their inputs, settings and environment lie in the job folder, and stay there.
     """
-    output = f"{job_folder(configuration)}/output/{uuid4().hex}"
+    output = request.output or f"{job_folder(configuration)}/output/{uuid4().hex}"
     with TemporaryDirectory(prefix="pinakes-job-") as name:
         folder = Path(name)
         arguments = [
@@ -197,6 +211,13 @@ def _require_all_read(counts: Counter[str], request: JobRequest) -> None:
             f"{counts[FILES]:,} of {len(request.names):,} files were read, by the job's own "
             "counters: its output is not to be used"
         )
+
+
+def _require_all_told(counts: Counter[str], findings: Sequence[PinakesError]) -> None:
+    """What was found and only counted must not pass in silence: a step before the last one."""
+    counted = sum(count for name, count in counts.items() if name.startswith(PROBLEMS))
+    if counted != len(findings):
+        raise PinakesError(f"{counted:,} problems were counted, and {len(findings):,} told of")
 
 
 def _kept(name: str, place: str, configuration: Configuration) -> Iterator[bytes]:

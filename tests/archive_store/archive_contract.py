@@ -280,6 +280,30 @@ class ArchiveStoreContract:
         store.delete(left.name)
         assert self.names(store, ASIDE) == []
 
+    def test_a_folder_aside_is_filled_by_others(
+        self, store: ArchiveStore, open_aside: Callable[[str], ArchiveStore]
+    ) -> None:
+        others = open_aside(store.folder_aside("run-1"))
+        for name in ("é/a", "b"):
+            put_file(others, f"_written/{name}", name.encode())
+        assert self.names(store) == []
+        assert self.names(store, ASIDE) == [f"{ASIDE}/run-1"]
+        store.publish_from("run-1", "_written/é/a", "crawl/a")
+        with store.open("crawl/a") as file:
+            assert file.read() == "é/a".encode()
+        assert self.names(others) == ["_written/b"]
+        with pytest.raises(InputRefused, match="there already"):
+            store.publish_from("run-1", "_written/b", "crawl/a")
+        with pytest.raises(InputRefused, match="no such file"):
+            store.publish_from("run-1", "_written/é/a", "crawl/b")
+        for name in ("", "../b", "_written/../b", "/b"):
+            with pytest.raises(InputRefused):
+                store.publish_from("run-1", name, "crawl/b")
+        store.delete(f"{ASIDE}/run-1")
+        store.delete(f"{ASIDE}/run-1")
+        assert self.names(store, ASIDE) == []
+        assert self.names(store) == ["crawl/a"]
+
     def test_listing_is_in_order_of_names(self, store: ArchiveStore) -> None:
         names = ["a/b", "a-b", "a.b", "a/b-c/d", "a/bc", "aa", "z/y/x", "B", "ä"]
         for name in names:

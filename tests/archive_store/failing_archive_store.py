@@ -45,6 +45,12 @@ class FailingArchiveStore:
         with self.store.create_aside(token) as aside:
             yield FailingAsideFile(self, aside)
 
+    def folder_aside(self, token: str) -> str:
+        return self.store.folder_aside(token)
+
+    def publish_from(self, token: str, inner: str, name: str) -> None:
+        self.call(lambda: self.store.publish_from(token, inner, name))
+
     def rename(self, name: str, new_name: str) -> None:
         self.call(lambda: self.store.rename(name, new_name))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,10 @@ def test_failing_at_every_call(tmp_path: Path, applied: bool) -> None:
 
 
 class TestFailingStoreThatDoesNotFail(ArchiveStoreContract):
+    @pytest.fixture
+    def open_aside(self) -> Callable[[str], LocalArchiveStore]:
+        return lambda place: LocalArchiveStore(Path(place))
+
     @pytest.fixture
     def store(self, tmp_path: Path) -> FailingArchiveStore:
         return FailingArchiveStore(LocalArchiveStore(tmp_path), 0)

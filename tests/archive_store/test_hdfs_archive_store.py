@@ -8,8 +8,8 @@ import random
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -43,6 +43,16 @@ def connection(cluster: RunningCluster) -> Iterator[HdfsConnection]:
 def store(connection: HdfsConnection) -> Iterator[HdfsArchiveStore]:
     with closing(HdfsArchiveStore(connection)) as store:
         yield store
+
+
+@pytest.fixture
+def open_aside() -> Iterator[Callable[[str], HdfsArchiveStore]]:
+    with ExitStack() as stack:
+
+        def open_aside(place: str) -> HdfsArchiveStore:
+            return stack.enter_context(closing(HdfsArchiveStore(HdfsConnection(url=place))))
+
+        yield open_aside
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,11 @@ from pinakes.warc.source import Source
 @pytest.fixture
 def store(tmp_path: Path) -> LocalArchiveStore:
     return LocalArchiveStore(tmp_path / "archive")
+
+
+@pytest.fixture
+def open_aside() -> Callable[[str], LocalArchiveStore]:
+    return lambda place: LocalArchiveStore(Path(place))
 
 
 class TestLocalReader(ArchiveReaderContract):

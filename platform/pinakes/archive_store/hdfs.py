@@ -75,6 +75,12 @@ class HdfsArchiveStore:
             raise
         aside.remove(self._calls.ask)
 
+    def folder_aside(self, token: str) -> str:
+        return f"{self.connection.url}{self._aside_folder(token)[len(self.connection.folder) :]}"
+
+    def publish_from(self, token: str, inner: str, name: str) -> None:
+        self.move(f"{self._aside_folder(token)}/{check_file_name(inner)}", inner, name)
+
     def rename(self, name: str, new_name: str) -> None:
         self.move(self._path(name), name, new_name)
 

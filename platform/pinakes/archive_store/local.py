@@ -1,7 +1,7 @@
 """A folder as an archive store.
 
     FOLDER/crawl/path.warc.gz        published
-    FOLDER/.landing/TOKEN            written aside
+    FOLDER/.landing/TOKEN            written aside, a file or a folder of files
 
 Publishing links the file to its name, which the kernel refuses where the name is taken,
 after the file was brought to disk; then the folder is.  Why not `pyarrow.fs`: its move
@@ -11,6 +11,7 @@ replaces what is there, and it syncs nothing (docs/adr/0013-archive-store.md).
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -70,8 +71,17 @@ class LocalArchiveStore:
             with suppress(FileNotFoundError), translated(token):
                 path.unlink(missing_ok=True)
 
+    def folder_aside(self, token: str) -> str:
+        return os.fspath(self._aside_path(token))
+
+    def publish_from(self, token: str, inner: str, name: str) -> None:
+        self._move(self._aside_path(token) / check_file_name(inner), inner, name)
+
     def rename(self, name: str, new_name: str) -> None:
-        old, new = self.path_of(name), self.path_of(new_name)
+        self._move(self.path_of(name), name, new_name)
+
+    def _move(self, old: Path, name: str, new_name: str) -> None:
+        new = self.path_of(new_name)
         with translated(name):
             old.lstat()
         with translated(new_name):
@@ -88,16 +98,37 @@ class LocalArchiveStore:
         head, _, token = name.partition("/")
         path = self._aside_path(token) if head == ASIDE else self.path_of(name)
         with translated(name), suppress(FileNotFoundError, NotADirectoryError):
-            path.unlink()
+            if head == ASIDE and path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
             sync_folder(path.parent)
 
     def list(self, prefix: str = "") -> Iterator[StoredFile]:
-        folder = self.folder / (prefix if prefix in ("", ASIDE) else check_file_name(prefix))
+        if prefix == ASIDE:
+            yield from self._list_aside()
+            return
+        folder = self.folder / (check_file_name(prefix) if prefix else "")
         inside = f"{prefix}/" if prefix else ""
         if folder.is_dir():
             with translated(prefix or os.fspath(self.folder)):
                 for name, size in _walk_files(folder, inside):
                     yield StoredFile(name, size)
+
+    def _list_aside(self) -> Iterator[StoredFile]:
+        folder = self.folder / ASIDE
+        if folder.is_dir():
+            with translated(ASIDE):
+                for token in sorted(os.listdir(folder)):
+                    path = folder / token
+                    if path.is_dir():
+                        size = sum(size for _, size in _walk_files(path))
+                    else:
+                        try:
+                            size = path.stat().st_size
+                        except FileNotFoundError:  # published since
+                            continue
+                    yield StoredFile(f"{ASIDE}/{token}", size)
 
     def _aside_path(self, token: str) -> Path:
         path = check_file_name(token)

@@ -101,6 +101,21 @@ class ArchiveStore(ArchiveReader, Protocol):
         """
         ...
 
+    def folder_aside(self, token: str) -> str:
+        """A path or URL below which processes of other hosts may write files aside, too.
+
+        As `create_aside` has it of one file, but that nothing is made here, and that only
+        `delete` clears it.  `profile.open_folder` opens it as a store of its own.
+        """
+        ...
+
+    def publish_from(self, token: str, inner: str, name: str) -> None:
+        """Give the file at `inner`, a path below `folder_aside(token)`, its name; as `rename`.
+
+        It must be on disk, as files are that another archive store has published there.
+        """
+        ...
+
     def rename(self, name: str, new_name: str) -> None:
         """Give a published file another name; never replaces anything.
 
@@ -113,12 +128,13 @@ class ArchiveStore(ArchiveReader, Protocol):
         ...
 
     def delete(self, name: str) -> None:
-        """Remove a published file, or `ASIDE/token`; none of that name is no error."""
+        """Remove a published file, or `ASIDE/token`, file or folder; none is no error."""
         ...
 
     def list(self, prefix: str = "") -> Iterator[StoredFile]:
         """The published files below a folder, in order of their names, lazily.
 
-        `ASIDE` for a prefix gives what is written aside, and what dead writers left.
+        `ASIDE` for a prefix gives what is written aside, and what dead writers left: a
+        folder of files as one.
         """
         ...

@@ -40,9 +40,18 @@ def set_run_state(store: RowStore, run: str, state: RunState) -> None:
 
 def has_ended(store: RowStore, run: str) -> bool:
     """Whether a run is known, and nobody will go on with it."""
+    return _state(store, run) not in (None, RUNNING)
+
+
+def is_running(store: RowStore, run: str) -> bool:
+    """Whether a run is known, and goes on, or will when its verb is called again."""
+    return _state(store, run) == RUNNING
+
+
+def _state(store: RowStore, run: str) -> str | None:
     row = get_row(store, TABLE, encode_run_key(run), columns=[RunState.COLUMN])
     value = row.value(RunState.COLUMN) if row is not None else None
-    return value is not None and decode_cell(RunState, value).state != RUNNING
+    return decode_cell(RunState, value).state if value is not None else None
 
 
 def read_run(store: RowStore, run: str) -> RunFacts | None:

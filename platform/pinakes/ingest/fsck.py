@@ -22,6 +22,7 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.leases import read_lease
 from pinakes.catalog.row_deletion import RowName, delete_rows, scan_rows_outside
+from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.row_store.port import RowStore
 
@@ -33,6 +34,7 @@ from .fsck_stored import StoredFileCheck
 from .landing import STORED
 
 _SIDECAR = sidecar_name("")
+_RUN = re.compile(r"[a-z-]+-\d{8}T\d{6}-[0-9a-f]{8}\Z")
 _GENERATION = re.compile(r"\Ag[0-9]+/")
 
 
@@ -109,7 +111,7 @@ class Fsck:
     def _check_asides(self, asides: list[str], tokens: set[str]) -> Iterator[FsckFinding]:
         for name in asides:
             token = name.removeprefix(f"{ASIDE}/").partition(".")[0]
-            if token not in tokens:
+            if token not in tokens and not self._is_of_run(token):
                 yield FsckFinding(
                     code="aside",
                     file=name,
@@ -117,6 +119,10 @@ class Fsck:
                     repair="delete it: it was never published",
                     mend=partial(self._archive.delete, name),
                 )
+
+    def _is_of_run(self, token: str) -> bool:
+        """Whether a run that goes on has this for what its tasks write."""
+        return _RUN.match(token) is not None and is_running(self._rows, token)
 
     def _check_archive(self, known: set[str]) -> Iterator[FsckFinding]:
         for stored in self._archive.list():
