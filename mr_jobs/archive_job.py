@@ -7,10 +7,9 @@ that the framework gives each attempt and takes over when it is the one that cou
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from shutil import copyfileobj
@@ -25,6 +24,7 @@ from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.mr_jobs.places import STORE, open_place, split_name
+from pinakes.mr_jobs.problems import problem_text
 from pinakes.profile import open_folder
 from pinakes.warc.source import Source, open_source
 
@@ -34,6 +34,9 @@ PROBLEMS = "problems: "
 FINDINGS = "findings"
 WRITTEN = "_written"
 """The folder, in a job's output, of the archive files that its tasks have written."""
+
+FOUND = "found"
+"""Counts lines that say what is not as it should be."""
 
 FILES = "files read"
 LINES = "lines read"
@@ -62,6 +65,18 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
 
     options: Namespace
     task: Task
+
+    @classmethod
+    def input_lines(
+        cls, inputs: Sequence[str], configuration: Configuration, *, stored: bool
+    ) -> list[str]:
+        """What its maps read, a line each, of what the operator names: here just that."""
+        return list(inputs)
+
+    @classmethod
+    def files_of_line(cls, line: str) -> Iterable[str]:
+        """The archive files that a line of input is about: here its name."""
+        return (line,)
 
     def configure_args(self) -> None:
         super().configure_args()
@@ -156,13 +171,7 @@ class Task:
     def find(self, problem: PinakesError) -> None:
         """Count something that is wrong by its class, and keep what it says for the report."""
         self.count(f"{PROBLEMS}{type(problem).__name__}")
-        found = {
-            "class": type(problem).__name__,
-            "file": problem.file,
-            "offset": problem.offset,
-            "message": problem.message,
-        }
-        self.keep(FINDINGS, json.dumps(found).encode())
+        self.keep(FINDINGS, problem_text(problem))
 
     def keep(self, name: str, line: bytes) -> None:
         """A line beside the output, in `_NAME-…`, which is no input of a next job."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -19,18 +19,23 @@ LISTS = "lists"
 
 
 def packed(
-    names: Sequence[str], configuration: Configuration, *, stored: bool, pack_bytes: int
+    lines: Sequence[str],
+    configuration: Configuration,
+    *,
+    files_of_line: Callable[[str], Iterable[str]],
+    stored: bool,
+    pack_bytes: int,
 ) -> Iterator[list[str]]:
-    """The names in packs of about so many bytes.
+    """The lines in packs of about so many bytes of the archive files that they are about.
 
     Raises:
         InputRefused: for a name that cannot stand in a line.
     """
-    for name in names:
-        if "\n" in name:
-            raise InputRefused("a name with a line end in it cannot be listed", file=name)
-    sizes = _sizes(names, configuration, stored=stored)
-    return pack_files(zip(names, sizes, strict=True), pack_bytes=pack_bytes)
+    for line in lines:
+        if "\n" in line:
+            raise InputRefused("a name with a line end in it cannot be listed", file=line)
+    sizes = _sizes(map(files_of_line, lines), configuration, stored=stored)
+    return pack_files(zip(lines, sizes, strict=True), pack_bytes=pack_bytes)
 
 
 def write_lists(packs: Iterable[list[str]], folder: Path) -> list[str]:
@@ -68,17 +73,22 @@ def _list_text(pack: Iterable[str]) -> bytes:
     return "".join(f"{name}\n" for name in pack).encode("utf-8", "surrogateescape")
 
 
-def _sizes(names: Iterable[str], configuration: Configuration, *, stored: bool) -> Iterator[int]:
+def _sizes(
+    files: Iterable[Iterable[str]], configuration: Configuration, *, stored: bool
+) -> Iterator[int]:
     """The size of each input in bytes; 0 for what is not there: its map will say so."""
     with ExitStack() as stack:
         known: dict[str, Mapping[str, int]] = {}
-        for name in names:
+
+        def size(name: str) -> int:
             where = split_name(name, stored=stored)
             if where is None:
-                yield os.path.getsize(name) if os.path.isfile(name) else 0
-                continue
+                return os.path.getsize(name) if os.path.isfile(name) else 0
             place, base = where
             if place not in known:
-                files = stack.enter_context(open_place(place, configuration))
-                known[place] = {file.name: file.size for file in files.list()}
-            yield known[place].get(base, 0)
+                opened = stack.enter_context(open_place(place, configuration))
+                known[place] = {file.name: file.size for file in opened.list()}
+            return known[place].get(base, 0)
+
+        for names in files:
+            yield sum(map(size, names))

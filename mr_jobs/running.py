@@ -5,7 +5,6 @@ names ─▶ packs ─▶ lists ─▶ mrjob (inline, local, hadoop) ─▶ line
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,7 +15,6 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, BinaryIO
 from uuid import uuid4
 
-import pinakes.errors as error_classes
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
 from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, LINES, PROBLEMS, ArchiveJob
@@ -27,6 +25,7 @@ from pinakes.mr_jobs.packing import PACK_BYTES
 from pinakes.mr_jobs.printed import hadoop_lines
 from pinakes.mr_jobs.submission import (
     hadoop_arguments,
+from pinakes.mr_jobs.problems import text_problem
     job_folder,
     require_streaming_jar,
     write_settings,
@@ -127,7 +126,7 @@ def _run(
         _require_all_read(counts, request)
         report.counts.update(counts)
         place = mrjob.get_output_dir()
-        findings = [*map(_finding, _kept(FINDINGS, place, configuration))]
+        findings = [*map(text_problem, _kept(FINDINGS, place, configuration))]
         _require_all_told(counts, findings)
         report.findings += findings
         if request.output is not None:
@@ -193,7 +192,11 @@ def _inputs(
         yield list(request.names)
         return
     packs = packed(
-        request.names, configuration, stored=request.stored, pack_bytes=request.pack_bytes
+        request.names,
+        configuration,
+        files_of_line=request.job.files_of_line,
+        stored=request.stored,
+        pack_bytes=request.pack_bytes,
     )
     if runner != "hadoop":
         yield write_lists(packs, folder)
@@ -227,10 +230,3 @@ def _kept(name: str, place: str, configuration: Configuration) -> Iterator[bytes
             if stored.name.startswith(f"_{name}-"):
                 with output.open(stored.name) as lines:
                     yield from lines
-
-
-def _finding(line: bytes) -> PinakesError:
-    found = json.loads(line)
-    cls = getattr(error_classes, found["class"])
-    error: PinakesError = cls(found["message"], file=found["file"], offset=found["offset"])
-    return error

@@ -25,6 +25,11 @@ JOBS = {
         "which copy is original, and which refers to it",
     ),
 }
+    "validate": (
+        "pinakes.mr_jobs.validate",
+        "ValidateJob",
+        "compare two folders of archive files, record by record",
+    ),
 RUNNERS = ("inline", "local", "hadoop")
 
 
@@ -38,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _configure_job(parser: argparse.ArgumentParser) -> None:
     add_inputs(
-        parser, "INPUT", "archive files, or, where a job reads one, manifests: paths, or hdfs://…"
+        parser,
+        "INPUT",
+        "what the job reads (docs/jobs.md): archive files, folders of them, manifests",
     )
     parser.add_argument(
         "--stored", action="store_true", help="inputs are names of files in the store"
@@ -69,16 +76,19 @@ def _configure_job(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Run it; name what it found wrong."""
-    from pinakes.mr_jobs.running import JobRequest, print_job, run_job  # needs the extra
+    from pinakes.mr_jobs.archive_job import FOUND  # needs the extra
+    from pinakes.mr_jobs.running import JobRequest, print_job, run_job
 
     module, name, _ = JOBS[arguments.name]
     request = JobRequest(
-        job=getattr(import_module(module), name),
-        names=list(input_names(arguments)),
+    configuration = configuration_of(arguments)
+    job = getattr(import_module(module), name)
+    inputs = list(input_names(arguments))
+        job=job,
+        names=job.input_lines(inputs, configuration, stored=arguments.stored),
         options=shlex.split(arguments.options),
         stored=arguments.stored,
     )
-    configuration = configuration_of(arguments)
     if arguments.print_only:
         if arguments.runner != "hadoop":
             raise ConfigError("--print is for --runner hadoop: others have no command line")
@@ -101,4 +111,6 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         console.warn(problem)
     for counter, count in sorted(report.counts.items()):
         console.say(f"{counter}: {count:,}")
-    return Exit.SOME_FAILED if report.findings else Exit.DONE
+    if report.findings:
+        return Exit.SOME_FAILED
+    return Exit.FOUND if report.counts[FOUND] else Exit.DONE

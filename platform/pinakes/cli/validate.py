@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 def _validate(arguments: argparse.Namespace, console: Console) -> Exit:
     before, after = arguments.folders
     accepted = read_accepted(arguments.accept) if arguments.accept else []
-    size = sum(path.stat().st_size for path in archive_folder(before).archives.values())
+    size = sum((before / name).stat().st_size for name in archive_folder(before).archives.values())
     sample = ReplaySample() if arguments.replay else None
     with WarcioReader() as warcio, console.progress("validate", total=size) as progress:
         result = validate_folders(

@@ -14,7 +14,7 @@ from pinakes.warc.source import open_source
 
 from .archive_files import SUPERSEDED
 from .outcomes import HARMLESS, OUTCOMES
-from .resolution import Resolution
+from .resolution import Reference, Resolution
 from .validate import Comparison, Discrepancy, Witnesses, compare_files
 
 _SUFFIXES = (".warc", ".arc")
@@ -48,9 +48,9 @@ class Validation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """Archive files by relative path without WARC's suffixes; and what else lies there."""
+    """Relative paths of archive files, by themselves without WARC's suffixes; and of the rest."""
 
-    archives: dict[str, Path]
+    archives: dict[str, str]
     others: list[str]
 
 
@@ -62,19 +62,25 @@ def archive_folder(folder: Path) -> Folder:
     """
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder")
-    archives: dict[str, Path] = {}
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return sort_out((str(path.relative_to(folder)) for path in files), str(folder))
+
+
+def sort_out(names: Iterable[str], folder: str) -> Folder:
+    """The same of relative paths of files, wherever `folder` is."""
+    archives: dict[str, str] = {}
     others = []
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder)
-        if not path.is_file() or any(part.startswith((".", SUPERSEDED)) for part in inside.parts):
+    for name in names:
+        if any(part.startswith((".", SUPERSEDED)) for part in name.split("/")):
             continue
-        if not path.name.removesuffix(".gz").endswith(_SUFFIXES):
-            others.append(str(inside))
+        if not name.removesuffix(".gz").endswith(_SUFFIXES):
+            others.append(name)
             continue
-        stem = str(inside).removesuffix(".gz").removesuffix(".warc").removesuffix(".arc")
+        stem = name.removesuffix(".gz").removesuffix(".warc").removesuffix(".arc")
         if stem in archives:
-            raise ConfigError(f"{archives[stem]} and {path} differ by suffix alone: keep one")
-        archives[stem] = path
+            both = f"{folder}/{archives[stem]} and {folder}/{name}"
+            raise ConfigError(f"{both} differ by suffix alone: keep one")
+        archives[stem] = name
     return Folder(archives=archives, others=others)
 
 
@@ -91,13 +97,13 @@ def validate_folders(
     result = Validation(accepted=list(accepted), others=new.others)
     with Resolution() as resolution:
         for stem in sorted(old.keys() | new.archives.keys()):
-            left, right = old.get(stem), new.archives.get(stem)
-            if left is None or right is None:
-                code = "missing" if right is None else "surplus"
+            old_name, new_name = old.get(stem), new.archives.get(stem)
+            if old_name is None or new_name is None:
                 result.comparison.discrepancies.append(
-                    Discrepancy(code, stem, 0, 0, f"the file has no counterpart ({code})")
+                    without_counterpart(stem, is_missing=new_name is None)
                 )
                 continue
+            left, right = before / old_name, after / new_name
             with open_source(left) as was, open_source(right) as is_now:
                 compare_files(
                     was, is_now, resolution, result.comparison, witnesses=witnesses or Witnesses()
@@ -105,8 +111,8 @@ def validate_folders(
                 # Hashed before the files are let go: the receipt is of what was compared.
                 result.files.append(
                     {
-                        "name": str(right.relative_to(after)),
-                        "before": {"name": str(left.relative_to(before)), **_facts(left)},
+                        "name": new_name,
+                        "before": {"name": old_name, **_facts(left)},
                         "after": _facts(right),
                     }
                 )
@@ -129,14 +135,25 @@ def _inside(folder: Path, found: Discrepancy) -> Discrepancy:
     )
 
 
+def without_counterpart(stem: str, *, is_missing: bool) -> Discrepancy:
+    """Of a file that is there only before, or only after."""
+    code = "missing" if is_missing else "surplus"
+    return Discrepancy(code, stem, 0, 0, f"the file has no counterpart ({code})")
+
+
+def astray(reference: Reference) -> Discrepancy | None:
+    """Of a reference that does harm."""
+    if reference.outcome in HARMLESS:
+        return None
+    message = f"{OUTCOMES[reference.outcome]}: {reference.target_uri}"
+    return Discrepancy(reference.outcome, reference.file, reference.ordinal, 0, message)
+
+
 def _judge_references(resolution: Resolution, result: Validation) -> None:
     for reference in resolution.outcomes():
         result.references[reference.outcome] += 1
-        if reference.outcome not in HARMLESS:
-            message = f"{OUTCOMES[reference.outcome]}: {reference.target_uri}"
-            result.comparison.discrepancies.append(
-                Discrepancy(reference.outcome, reference.file, reference.ordinal, 0, message)
-            )
+        if (found := astray(reference)) is not None:
+            result.comparison.discrepancies.append(found)
 
 
 def _facts(path: Path) -> dict[str, Any]:

@@ -92,10 +92,9 @@ def examine_copy(
             add_set_file(resolution, source / name, name, all_must_resolve=False)
         if any(r.outcome == "dangling" for r in unresolved(resolution)):
             gone = set(replaced)
-            for path in archive_folder(target).archives.values():
-                name = str(path.relative_to(target))
+            for name in archive_folder(target).archives.values():
                 if name not in gone and name not in names:
-                    _add_standing(resolution, path, name)
+                    _add_standing(resolution, target / name, name)
         for reference in unresolved(resolution):
             if reference.outcome != "missing":
                 raise UnresolvedReference(

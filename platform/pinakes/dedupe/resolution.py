@@ -45,6 +45,17 @@ class Reference(NamedTuple):
     outcome: str
 
 
+def reference_of(revisit: Revisit, outcome: str) -> Reference:
+    """What to tell of a revisit."""
+    return Reference(
+        _text(revisit.name),
+        revisit.ordinal,
+        _text(revisit.uri or revisit.own_uri),
+        revisit.second or "",
+        outcome,
+    )
+
+
 class Resolution:
     """Collects full records and references, then tells of each reference; a context manager."""
 
@@ -133,14 +144,7 @@ class Resolution:
         )
         for row in self._database.execute(query):
             revisit = Revisit(*row)
-            outcome = self._judge(revisit)
-            yield Reference(
-                _text(revisit.name),
-                revisit.ordinal,
-                _text(revisit.uri or revisit.own_uri),
-                revisit.second or "",
-                outcome,
-            )
+            yield reference_of(revisit, self._judge(revisit))
 
     def edges(self) -> Iterator[tuple[str, str]]:
         """Which file refers to which: names as given to `add_file`, each pair once."""

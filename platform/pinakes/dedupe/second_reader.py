@@ -7,9 +7,10 @@ the same records.
 from __future__ import annotations
 
 import hashlib
+import io
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, cast
 
 from warcio.archiveiterator import ArchiveIterator
 
@@ -23,7 +24,11 @@ _PER_CENT = 100
 class WarcioReader:
     """Reads one record in `one_in` again; a context manager that keeps one file open."""
 
-    def __init__(self, *, one_in: int = _PER_CENT, seed: str = "") -> None:
+    def __init__(
+        self, *, one_in: int = _PER_CENT, seed: str = "", through_source: bool = False
+    ) -> None:
+        """`through_source`: files have no path, and their bytes come as our reader's do."""
+        self._through_source = through_source
         self._one_in = one_in
         self._seed = seed
         self._name = ""
@@ -48,7 +53,7 @@ class WarcioReader:
         """
         if record.findings or not self.chosen(source.name, record.ordinal):
             return None
-        file = self._open(source.name)
+        file = self._open(source.name) if not self._through_source else _file_of(source)
         file.seek(record.offset)
         try:
             return _seen(file) != _expected(record)
@@ -62,6 +67,38 @@ class WarcioReader:
             self._file = Path(name).open("rb")  # noqa: SIM115 (closed with this reader)
             self._name = name
         return self._file
+
+
+def _file_of(source: Source) -> BinaryIO:
+    return cast("BinaryIO", _SourceFile(source.again()))
+
+
+class _SourceFile(io.RawIOBase):
+    """A source as a file."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        self._at = (0, self._at, self._source.size)[whence] + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any, /) -> int:
+        with memoryview(buffer) as room, room.cast("B") as wanted:
+            piece = self._source.view(self._at, min(len(wanted), _PIECE_BYTES))
+            wanted[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
 
 
 def _expected(record: Record) -> tuple[str, str | None, str]:

@@ -1,0 +1,97 @@
+"""What `validate` is given: archive files as they were and as they are, a line for each pair.
+
+    {"name": "sub/a.warc.gz", "before": "old/sub/a.warc.gz", "after": "new/sub/a.warc.gz"}
+    {"name": "originals/b.warc.gz", "originals": "originals/b.warc.gz", "at": [[0, 0], …]}
+
+A second kind of line names a file that is read for full records only, whole or, with `at`,
+those at these places (offset, and offset in the member).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pinakes.config import Configuration
+from pinakes.dedupe.folders import sort_out
+from pinakes.errors import ConfigError
+from pinakes.profile import open_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePair:
+    """One file before and after, by the names that a job opens; None where it is missing.
+
+    `name` is what the file is called in the output.
+    """
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginalsFile:
+    """A file whose full records may be referred to; `at` names some of them, None is all."""
+
+    name: str
+    at: Sequence[tuple[int, int]] | None = None
+
+
+def format_pair(pair: FilePair | OriginalsFile) -> str:
+    """The line of it."""
+    if isinstance(pair, FilePair):
+        value: dict[str, object] = {"before": pair.before, "after": pair.after}
+    else:
+        value = {"originals": pair.name, **({"at": pair.at} if pair.at is not None else {})}
+    return json.dumps({"name": pair.name, **value})
+
+
+def parse_pair(line: str) -> FilePair | OriginalsFile:
+    """Undo `format_pair`."""
+    value = json.loads(line)
+    if "originals" not in value:
+        return FilePair(**value)
+    places = value.get("at")
+    at = None if places is None else [(offset, inner) for offset, inner in places]
+    return OriginalsFile(name=value["originals"], at=at)
+
+
+def files_of_pair(line: str) -> Iterator[str]:
+    """The archive files that a line is about, by the names that a job opens."""
+    pair = parse_pair(line)
+    names = (pair.before, pair.after) if isinstance(pair, FilePair) else (pair.name,)
+    yield from filter(None, names)
+
+
+def pair_folders(before: str, after: str, configuration: Configuration) -> list[FilePair]:
+    """Every archive file below two folders (paths, `hdfs://…`), paired as the verb pairs them.
+
+    Raises:
+        ConfigError: where there is no pair, or two files differ by suffix alone.
+    """
+    old, new = (_archives(folder, configuration) for folder in (before, after))
+    if not old.keys() & new.keys():
+        raise ConfigError(f"there is no pair of archive files in {before} and {after}")
+    return [
+        FilePair(
+            name=new.get(stem, stem),
+            before=_below(before, old.get(stem)),
+            after=_below(after, new.get(stem)),
+        )
+        for stem in sorted(old.keys() | new.keys())
+    ]
+
+
+def _archives(folder: str, configuration: Configuration) -> dict[str, str]:
+    with open_folder(folder, configuration) as store:
+        return dict(sort_out(_names(store.list()), folder).archives)
+
+
+def _names(files: Iterable[tuple[str, int]]) -> Iterator[str]:
+    return (name for name, _ in files)
+
+
+def _below(folder: str, name: str | None) -> str | None:
+    return name and f"{folder.rstrip('/')}/{name}"

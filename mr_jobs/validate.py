@@ -1,0 +1,141 @@
+"""Archive files before and after: `pinakes validate` as a job.
+
+    pairs ─▶ records compared ─▶ by URI: references judged ─▶ what is not as it should be
+
+    python -m pinakes.mr_jobs.validate -r inline|local|hadoop LIST...
+
+LIST has a line of `pairs` for each pair of files, and for files that are only read for
+originals.  A line comes out for each discrepancy, as `pinakes validate --json` prints it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from pinakes.config import Configuration
+from pinakes.dedupe.folders import astray, without_counterpart
+from pinakes.dedupe.further_originals import add_originals
+from pinakes.dedupe.reference_values import FoundReferences
+from pinakes.dedupe.second_reader import WarcioReader
+from pinakes.dedupe.validate import (
+    Comparison,
+    Discrepancy,
+    Witnesses,
+    compare_files,
+)
+from pinakes.errors import ConfigError, InputRefused, MalformedRecord
+from pinakes.index.external_sort import Spool
+from pinakes.mr_jobs.archive_job import FILES, FOUND, LINES_OF_REDUCES, ArchiveJob
+from pinakes.mr_jobs.pairs import (
+    FilePair,
+    OriginalsFile,
+    files_of_pair,
+    format_pair,
+    pair_folders,
+    parse_pair,
+)
+from pinakes.mr_jobs.problems import problem_text, text_problem
+from pinakes.mr_jobs.travelling_references import (
+    DepartingReferences,
+    Pair,
+    arriving_references,
+)
+
+# What keys begin with: what is wrong with a file, a discrepancy, a URI that is referred to.
+_PROBLEM, _FOUND, _URI = b"p", b"=", b"u"
+
+
+class ValidateJob(ArchiveJob):
+    """See the module."""
+
+    SORT_VALUES = True
+    JOBCONF = LINES_OF_REDUCES
+
+    @classmethod
+    def input_lines(
+        cls, inputs: Sequence[str], configuration: Configuration, *, stored: bool
+    ) -> list[str]:
+        """Two folders, paired; behind them, files that are read for originals only."""
+        if stored or len(inputs) < 2:
+            raise ConfigError("give two folders, before and after: paths, or hdfs://…")
+        before, after, *originals = inputs
+        pairs = pair_folders(before, after, configuration)
+        further = (OriginalsFile(name=name) for name in originals)
+        return [*map(format_pair, pairs), *map(format_pair, further)]
+
+    @classmethod
+    def files_of_line(cls, line: str) -> Iterable[str]:
+        return files_of_pair(line)
+
+    def mapper_init(self) -> None:
+        self.begin_task()
+        self._warcio = self.task.enter(WarcioReader(through_source=True))
+
+    def mapper(self, _: None, line: bytes) -> Iterator[Pair]:
+        given = parse_pair(line.decode())
+        self.task.count(FILES)
+        with Spool[Pair]() as pairs:
+            found = Comparison()
+            references = DepartingReferences(_URI, given.name, pairs)
+            try:
+                if isinstance(given, OriginalsFile):
+                    with self.task.opened(given.name) as source:
+                        add_originals(source, references, given.at)
+                else:
+                    self._compare(given, references, found)
+            except (InputRefused, MalformedRecord) as problem:
+                yield _PROBLEM, problem_text(problem)
+            for discrepancy in found.discrepancies:
+                yield _FOUND, _text(discrepancy._replace(file=given.name))
+            yield from pairs
+        self._count(found)
+
+    def _compare(self, pair: FilePair, references: FoundReferences, found: Comparison) -> None:
+        if pair.before is None or pair.after is None:
+            is_missing = pair.after is None
+            found.discrepancies.append(without_counterpart(pair.name, is_missing=is_missing))
+            return
+        with self.task.opened(pair.before) as before, self.task.opened(pair.after) as after:
+            witnesses = Witnesses(second_reader=self._warcio)
+            compare_files(before, after, references, found, witnesses=witnesses)
+            before.check_unchanged()
+            after.check_unchanged()
+
+    def _count(self, found: Comparison) -> None:
+        for name in ("records", "rewritten", "restored"):
+            self.task.count(name, getattr(found, name))
+        self.task.count("read again with warcio", found.read_twice)
+
+    def mapper_final(self) -> None:
+        self.end_task()
+
+    def reducer_init(self) -> None:
+        self.begin_task()
+
+    def reducer(self, key: bytes, values: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
+        if key == _PROBLEM:
+            for value in values:
+                self.task.find(text_problem(value))
+            return
+        if key == _FOUND:
+            for value in values:
+                self.task.count(FOUND)
+                yield None, value
+            return
+        for reference in arriving_references(values):
+            self.task.count(f"references: {reference.outcome}")
+            if (discrepancy := astray(reference)) is not None:
+                self.task.count(FOUND)
+                yield None, _text(discrepancy)
+
+    def reducer_final(self) -> None:
+        self.end_task()
+
+
+def _text(discrepancy: Discrepancy) -> bytes:
+    return json.dumps(discrepancy._asdict()).encode()
+
+
+if __name__ == "__main__":
+    ValidateJob.run()

@@ -1,0 +1,175 @@
+"""The job finds what `pinakes validate` finds, line for line, on whatever was done to a set."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from warc_sets import (
+    OTHER,
+    PAGE,
+    ArchiveFile,
+    Rec,
+    member,
+    plan,
+    records_of,
+    refs,
+    revisit,
+    write_set,
+)
+
+from pinakes.cli import main
+from pinakes.config import load_configuration
+from pinakes.mr_jobs.pairs import FilePair, OriginalsFile, format_pair
+from pinakes.mr_jobs.running import JobRequest, run_job
+from pinakes.mr_jobs.validate import ValidateJob
+
+DATES = ("2020-01-01T00:00:00Z", "2020-02-02T00:00:00Z", "2021-03-03T00:00:00Z")
+IDENTICAL = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.0/revisit/server-not-modified"
+
+
+def write_before(folder: Path, dice: random.Random) -> list[Path]:
+    """Three files, of few URIs, seconds and bodies; some revisits of others among them."""
+    files = []
+    for name in ("a", "sub/b", "sub/é c"):
+        recs = []
+        for _ in range(dice.randrange(3, 9)):
+            uri = f"http://example.org/{dice.randrange(5)}"
+            rec = Rec(uri=uri, date=dice.choice(DATES), body=dice.choice((PAGE, OTHER)))
+            if dice.randrange(4) == 0:
+                profile = dice.choice((IDENTICAL, NOT_MODIFIED))
+                date = dice.choice(DATES)
+                rec = revisit(rec, of_number=dice.randrange(9), profile=profile, date=date)
+            recs.append(rec)
+        files.append(ArchiveFile(name, recs, dice.choice(("gzip", "plain"))))
+    (folder / "sub").mkdir(parents=True)
+    return write_set(folder, files)
+
+
+def disturb(folder: Path, dice: random.Random) -> None:
+    """Bytes of records change, records are lost, exchanged or twice, or a file is."""
+    path = dice.choice(sorted(p for p in folder.rglob("*.warc*") if p.is_file()))
+    records = [
+        record.header.raw + b"".join(record.chunks()) + b"\r\n\r\n" for record in records_of(path)
+    ]
+    at = dice.randrange(len(records))
+    act = dice.randrange(6)
+    if act == 0:
+        del records[at]
+    elif act == 1:
+        records.insert(at, dice.choice(records))
+    elif act == 2:
+        dice.shuffle(records)
+    elif act == 3:
+        records[at] = records[at].replace(b"org/1", b"org/2")
+    elif act == 4:
+        records[at] = records[at].replace(b"2020-", b"2019-")
+    else:
+        other = path.with_name("other.warc.gz")
+        shutil.move(path, other)
+        return
+    pieces = map(member, records) if path.suffix == ".gz" else records
+    path.write_bytes(b"".join(pieces))
+
+
+def write_after(before: Path, paths: list[Path], after: Path) -> None:
+    refs(paths, plan(paths), after / "flat")
+    for path in paths:
+        target = after / path.relative_to(before)
+        target.parent.mkdir(exist_ok=True)
+        shutil.move(after / "flat" / path.name, target)
+    (after / "flat").rmdir()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_found_is_what_the_verb_finds(
+    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dice = random.Random(seed)
+    before, after, receipt = (tmp_path / name for name in ("before", "after", "receipt"))
+    paths = write_before(before, dice)
+    write_after(before, paths, after)
+    for _ in range(seed % 4):
+        disturb(after, dice)
+    if seed % 5 == 0:
+        before, after = after, before  # restored
+    capsys.readouterr()
+    words = [str(before), str(after)]
+    status = main(["validate", *words, "--json", "--receipt", str(receipt)])
+    by_verb = sorted(capsys.readouterr().out.splitlines())
+    runner = "local" if seed == 7 else "inline"
+    assert main(["job", "validate", *words, "--runner", runner]) == status
+    told = capsys.readouterr()
+    assert sorted(told.out.splitlines()) == by_verb
+    value = json.loads(receipt.read_text())
+    counted = {
+        "records": value["records"],
+        "rewritten": value["rewritten"],
+        "restored": value["restored"],
+        "found": len(by_verb),
+        **{f"references: {outcome}": n for outcome, n in value["references"].items()},
+    }
+    for name, count in counted.items():
+        assert not count or f"{name}: {count}\n" in told.err
+    assert status == bool(by_verb)
+
+
+@pytest.fixture
+def parted(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A folder before and after whose one file refers to a file elsewhere: the third path."""
+    files = [
+        ArchiveFile("a", [Rec(), Rec(uri="http://example.org/2", body=OTHER)]),
+        ArchiveFile("b", [Rec(uri="http://b/", date=DATES[1]), Rec(uri="http://c/", body=b"c")]),
+    ]
+    paths = write_set(tmp_path / "all", files)
+    assert refs(paths, plan(paths), tmp_path / "rewritten").records == 1
+    before, after = tmp_path / "before", tmp_path / "after"
+    for folder, of in ((before, paths[1]), (after, tmp_path / "rewritten" / paths[1].name)):
+        folder.mkdir()
+        shutil.copy(of, folder)
+    return before, after, paths[0]
+
+
+def test_originals_may_be_in_files_that_are_not_compared(
+    parted: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after, originals = map(str, parted)
+    assert main(["job", "validate", before, after]) == 1
+    assert json.loads(capsys.readouterr().out)["code"] == "dangling"
+    assert main(["job", "validate", before, after, originals]) == 0
+    assert capsys.readouterr().out == ""
+    missing = f"{originals}-missing"
+    assert main(["job", "validate", before, after, missing]) == 3
+    told = capsys.readouterr()
+    assert json.loads(told.out)["code"] == "dangling"
+    assert f"pinakes: warning: {missing}: cannot be read" in told.err
+
+
+@pytest.mark.parametrize(("at", "found"), [(0, 0), (1, 1)])
+def test_some_places_of_such_a_file_are_enough(
+    at: int, found: int, parted: tuple[Path, Path, Path]
+) -> None:
+    before, after, originals = parted
+    name = "b.warc.gz"
+    record = records_of(originals)[at]
+    places = [(record.offset, record.inner_offset)]
+    lines = [
+        format_pair(FilePair(name=name, before=f"{before}/{name}", after=f"{after}/{name}")),
+        format_pair(OriginalsFile(name=str(originals), at=places)),
+    ]
+    out = io.BytesIO()
+    configuration = load_configuration(None, environment={}, folder=before)
+    report = run_job(JobRequest(job=ValidateJob, names=lines), "inline", configuration, out)
+    assert report.findings == []
+    assert len(out.getvalue().splitlines()) == found
+
+
+def test_two_folders_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["job", "validate", str(tmp_path)]) == 2
+    assert main(["job", "validate", str(tmp_path), str(tmp_path)]) == 2
+    assert "no pair of archive files" in capsys.readouterr().err
