@@ -5,34 +5,39 @@
     python -m pinakes.mr_jobs.resolve_collisions -r inline|local|hadoop MANIFEST...
 
 A digest with one capture needs no body.  One with very many is divided into shards, each
-with a copy of the first body, so that no reducer has them all; what is unequal to the first
-is left in `_again-…` beside the output, to be run once more with `--first-extension 1`.
+with a copy of the first body, so that no reducer has them all, and not even their lines: a
+map that meets a digest often sends its lines straight to where their files are read, and
+tells the digest of the shard only.  What is unequal to the first is left in `_again-…` beside
+the output, to be run once more with `--first-extension 1`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from zlib import crc32
 
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.bodies import ArchiveBodies
 from pinakes.dedupe.counting import ResolveCount
-from pinakes.dedupe.resolve import takes_part
+from pinakes.dedupe.resolve import capture_of, takes_part
 from pinakes.dedupe.travelling_bodies import Arrival, number_arrivals
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob, TaskFiles
-from pinakes.mr_jobs.extra import MRStep
+from pinakes.mr_jobs.collisions import COLLISIONS, collision_text
+from pinakes.mr_jobs.extra import MRStep, jobconf_from_env
+from pinakes.mr_jobs.frequent import Frequent
 from pinakes.mr_jobs.settled import SETTLED, settled
-from pinakes.mr_jobs.sort_text import SEPARATOR, sortable, sortable_place
-from pinakes.mr_jobs.travelling import COPY, MEMBER, arrive, depart, line_text, text_line
+from pinakes.mr_jobs.shards import DIGEST, LINE, SHARD, OftenDigest, lines_of, to_read
+from pinakes.mr_jobs.sort_text import SEPARATOR, sortable_place
+from pinakes.mr_jobs.travelling import COPY, FIRST, MEMBER, arrive, depart, line_text, text_line
 
 SHARD_LINES = 100_000
-COLLISIONS = "collisions"
+OFTEN_LINES = 100
 Pair = tuple[bytes, bytes]
-# What keys begin with, behind `SETTLED`: a file to read, a digest to compare.
-_FILE, _DIGEST = b"f", b"d"
+# Shards that maps begin, numbered behind those of the reducer: so many, and of each so many.
+_MAP_SHARDS, _PARTS = 990, 100_000
 
 
 class ResolveCollisionsJob(ArchiveJob):
@@ -46,15 +51,16 @@ class ResolveCollisionsJob(ArchiveJob):
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg("--shard-lines", type=int, default=SHARD_LINES)
+        self.add_passthru_arg("--often-lines", type=int, default=OFTEN_LINES)
         self.add_passthru_arg("--first-extension", type=int, default=0)
 
     def steps(self) -> list[MRStep]:
         """Cluster, read, compare."""
         return [
             MRStep(
-                mapper_init=self.begin_task,
+                mapper_init=self.begin_clustering,
                 mapper=self.by_digest,
-                mapper_final=self.end_task,
+                mapper_final=self.end_clustering,
                 reducer_init=self.begin_task,
                 reducer=self.by_file,
                 reducer_final=self.end_task,
@@ -74,37 +80,63 @@ class ResolveCollisionsJob(ArchiveJob):
 
     # --- cluster
 
+    def begin_clustering(self) -> None:
+        self.begin_task()
+        self._frequent = Frequent(self.options.often_lines)
+        self._often: dict[bytes, OftenDigest] = {}
+        # Of two attempts at a task the shards have one name.
+        task = crc32(jobconf_from_env("mapreduce.task.id").encode())
+        self._first_shard = (1 + task % _MAP_SHARDS) * _PARTS
+
+    def end_clustering(self) -> Iterator[Pair]:
+        for key, often in self._often.items():
+            yield key, SEPARATOR.join((LINE, often.place, line_text(often.first)))
+        self.end_task()
+
     def by_digest(self, _: None, text: bytes) -> Iterator[Pair]:
         line = text_line(text)
         self.task.count(LINES)
-        if takes_part(line):
-            self.task.count("records")
-            yield (
-                _DIGEST + line.digest.encode("utf-8", "surrogateescape"),
-                SEPARATOR.join((sortable_place(line), text)),
-            )
-        else:
+        if not takes_part(line):
             self.task.count(f"skipped: {line.skip or line.type or ''}")
             yield settled(line._replace(hash_extension=None))
+            return
+        self.task.count("records")
+        key = DIGEST + line.digest.encode("utf-8", "surrogateescape")
+        place = sortable_place(line)
+        if not self._frequent.add(key):
+            yield key, SEPARATOR.join((LINE, place, text))
+        elif key not in self._often:
+            self._often[key] = OftenDigest(place, line)
+        else:
+            part, first = divmod(self._often[key].lines, self.options.shard_lines)
+            shard = b"%08d" % (self._first_shard + part % _PARTS)
+            if not first:
+                yield key, SHARD + shard
+            yield to_read(self._often[key].take(place, line), MEMBER, b"%b#%b" % (key, shard))
 
     def by_file(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        if key.startswith(SETTLED):
+        if not key.startswith(DIGEST):
             yield from ((key, value) for value in values)
             return
         self.task.count("clusters")
-        lines = self._once(text_line(value.split(SEPARATOR, 2)[2]) for value in values)
-        first = next(lines)
+        begun: set[bytes] = set()
+        lines = self._once(lines_of(values, begun))
+        first = next(lines)  # `begun` is complete then
         second = next(lines, None)
-        if second is None:
+        if second is None and not begun and not self.options.first_extension:
             self.task.count("contents")
-            yield settled(first._replace(hash_extension=self.options.first_extension))
+            yield settled(first._replace(hash_extension=0))
             return
-        for number, line in enumerate(chain((first, second), lines)):
-            shard, place = divmod(number, self.options.shard_lines)
-            to = b"%b#%08d" % (key, shard)
-            if shard and not place:
-                yield _to_read(first, COPY, to)
-            yield _to_read(line, MEMBER, to)
+        yield to_read(first, FIRST if begun else MEMBER, b"%b#%08d" % (key, 0))
+        for shard in sorted(begun):
+            yield to_read(first, COPY, b"%b#%b" % (key, shard))
+        others = lines if second is None else chain((second,), lines)
+        for number, line in enumerate(others, 1):
+            own, place = divmod(number, self.options.shard_lines)
+            to = b"%b#%08d" % (key, own)
+            if own and not place:
+                yield to_read(first, COPY, to)
+            yield to_read(line, MEMBER, to)
 
     def _once(self, lines: Iterator[ManifestLine]) -> Iterator[ManifestLine]:
         """Lines about a record that an earlier line is about already are left out, counted."""
@@ -129,8 +161,16 @@ class ResolveCollisionsJob(ArchiveJob):
             yield from ((key, value) for value in values)
             return
         self.task.count("files opened")
+        last: tuple[bytes, bytes] | None = None
         for value in values:
-            _, to, role, text = value.split(SEPARATOR, 3)
+            place, to, role, text = value.split(SEPARATOR, 3)
+            if role != COPY:
+                # Two maps may have sent lines about one record.
+                record = (place, to.rpartition(b"#")[0])
+                if record == last:
+                    self.task.count("repeated")
+                    continue
+                last = record
             for piece in depart(text_line(text), role, self._bodies):
                 yield to, piece
 
@@ -143,11 +183,13 @@ class ResolveCollisionsJob(ArchiveJob):
         shard = int(key.rpartition(b"#")[2])
         count = ResolveCount()
         members = 0
+        is_sharded = shard > 0
 
         def arrivals() -> Iterator[Arrival]:
-            nonlocal members
+            nonlocal members, is_sharded
             for role, arrival in arrive(values):
-                members += role == MEMBER
+                members += role != COPY
+                is_sharded = is_sharded or role == FIRST
                 yield arrival
 
         first: ManifestLine | None = None
@@ -162,38 +204,37 @@ class ResolveCollisionsJob(ArchiveJob):
                     yield None, line_text(self._extended(line))
                 else:
                     later.append(line)
-            is_sharded = shard > 0 or members >= self.options.shard_lines
+            is_sharded = is_sharded or members >= self.options.shard_lines
+            collides = bool(later) and is_sharded
             for line in later:
                 if is_sharded:
                     self.task.keep(self.AGAIN, line_text(line._replace(hash_extension=None)))
                 else:
                     yield None, line_text(self._extended(line))
-        self._count(count, first, shard, is_sharded=is_sharded)
+        has_first = first is not None and first.hash_extension is not None
+        self._count(count, is_sharded=is_sharded, is_told=has_first and not shard)
+        round_of = self.options.first_extension
+        # Of later rounds what is there is unequal to what was settled before.
+        if has_first and first is not None and (collides or (round_of and not shard)):
+            text = collision_text(first.digest, [(round_of, capture_of(first))])
+            self.task.keep(COLLISIONS, text)
 
-    def _count(
-        self, count: ResolveCount, first: ManifestLine | None, shard: int, *, is_sharded: bool
-    ) -> None:
+    def _count(self, count: ResolveCount, *, is_sharded: bool, is_told: bool) -> None:
         self.task.count("bytes compared", count.compared_bytes)
         for problem in count.problems:
             self.task.find(problem)
         if not is_sharded:
             self.task.count("contents", count.contents)
-        elif not shard and first is not None and first.hash_extension is not None:
+            for collision in count.collisions:
+                captures = enumerate(collision.captures, self.options.first_extension)
+                self.task.keep(COLLISIONS, collision_text(collision.digest, captures))
+        elif is_told:
             self.task.count("contents")
-        for collision in count.collisions:
-            captures = [capture._asdict() for capture in collision.captures]
-            text = json.dumps({"digest": collision.digest, "captures": captures})
-            self.task.keep(COLLISIONS, text.encode())
 
     def _extended(self, line: ManifestLine) -> ManifestLine:
         if line.hash_extension is None:
             return line
         return line._replace(hash_extension=line.hash_extension + self.options.first_extension)
-
-
-def _to_read(line: ManifestLine, role: bytes, to: bytes) -> Pair:
-    place = b"%020d%020d" % (line.offset, line.inner_offset)
-    return _FILE + sortable(line.file), SEPARATOR.join((place, to, role, line_text(line)))
 
 
 if __name__ == "__main__":

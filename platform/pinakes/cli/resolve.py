@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 
 from pinakes.cli.exits import Exit
@@ -103,11 +103,15 @@ def _describe(count: ResolveCount, compare: str, console: Console) -> None:
             f"{count.records:,} records, {count.clusters:,} digests, {count.contents:,} contents, "
             f"{count.compared_bytes:,} bytes compared"
         )
-    for collision in count.collisions[:_NAMED_COLLISIONS]:
+    name_collisions(count.collisions, console, where="--stats FILE.json names them all")
+
+
+def name_collisions(collisions: Sequence[Collision], console: Console, *, where: str) -> None:
+    """Warn of the first of them; `where` is how to learn of the others."""
+    for collision in collisions[:_NAMED_COLLISIONS]:
         console.warn(_collision(collision))
-    if len(count.collisions) > _NAMED_COLLISIONS:
-        rest = len(count.collisions) - _NAMED_COLLISIONS
-        console.warn(f"{rest:,} more collisions: --stats FILE.json names them all")
+    if len(collisions) > _NAMED_COLLISIONS:
+        console.warn(f"{len(collisions) - _NAMED_COLLISIONS:,} more collisions: {where}")
 
 
 def _collision(collision: Collision) -> str:

@@ -185,7 +185,7 @@ def number_contents(
         waiting = unequal
     count.contents += extension
     if len(found) > 1:
-        count.collisions.append(Collision(found[0].digest, tuple(map(_capture, found))))
+        count.collisions.append(Collision(found[0].digest, tuple(map(capture_of, found))))
 
 
 def _extend(line: ManifestLine, extension: int) -> ManifestLine:
@@ -203,7 +203,8 @@ def _leave_out(line: ManifestLine, count: ResolveCount) -> ManifestLine:
     return line._replace(hash_extension=None, skip=UNREADABLE)
 
 
-def _capture(line: ManifestLine) -> Capture:
+def capture_of(line: ManifestLine) -> Capture:
+    """A line as statistics name it."""
     return Capture(line.file, line.offset, line.inner_offset, line.target_uri, line.date)
 
 

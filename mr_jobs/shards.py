@@ -1,0 +1,53 @@
+"""What passes between the steps of `resolve_collisions`: a digest's lines and shards.
+
+d DIGEST           a shard that a map has begun, or a line       from the maps
+f FILE             a line, its role, and to which shard          from maps and digests
+d DIGEST # SHARD   a line and its body (`travelling`)            from the files
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pinakes.index.manifest import ManifestLine
+from pinakes.mr_jobs.sort_text import SEPARATOR, sortable
+from pinakes.mr_jobs.travelling import line_text, text_line
+
+FILE, DIGEST = b"f", b"d"
+"""What keys begin with, behind `SETTLED`: a file to read, a digest to compare."""
+
+SHARD, LINE = b"0", b"1"
+"""What a digest's values begin with: shards that have been begun come before its lines."""
+
+
+class OftenDigest:
+    """What a map has seen of a digest that it meets often: the first line by place stays."""
+
+    __slots__ = ("first", "lines", "place")
+
+    def __init__(self, place: bytes, first: ManifestLine) -> None:
+        self.place = place
+        self.first = first
+        self.lines = 0
+
+    def take(self, place: bytes, line: ManifestLine) -> ManifestLine:
+        """One more: the line that is not the first."""
+        self.lines += 1
+        if place < self.place:
+            self.place, self.first, line = place, line, self.first
+        return line
+
+
+def lines_of(values: Iterable[bytes], begun: set[bytes]) -> Iterator[ManifestLine]:
+    """The lines of a digest; shards that maps have begun go to `begun`, before the first."""
+    for value in values:
+        if value.startswith(SHARD):
+            begun.add(value[1:])
+        else:
+            yield text_line(value.split(SEPARATOR, 3)[3])
+
+
+def to_read(line: ManifestLine, role: bytes, to: bytes) -> tuple[bytes, bytes]:
+    """A line on its way to where its file is read, and whither its body goes then."""
+    place = b"%020d%020d" % (line.offset, line.inner_offset)
+    return FILE + sortable(line.file), SEPARATOR.join((place, to, role, line_text(line)))
