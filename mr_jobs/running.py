@@ -16,16 +16,18 @@ from typing import IO, BinaryIO
 from uuid import uuid4
 
 from pinakes.config import Configuration
+from pinakes.dedupe.counting import Collision
 from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
 from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, LINES, PROBLEMS, ArchiveJob
+from pinakes.mr_jobs.collisions import COLLISIONS, merge_collisions
 from pinakes.mr_jobs.extra import StepFailedException
 from pinakes.mr_jobs.hadoop_log import heard, why_failed
 from pinakes.mr_jobs.listing import lists_in_hdfs, packed, write_lists
 from pinakes.mr_jobs.packing import PACK_BYTES
 from pinakes.mr_jobs.printed import hadoop_lines
+from pinakes.mr_jobs.problems import text_problem
 from pinakes.mr_jobs.submission import (
     hadoop_arguments,
-from pinakes.mr_jobs.problems import text_problem
     job_folder,
     require_streaming_jar,
     write_settings,
@@ -39,6 +41,8 @@ class JobReport:
 
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[PinakesError] = field(default_factory=list)
+    collisions: list[Collision] = field(default_factory=list)
+    """One for each digest, whatever tasks and rounds have seen of it."""
     outputs: list[str] = field(default_factory=list)
     """The folders that were asked to be kept, one for each round."""
 
@@ -93,6 +97,8 @@ def run_job(
         if out is not None and lines is not None:
             lines.seek(0)
             copyfileobj(lines, out)
+        with (folder / COLLISIONS).open("rb") as texts:
+            report.collisions += merge_collisions(texts)
     return report
 
 
@@ -129,6 +135,8 @@ def _run(
         findings = [*map(text_problem, _kept(FINDINGS, place, configuration))]
         _require_all_told(counts, findings)
         report.findings += findings
+        with (folder / COLLISIONS).open("ab") as texts:
+            texts.writelines(_kept(COLLISIONS, place, configuration))
         if request.output is not None:
             report.outputs.append(request.output)
         if out is not None:

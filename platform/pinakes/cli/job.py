@@ -10,6 +10,7 @@ from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_inputs, add_settings, configuration_of, input_names
 from pinakes.cli.output import Console
 from pinakes.cli.output_file import output_file
+from pinakes.cli.resolve import name_collisions
 from pinakes.errors import ConfigError
 
 JOBS = {
@@ -24,12 +25,12 @@ JOBS = {
         "FlagDuplicatesJob",
         "which copy is original, and which refers to it",
     ),
-}
     "validate": (
         "pinakes.mr_jobs.validate",
         "ValidateJob",
         "compare two folders of archive files, record by record",
     ),
+}
 RUNNERS = ("inline", "local", "hadoop")
 
 
@@ -80,10 +81,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     from pinakes.mr_jobs.running import JobRequest, print_job, run_job
 
     module, name, _ = JOBS[arguments.name]
-    request = JobRequest(
     configuration = configuration_of(arguments)
     job = getattr(import_module(module), name)
     inputs = list(input_names(arguments))
+    request = JobRequest(
         job=job,
         names=job.input_lines(inputs, configuration, stored=arguments.stored),
         options=shlex.split(arguments.options),
@@ -109,6 +110,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         report = run_job(request, arguments.runner, configuration, out, on_percent=advance)
     for problem in report.findings:
         console.warn(problem)
+    name_collisions(report.collisions, console, where="their extensions are in the output")
     for counter, count in sorted(report.counts.items()):
         console.say(f"{counter}: {count:,}")
     if report.findings:
