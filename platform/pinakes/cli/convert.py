@@ -86,7 +86,7 @@ def _convert(arc: Path, folder: Path, arguments: argparse.Namespace, console: Co
         )
     for finding in (*result.stretches, *result.findings):
         console.warn(PinakesError(finding.message, file=result.arc, offset=finding.offset))
-    console.result(_as_object(result), text=_sentence(result))
+    console.result(result.as_json(), text=_sentence(result))
     return not result.stretches
 
 
@@ -94,18 +94,6 @@ def _back(warc: Path, folder: Path, arguments: argparse.Namespace, console: Cons
     target = rebuild_file(warc, folder)
     console.result({"warc": str(warc), "arc": str(target)}, text=f"{warc} -> {target}")
     return True
-
-
-def _as_object(result: Conversion) -> dict[str, object]:
-    return {
-        "arc": result.arc,
-        "warc": result.warc,
-        "outcome": result.outcome,
-        "records": result.records,
-        "stretches": [finding._asdict() for finding in result.stretches],
-        "findings": [finding._asdict() for finding in result.findings],
-        "verified_bytes": result.verified_bytes,
-    }
 
 
 def _sentence(result: Conversion) -> str:

@@ -36,6 +36,18 @@ class Conversion:
     """What is wrong with records that were carried over all the same."""
     verified_bytes: int | None = None
 
+    def as_json(self) -> dict[str, object]:
+        """For `--json`; documented in docs/convert.md."""
+        return {
+            "arc": self.arc,
+            "warc": self.warc,
+            "outcome": self.outcome,
+            "records": self.records,
+            "stretches": [finding._asdict() for finding in self.stretches],
+            "findings": [finding._asdict() for finding in self.findings],
+            "verified_bytes": self.verified_bytes,
+        }
+
     def count(self, part: ArcRecord | Stretch | None, *, compressed: bool) -> None:
         if isinstance(part, ArcRecord):
             name = part.record.type
@@ -71,14 +83,14 @@ def convert_file(
         survey = survey_arc(source)
         target = folder / warc_name(survey.name, compressed=survey.compressed)
         result = Conversion(arc=str(arc), warc=str(target))
-        pieces = _told(_warc_pieces(source, survey, result), source, result, advance)
+        pieces = _told(warc_pieces(source, survey, result), source, result, advance)
         if os.path.lexists(target):
-            _compare(pieces, target)
-            _drop_leftover(target)
-            result.outcome = UNCHANGED
-            if verify:
-                with open_source(target) as written:
-                    result.verified_bytes = verify_conversion(source, written)
+            with open_source(target) as existing:
+                require_equal(pieces, existing)
+                _drop_leftover(target)
+                result.outcome = UNCHANGED
+                if verify:
+                    result.verified_bytes = verify_conversion(source, existing)
         elif dry_run:
             for _ in pieces:
                 pass
@@ -113,9 +125,10 @@ def rebuild_file(warc: Path, folder: Path) -> Path:
     return target
 
 
-def _warc_pieces(
+def warc_pieces(
     source: Source, survey: Survey, result: Conversion
 ) -> Iterator[bytes | memoryview]:
+    """The bytes of the WARC file; counted in `result` as they are drawn."""
     for converted in iter_converted(source, survey):
         result.count(converted.part, compressed=survey.compressed)
         pieces = record_pieces(converted.header, converted.block)
@@ -140,20 +153,19 @@ def _told(
         advance(source.size - told)
 
 
-def _compare(pieces: Iterable[bytes | memoryview], target: Path) -> None:
-    """Raise InputRefused unless the file at `target` is exactly these bytes."""
-    with open_source(target) as existing:
-        at = 0
-        for piece in pieces:
-            if existing.view(at, len(piece)) != piece:
-                break
-            at += len(piece)
-        else:
-            if at == existing.size:
-                return
+def require_equal(pieces: Iterable[bytes | memoryview], existing: Source) -> None:
+    """Raise InputRefused unless the file that is there is exactly these bytes."""
+    at = 0
+    for piece in pieces:
+        if existing.view(at, len(piece)) != piece:
+            break
+        at += len(piece)
+    else:
+        if at == existing.size:
+            return
     raise InputRefused(
         "exists already, and is not what would be written: move it, or give another folder",
-        file=str(target),
+        file=existing.name,
     )
 
 
