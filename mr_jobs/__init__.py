@@ -3,13 +3,14 @@
 Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; of what is in it
 only some jobs and what they run in are built.
 
-- `manifest`, `resolve_collisions`, `flag_duplicates`, `validate`: jobs; each runs by itself, too:
-  `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
+- `manifest`, `resolve_collisions`, `flag_duplicates`, `validate`, `convert_arc`: jobs; each runs
+  by itself, too: `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
 - `shards`: the lines of a digest that many captures have; `frequent`: which are such;
   `collisions`: what they find, in one report for each digest
 - `settled`: lines that nothing is left to do about; `travelling`: a body as lines;
   `sort_text`: places as bytes that sort as they do
 - `pairs`: files before and after, a line each; `travelling_references`: what is judged, as lines
+- `given`: what the operator gives; `writing_job`: files that tasks write, and the driver renames
 - `archive_job`: what they share; `heartbeat`: how a task says that it is alive; `problems`: what is
   wrong, as a line
 - `places`: where a file lies that is told of by its name

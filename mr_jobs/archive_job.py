@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from shutil import copyfileobj
@@ -22,6 +22,7 @@ from pinakes.config import Configuration, load_configuration
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
+from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.mr_jobs.places import STORE, open_place, split_name
 from pinakes.mr_jobs.problems import problem_text
@@ -67,11 +68,9 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
     task: Task
 
     @classmethod
-    def input_lines(
-        cls, inputs: Sequence[str], configuration: Configuration, *, stored: bool
-    ) -> list[str]:
-        """What its maps read, a line each, of what the operator names: here just that."""
-        return list(inputs)
+    def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
+        """What its maps read, a line each, of what the operator gives: here the inputs."""
+        return list(given.inputs)
 
     @classmethod
     def files_of_line(cls, line: str) -> Iterable[str]:
@@ -163,6 +162,8 @@ class Task:
             self._readers[place] = self.enter(open_place(place, self._configuration))
         with self._readers[place].open(base) as file:
             yield Source(file, name=name)
+        if place == STORE:
+            base = self.generation_of(name).name
 
     def count(self, name: str, amount: int = 1) -> None:
         """Add to a counter of the job's; the framework is told once, at the end."""
@@ -187,9 +188,16 @@ class Task:
 
     def archive(self) -> ArchiveStore:
         """The store's archive files, open to the end of the task."""
-        if STORE not in self._readers:
-            self._readers[STORE] = self.enter(open_place(STORE, self._configuration))
-        return self._readers[STORE]
+        return self._place(STORE)
+
+    def folder(self, name: str) -> ArchiveStore:
+        """A folder that the operator has named, a path or hdfs://…; open to the end of the task."""
+        return self._place(name if "://" in name else str(self._folder / name))
+
+    def _place(self, place: str) -> ArchiveStore:
+        if place not in self._readers:
+            self._readers[place] = self.enter(open_place(place, self._configuration))
+        return self._readers[place]
 
     def _publish(self, name: str, lines: IO[bytes]) -> None:
         lines.seek(0)

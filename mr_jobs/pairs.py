@@ -10,7 +10,7 @@ those at these places (offset, and offset in the member).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pinakes.config import Configuration
@@ -84,13 +84,21 @@ def pair_folders(before: str, after: str, configuration: Configuration) -> list[
     ]
 
 
+def archives_below(folder: str, configuration: Configuration) -> list[str]:
+    """Every archive file below a folder, by the name that a job opens.
+
+    Raises:
+        ConfigError: where there is none.
+    """
+    names = [f"{folder.rstrip('/')}/{name}" for name in _archives(folder, configuration).values()]
+    if not names:
+        raise ConfigError("there is no archive file in this folder", file=folder)
+    return names
+
+
 def _archives(folder: str, configuration: Configuration) -> dict[str, str]:
     with open_folder(folder, configuration) as store:
-        return dict(sort_out(_names(store.list()), folder).archives)
-
-
-def _names(files: Iterable[tuple[str, int]]) -> Iterator[str]:
-    return (name for name, _ in files)
+        return sort_out((stored.name for stored in store.list()), folder).archives
 
 
 def _below(folder: str, name: str | None) -> str | None:

@@ -11,7 +11,7 @@ originals.  A line comes out for each discrepancy, as `pinakes validate --json` 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from pinakes.config import Configuration
 from pinakes.dedupe.folders import astray, without_counterpart
@@ -27,9 +27,11 @@ from pinakes.dedupe.validate import (
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, FOUND, LINES_OF_REDUCES, ArchiveJob
+from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.pairs import (
     FilePair,
     OriginalsFile,
+    archives_below,
     files_of_pair,
     format_pair,
     pair_folders,
@@ -53,15 +55,14 @@ class ValidateJob(ArchiveJob):
     JOBCONF = LINES_OF_REDUCES
 
     @classmethod
-    def input_lines(
-        cls, inputs: Sequence[str], configuration: Configuration, *, stored: bool
-    ) -> list[str]:
-        """Two folders, paired; behind them, files that are read for originals only."""
-        if stored or len(inputs) < 2:
+    def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
+        """Two folders, paired, and the files of another that are read for originals only."""
+        if given.stored or len(given.inputs) != 2:
             raise ConfigError("give two folders, before and after: paths, or hdfs://…")
-        before, after, *originals = inputs
+        before, after = given.inputs
         pairs = pair_folders(before, after, configuration)
-        further = (OriginalsFile(name=name) for name in originals)
+        names = archives_below(given.originals, configuration) if given.originals else ()
+        further = (OriginalsFile(name=name) for name in names)
         return [*map(format_pair, pairs), *map(format_pair, further)]
 
     @classmethod

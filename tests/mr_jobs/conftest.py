@@ -3,5 +3,5 @@
 import sys
 from pathlib import Path
 
-for name in ("dedupe", "warc"):
+for name in ("dedupe", "rewrite", "warc"):
     sys.path.append(str(Path(__file__).parent.parent / name))

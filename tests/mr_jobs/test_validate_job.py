@@ -24,6 +24,7 @@ from warc_sets import (
 
 from pinakes.cli import main
 from pinakes.config import load_configuration
+from pinakes.errors import PinakesError
 from pinakes.mr_jobs.pairs import FilePair, OriginalsFile, format_pair
 from pinakes.mr_jobs.running import JobRequest, run_job
 from pinakes.mr_jobs.validate import ValidateJob
@@ -138,16 +139,23 @@ def parted(tmp_path: Path) -> tuple[Path, Path, Path]:
 def test_originals_may_be_in_files_that_are_not_compared(
     parted: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before, after, originals = map(str, parted)
+    before, after, originals = str(parted[0]), str(parted[1]), str(parted[2].parent)
     assert main(["job", "validate", before, after]) == 1
     assert json.loads(capsys.readouterr().out)["code"] == "dangling"
-    assert main(["job", "validate", before, after, originals]) == 0
+    job = ("job", "validate", before, after, "--originals", originals)
+    assert main([*job]) == 0
     assert capsys.readouterr().out == ""
-    missing = f"{originals}-missing"
-    assert main(["job", "validate", before, after, missing]) == 3
-    told = capsys.readouterr()
-    assert json.loads(told.out)["code"] == "dangling"
-    assert f"pinakes: warning: {missing}: cannot be read" in told.err
+
+
+def run_on(before: Path, after: Path, originals: OriginalsFile) -> tuple[int, list[PinakesError]]:
+    """How many discrepancies, and what is wrong with files."""
+    name = "b.warc.gz"
+    pair = FilePair(name=name, before=f"{before}/{name}", after=f"{after}/{name}")
+    lines = [format_pair(pair), format_pair(originals)]
+    out = io.BytesIO()
+    configuration = load_configuration(None, environment={}, folder=before)
+    report = run_job(JobRequest(job=ValidateJob, names=lines), "inline", configuration, out)
+    return len(out.getvalue().splitlines()), report.findings
 
 
 @pytest.mark.parametrize(("at", "found"), [(0, 0), (1, 1)])
@@ -155,18 +163,20 @@ def test_some_places_of_such_a_file_are_enough(
     at: int, found: int, parted: tuple[Path, Path, Path]
 ) -> None:
     before, after, originals = parted
-    name = "b.warc.gz"
     record = records_of(originals)[at]
     places = [(record.offset, record.inner_offset)]
-    lines = [
-        format_pair(FilePair(name=name, before=f"{before}/{name}", after=f"{after}/{name}")),
-        format_pair(OriginalsFile(name=str(originals), at=places)),
-    ]
-    out = io.BytesIO()
-    configuration = load_configuration(None, environment={}, folder=before)
-    report = run_job(JobRequest(job=ValidateJob, names=lines), "inline", configuration, out)
-    assert report.findings == []
-    assert len(out.getvalue().splitlines()) == found
+    some = OriginalsFile(name=str(originals), at=places)
+    assert run_on(before, after, some) == (found, [])
+
+
+def test_originals_that_are_not_there_are_named(parted: tuple[Path, Path, Path]) -> None:
+    before, after, originals = parted
+    for missing in (
+        OriginalsFile(name=f"{originals}-missing"),
+        OriginalsFile(name=str(originals), at=[(1, 0)]),
+    ):
+        found, [problem] = run_on(before, after, missing)
+        assert (found, problem.file) == (1, missing.name)
 
 
 def test_two_folders_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from importlib import import_module
+from typing import NamedTuple
 
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_inputs, add_settings, configuration_of, input_names
@@ -13,22 +14,36 @@ from pinakes.cli.output_file import output_file
 from pinakes.cli.resolve import name_collisions
 from pinakes.errors import ConfigError
 
+
+class Entry(NamedTuple):
+    """A job: where it is, what it does, and which further arguments it takes."""
+
+    module: str
+    job: str
+    words: str
+    takes: tuple[str, ...] = ()
+
+
 JOBS = {
-    "manifest": ("pinakes.mr_jobs.manifest", "ManifestJob", "hash every capture, a line each"),
-    "resolve_collisions": (
+    "manifest": Entry("pinakes.mr_jobs.manifest", "ManifestJob", "hash every capture, a line each"),
+    "resolve_collisions": Entry(
         "pinakes.mr_jobs.resolve_collisions",
         "ResolveCollisionsJob",
         "compare bodies of one digest, byte for byte",
     ),
-    "flag_duplicates": (
+    "flag_duplicates": Entry(
         "pinakes.mr_jobs.flag_duplicates",
         "FlagDuplicatesJob",
         "which copy is original, and which refers to it",
     ),
-    "validate": (
+    "validate": Entry(
         "pinakes.mr_jobs.validate",
         "ValidateJob",
         "compare two folders of archive files, record by record",
+        ("originals",),
+    ),
+    "convert_arc": Entry(
+        "pinakes.mr_jobs.convert_arc", "ConvertArcJob", "convert ARC files to WARC", ("to",)
     ),
 }
 RUNNERS = ("inline", "local", "hadoop")
@@ -37,9 +52,23 @@ RUNNERS = ("inline", "local", "hadoop")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which job, on what, where."""
     nested = parser.add_subparsers(dest="name", metavar="NAME", required=True)
-    for name, (_, _, words) in JOBS.items():
-        text = f"{words[0].upper()}{words[1:]}."
-        _configure_job(nested.add_parser(name, help=words, description=text))
+    for name, entry in JOBS.items():
+        text = f"{entry.words[0].upper()}{entry.words[1:]}."
+        job = nested.add_parser(name, help=entry.words, description=text)
+        _configure_job(job)
+        if "to" in entry.takes:
+            job.add_argument(
+                "--to",
+                metavar="FOLDER",
+                required=True,
+                help="write the new files there: a path, or with --runner hadoop hdfs://…",
+            )
+        if "originals" in entry.takes:
+            job.add_argument(
+                "--originals",
+                metavar="FOLDER",
+                help="look for originals in the archive files of this folder, too",
+            )
 
 
 def _configure_job(parser: argparse.ArgumentParser) -> None:
@@ -78,21 +107,31 @@ def _configure_job(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Run it; name what it found wrong."""
     from pinakes.mr_jobs.archive_job import FOUND  # needs the extra
+    from pinakes.mr_jobs.given import Given
     from pinakes.mr_jobs.running import JobRequest, print_job, run_job
+    from pinakes.mr_jobs.writing_job import run_writing_job
 
-    module, name, _ = JOBS[arguments.name]
+    entry = JOBS[arguments.name]
     configuration = configuration_of(arguments)
-    job = getattr(import_module(module), name)
-    inputs = list(input_names(arguments))
+    job = getattr(import_module(entry.module), entry.job)
+    given = Given(
+        inputs=list(input_names(arguments)),
+        stored=arguments.stored,
+        originals=getattr(arguments, "originals", None),
+    )
     request = JobRequest(
         job=job,
-        names=job.input_lines(inputs, configuration, stored=arguments.stored),
+        names=job.input_lines(given, configuration),
         options=shlex.split(arguments.options),
         stored=arguments.stored,
     )
     if arguments.print_only:
         if arguments.runner != "hadoop":
             raise ConfigError("--print is for --runner hadoop: others have no command line")
+        if "to" in entry.takes:
+            raise ConfigError(
+                "--print is for jobs that write lines: files are renamed at their end"
+            )
         for line in print_job(request, configuration):
             console.result({"command": line}, text=line)
         return Exit.DONE
@@ -107,7 +146,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             progress.advance(int(percent) - int(told))
             told = percent
 
-        report = run_job(request, arguments.runner, configuration, out, on_percent=advance)
+        where = (arguments.runner, configuration, out)
+        if "to" in entry.takes:
+            report = run_writing_job(request, arguments.to, *where, on_percent=advance)
+        else:
+            report = run_job(request, *where, on_percent=advance)
     for problem in report.findings:
         console.warn(problem)
     name_collisions(report.collisions, console, where="their extensions are in the output")

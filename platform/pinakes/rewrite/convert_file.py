@@ -125,9 +125,7 @@ def rebuild_file(warc: Path, folder: Path) -> Path:
     return target
 
 
-def warc_pieces(
-    source: Source, survey: Survey, result: Conversion
-) -> Iterator[bytes | memoryview]:
+def warc_pieces(source: Source, survey: Survey, result: Conversion) -> Iterator[bytes | memoryview]:
     """The bytes of the WARC file; counted in `result` as they are drawn."""
     for converted in iter_converted(source, survey):
         result.count(converted.part, compressed=survey.compressed)

@@ -1,0 +1,121 @@
+"""Jobs whose tasks write archive files, which the driver publishes in a folder.
+
+    TO/.landing/TOKEN/_written/MARK/NAME     what tasks have written, whole and verified
+    TO/NAME                                  renamed by the driver when the job has ended
+
+TOKEN is of the job and its inputs, so that the same call clears what a driver that died has
+left, and goes on: what is published already is found to be equal, and stays.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError, InputRefused
+from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
+from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
+from pinakes.profile import open_folder
+
+_MARK_BYTES = 8
+
+
+class WritingJob(ArchiveJob):
+    """See the module."""
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg("--to", help="the folder where the files are to be")
+
+
+def mark_of(name: str) -> str:
+    """A folder name for what is made of an input, so that two never write one file."""
+    return blake2b(name.encode("utf-8", "surrogateescape"), digest_size=_MARK_BYTES).hexdigest()
+
+
+def run_writing_job(
+    request: JobRequest,
+    to: str,
+    runner: str,
+    configuration: Configuration,
+    out: BinaryIO,
+    *,
+    on_percent: Callable[[float], None] = lambda percent: None,
+) -> JobReport:
+    """Run it, publish what its tasks have written, then write its lines to `out`.
+
+    Raises:
+        ConfigError: where tasks of this runner cannot write there, or two inputs would be
+            written under one name; nothing was published then.
+        StoreUnavailable, PinakesError: as `run_job`, or as the folder.
+    """
+    _require_place(to, runner)
+    _require_different(request.names)
+    with open_folder(to, configuration) as folder, TemporaryFile() as lines:
+        token = _token(request)
+        folder.delete(f"{ASIDE}/{token}")
+        output = folder.folder_aside(token)
+        options = (*request.options, "--to", to)
+        request = replace(request, output=output, options=options)
+        report = run_job(request, runner, configuration, lines, on_percent=on_percent)
+        with open_folder(f"{output}/{WRITTEN}", configuration) as written:
+            names = [stored.name for stored in written.list()]
+            _refuse_clashes(names)
+            for name in names:
+                try:
+                    _publish(folder, written, token, name)
+                except InputRefused as problem:
+                    report.findings.append(problem)
+        folder.delete(f"{ASIDE}/{token}")
+        lines.seek(0)
+        copyfileobj(lines, out)
+    return report
+
+
+def _publish(folder: ArchiveStore, written: ArchiveStore, token: str, name: str) -> None:
+    _, _, target = name.partition("/")
+    try:
+        folder.publish_from(token, f"{WRITTEN}/{name}", target)
+    except InputRefused:
+        # Somebody else's since the task looked: another run of this call, or another file.
+        if folder.size(target) is None or folder.checksum(target) != written.checksum(name):
+            raise
+
+
+def _require_place(to: str, runner: str) -> None:
+    is_url = "://" in to
+    if (runner == "hadoop") != is_url:
+        raise ConfigError(
+            "--to is hdfs://… with --runner hadoop, whose tasks write from any host, and a path "
+            "with the other runners"
+        )
+
+
+def _require_different(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConfigError("this input is given twice", file=twice)
+
+
+def _refuse_clashes(names: Iterable[str]) -> None:
+    marks = defaultdict(list)
+    for name in names:
+        mark, _, target = name.partition("/")
+        marks[target].append(mark)
+    clashes = sorted(target for target, of in marks.items() if len(of) > 1)
+    if clashes:
+        raise ConfigError(f"one name for two outputs, nothing was written: {'; '.join(clashes)}")
+
+
+def _token(request: JobRequest) -> str:
+    state = blake2b(digest_size=16)
+    for word in (request.job.__name__, *request.options, "", *request.names):
+        state.update(f"{word}\n".encode("utf-8", "surrogateescape"))
+    return state.hexdigest()

@@ -1,0 +1,121 @@
+"""ARC files become the WARC files that `pinakes convert` makes, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from arc_builders import HTTP, arc, arc_gz, arc_record
+
+from pinakes.cli import main
+
+
+def write_arcs(folder: Path, dice: random.Random) -> list[Path]:
+    """A few ARC files, with stretches that are no record, and two files that are no ARC."""
+    folder.mkdir()
+    paths = []
+    for number in range(4):
+        records = [
+            arc_record(b"http://example.org/%d" % n, HTTP + dice.randbytes(dice.randrange(999)))
+            for n in range(dice.randrange(1, 6))
+        ]
+        path = folder / f"é {number}.arc"
+        path.write_bytes(arc(*records))
+        if number == 1:
+            path = path.rename(f"{path}.gz")
+            path.write_bytes(arc_gz(*records))
+        if number == 2:
+            path.write_bytes(arc(*records) + b"what is no record\n" * 3)
+        paths.append(path)
+    (folder / "no.arc").write_bytes(b"nothing at all")
+    return [*paths, folder / "no.arc", folder / "missing.arc"]
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(("seed", "runner"), [(1, "inline"), (2, "local")])
+def test_files_and_lines_are_those_of_the_verb(
+    seed: int, runner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = write_arcs(tmp_path / "in", random.Random(seed))
+    names, to = [str(path) for path in paths], tmp_path / "out"
+    assert main(["convert", *names, "-o", str(to), "--verify", "--json"]) == 3
+    told = capsys.readouterr()
+    wanted, by_verb = files_below(to), sorted(told.out.splitlines())
+    assert len(wanted) == len(by_verb) == 4
+    shutil.rmtree(to)
+    job = ["job", "convert_arc", *names, "--to", str(to), "--runner", runner]
+    assert main(job) == 3
+    told_by_job = capsys.readouterr()
+    assert sorted(told_by_job.out.splitlines()) == by_verb
+    assert files_below(to) == wanted
+    warnings = [text for text in told_by_job.err.splitlines() if "pinakes: warning: " in text]
+    assert len(warnings) == 3
+    for name in ("no.arc:", "missing.arc:", " 2.arc:"):
+        assert sum(name in text for text in warnings) == 1
+
+
+def test_what_is_there_stays_and_what_differs_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = write_arcs(tmp_path / "in", random.Random(3))[:2]
+    names, to = [str(path) for path in paths], tmp_path / "out"
+    job = ["job", "convert_arc", *names, "--to", str(to)]
+    assert main(job) == 0
+    wanted = files_below(to)
+    capsys.readouterr()
+    (to / "é 0.warc").unlink()
+    assert main(job) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(line["outcome"] for line in told) == ["unchanged", "written"]
+    assert files_below(to) == wanted
+    (to / "é 0.warc").write_bytes(b"another file")
+    assert main(job) == 3
+    assert "exists already, and is not what would be written" in capsys.readouterr().err
+    assert (to / "é 0.warc").read_bytes() == b"another file"
+
+
+@pytest.mark.slow
+def test_a_driver_that_dies_leaves_nothing_that_the_next_does_not_clear(tmp_path: Path) -> None:
+    folder, to = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    names = [str(folder / f"{number}.arc") for number in range(200)]
+    for name in names:
+        Path(name).write_bytes(arc(arc_record(b"http://example.org/" + name.encode())))
+    job = ["job", "convert_arc", *names, "--to", str(to)]
+    driver = subprocess.Popen([sys.executable, "-m", "pinakes.cli", *job])
+    deadline = time.monotonic() + 60
+    while not list(to.glob(".landing/*/_written/*/*.warc")):
+        assert time.monotonic() < deadline
+        assert driver.poll() is None
+        time.sleep(0.01)
+    driver.kill()
+    driver.wait()
+    assert len(list((to / ".landing").iterdir())) == 1
+    assert main(job) == 0
+    assert list((to / ".landing").iterdir()) == []
+    assert len(list(to.glob("*.warc"))) == len(names)
+
+
+def test_no_two_inputs_become_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.arc").write_bytes(arc(arc_record(block=HTTP + folder.encode())))
+    names, to = [str(tmp_path / folder / "x.arc") for folder in ("a", "b")], tmp_path / "out"
+    assert main(["job", "convert_arc", *names, "--to", str(to)]) == 2
+    assert "one name for two outputs, nothing was written: x.warc" in capsys.readouterr().err
+    assert list(to.glob("*.warc")) == []
+    assert main(["job", "convert_arc", names[0], names[0], "--to", str(to)]) == 2
+    assert main(["job", "convert_arc", names[0], "--to", "hdfs://somewhere/else"]) == 2
