@@ -17,6 +17,7 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.bodies import ArchiveBodies
 from pinakes.dedupe.counting import ProcessCount, ResolveCount
 from pinakes.dedupe.process import process_lines
+from pinakes.dedupe.proven_originals import OriginalReader
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.resolve import resolve_lines
 from pinakes.dedupe.rewriting import rewrite_to
@@ -57,7 +58,8 @@ def main() -> None:
             if line.copy_number is not None and line.copy_number > 1
         ]
         places = frozenset((line.file, line.offset, line.inner_offset) for line in decided)
-        writer = RevisitWriter(files, run="bench", min_saving_bytes=64, duplicates=places)
+        originals = OriginalReader(files, places)
+        writer = RevisitWriter(originals.find, run="bench", min_saving_bytes=64)
         by_file = {name: list(lines) for name, lines in groupby(decided, lambda line: line.file)}
         for warc in args.warcs:
             lines = by_file.get(str(warc), [])

@@ -22,6 +22,7 @@ from pathlib import Path
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.folders import Validation, validate_folders
 from pinakes.dedupe.originals import Originals
+from pinakes.dedupe.proven_originals import OriginalReader
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.rewriting import rewrite_to
@@ -257,7 +258,8 @@ def refs(
     }
     out.mkdir(parents=True, exist_ok=True)
     with ArchiveFiles() as files:
-        writer = RevisitWriter(files, run=run, min_saving_bytes=min_saving, duplicates=duplicates)
+        originals = OriginalReader(files, duplicates)
+        writer = RevisitWriter(originals.find, run=run, min_saving_bytes=min_saving)
         for path in paths:
             replacements = partial(writer.replacements, lines=by_file[str(path)], count=total)
             rewrite_to(path, out / path.name, replacements)

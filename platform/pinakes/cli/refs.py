@@ -16,6 +16,7 @@ from pinakes.cli.progress import Progress
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles, read_locations
 from pinakes.dedupe.duplicates import Duplicates
 from pinakes.dedupe.in_place import InPlaceRewriting
+from pinakes.dedupe.proven_originals import OriginalReader
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.rewriting import Replacements, refuse_equal_names, rewrite_to
 from pinakes.errors import (
@@ -84,10 +85,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         if not duplicates.places:
             console.say(f"{manifest}: marks no duplicate; `pinakes resolve --process` would")
         writer = RevisitWriter(
-            files,
+            OriginalReader(files, duplicates.places).find,
             run=run_id,
             min_saving_bytes=configuration_of(arguments).min_saving_bytes,
-            duplicates=duplicates.places,
         )
         batch = _Batch(arguments, console, duplicates, writer)
         with console.progress("refs", total=_size(names)) as progress:

@@ -21,7 +21,12 @@ from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.seconds import second_of
-from pinakes.rewrite.generations import Check, move_to_generation, write_generation
+from pinakes.rewrite.generations import (
+    Check,
+    current_generation,
+    move_to_generation,
+    write_generation,
+)
 from pinakes.row_store.port import RowStore
 from pinakes.warc.record import Record
 
@@ -81,8 +86,8 @@ class LateRevisits:
         with collection.open_files() as files:
             written = write_generation(
                 self._archive,
-                entry,
-                held,
+                self._archive,
+                current_generation(entry),
                 partial(
                     restorations,
                     originals=self._originals_of(collection, targets),
@@ -90,6 +95,7 @@ class LateRevisits:
                     count=count,
                     only=frozenset(places),
                 ),
+                token=held.claim.token,
                 check=self._check,
                 annotate=partial(_annotate, ordinals),
                 at=self._at,

@@ -28,6 +28,7 @@ from pinakes.index.manifest import ManifestLine
 from .archive_files import ArchiveFiles
 from .collection import Collection, Decisions
 from .process import process_lines
+from .proven_originals import OriginalReader
 from .refs import RefsCount, RevisitWriter
 from .resolve import resolve_lines
 from .run_report import DedupeRequest
@@ -200,7 +201,7 @@ class _Ruler:
 
     def __init__(self, files: ArchiveFiles) -> None:
         self._files = files
-        self._writer = RevisitWriter(files, run="plan", min_saving_bytes=None)
+        self._writer = RevisitWriter(OriginalReader(files).find, run="plan")
         self._total = self._built = self._tried = 0
 
     @property

@@ -5,7 +5,7 @@ The rules are those of docs/adr/0005-refs-proves-by-checksum.md.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -37,10 +37,54 @@ class KnownOriginal(NamedTuple):
     rest_crc32: int
 
 
-class ProvenOriginals:
+FindOriginal = Callable[[ManifestLine], KnownOriginal]
+"""The original that a line names by its place; Raises as `OriginalReader.find`."""
+
+
+def prove(
+    source: Source, line: ManifestLine, head: RecordHead, find_original: FindOriginal
+) -> Original:
+    """The original that `line` names for the record with this head, in `source`.
+
+    Raises:
+        Unwritable: where the record stays full.
+        InputRefused: where the original's file cannot be read.
+        MalformedRecord: where manifest and file speak of different records.
+    """
+    if line.original_file is None or line.original_offset is None:
+        raise Unwritable("original-unknown")
+    record_type = _check_line(source, head, line)
+    if original_place(line) == (line.file, line.offset, line.inner_offset):
+        raise Unwritable("original-not-full")
+    original = find_original(line)
+    reference = original.reference
+    if (reference.target_uri, reference.date) != (line.original_uri, line.original_date):
+        raise MalformedRecord(
+            "the manifest's original is another record now: make the manifest again",
+            file=line.original_file,
+            offset=line.original_offset,
+        )
+    if not head.body_size:
+        raise Unwritable("empty")
+    if (head.body_size, head.rest_crc32, record_type) != (
+        original.body_size,
+        original.rest_crc32,
+        original.record_type,
+    ):
+        raise Unwritable("body-differs")
+    _check_order(line, reference)
+    return reference
+
+
+def original_place(line: ManifestLine) -> Place:
+    """Where the original of a line lies that names one."""
+    return line.original_file or "", line.original_offset or 0, line.original_inner_offset
+
+
+class OriginalReader:
     """Reads originals by their place; keeps those read last."""
 
-    def __init__(self, files: ArchiveFiles, duplicates: Container[Place]) -> None:
+    def __init__(self, files: ArchiveFiles, duplicates: Container[Place] = ()) -> None:
         """`duplicates` are never originals: the manifest may have them replaced."""
         self._files = files
         self._duplicates = duplicates
@@ -48,37 +92,18 @@ class ProvenOriginals:
         self._shapes_of = lru_cache(maxsize=_KEPT_BOOKS)(lambda name: ShapeBook())
         self._read = lru_cache(maxsize=_KEPT_ORIGINALS)(self._read_original)
 
-    def prove(self, source: Source, line: ManifestLine, head: RecordHead) -> Original:
-        """The original that `line` names for the record with this head, in `source`.
+    def find(self, line: ManifestLine) -> KnownOriginal:
+        """The original that a line names.
 
         Raises:
-            Unwritable: where the record stays full.
-            MalformedRecord: where manifest and file speak of different records.
+            Unwritable: where nothing can refer to what is there.
+            InputRefused: where its file cannot be read.
+            MalformedRecord: where no record is there.
         """
-        if line.original_file is None or line.original_offset is None:
-            raise Unwritable("original-unknown")
-        record_type = _check_line(source, head, line)
-        place = (line.original_file, line.original_offset, line.original_inner_offset)
-        if place in self._duplicates or place == (line.file, line.offset, line.inner_offset):
+        place = original_place(line)
+        if place in self._duplicates:
             raise Unwritable("original-not-full")
-        original = self._read(*place, line.original_length or 0)
-        reference = original.reference
-        if (reference.target_uri, reference.date) != (line.original_uri, line.original_date):
-            raise MalformedRecord(
-                "the manifest's original is another record now: make the manifest again",
-                file=line.original_file,
-                offset=line.original_offset,
-            )
-        if not head.body_size:
-            raise Unwritable("empty")
-        if (head.body_size, head.rest_crc32, record_type) != (
-            original.body_size,
-            original.rest_crc32,
-            original.record_type,
-        ):
-            raise Unwritable("body-differs")
-        _check_order(line, reference)
-        return reference
+        return self._read(*place, line.original_length or 0)
 
     def _read_original(
         self, name: str, offset: int, inner_offset: int, length: int

@@ -9,12 +9,12 @@ docs/adr/0005-refs-proves-by-checksum.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import attrgetter
 
-from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.heads import RecordHead, head_of, read_head
@@ -26,8 +26,7 @@ from pinakes.warc.revisit_forms import RevisitBuilder
 from pinakes.warc.shapes import ShapeBook
 from pinakes.warc.source import Source
 
-from .archive_files import ArchiveFiles
-from .proven_originals import Place, ProvenOriginals, record_not_there
+from .proven_originals import FindOriginal, prove, record_not_there
 from .shared_members import RECORD_END, compress_member, cut_apart, pieces_of
 
 DEFAULT_MIN_SAVING_BYTES = 64
@@ -43,7 +42,7 @@ class RefsCount:
     records: int = 0
     saved_bytes: int = 0
     left_full: Counter[str] = field(default_factory=Counter)
-    problems: list[InputRefused | MalformedRecord] = field(default_factory=list)
+    problems: list[PinakesError] = field(default_factory=list)
 
     def add(self, other: RefsCount) -> None:
         self.records += other.records
@@ -67,24 +66,15 @@ class _Stretch:
 
 
 class RevisitWriter:
-    """Builds the replacements for one run; keeps the originals read last."""
+    """Builds the replacements for one run."""
 
     def __init__(
-        self,
-        files: ArchiveFiles,
-        *,
-        run: str,
-        min_saving_bytes: int | None = None,
-        duplicates: Container[Place] = (),
+        self, find_original: FindOriginal, *, run: str, min_saving_bytes: int | None = None
     ) -> None:
-        """`min_saving_bytes`: compressed bytes a revisit must save; None for no minimum.
-
-        `duplicates` are the records that the manifest may have replaced, in whatever
-        file: none of them becomes anybody's original.
-        """
+        """`min_saving_bytes`: compressed bytes a revisit must save; None for no minimum."""
         self._builder = RevisitBuilder(run)
         self._min_saving_bytes = min_saving_bytes
-        self._originals = ProvenOriginals(files, duplicates)
+        self._original_of = find_original
         self._shapes = ShapeBook()
 
     def replacements(
@@ -136,7 +126,7 @@ class RevisitWriter:
 
     def _find_original(self, source: Source, stretch: _Stretch) -> None:
         if stretch.head is not None:
-            stretch.original = self._originals.prove(source, stretch.lines[0], stretch.head)
+            stretch.original = prove(source, stretch.lines[0], stretch.head, self._original_of)
 
     def _build(self, _: Source, stretch: _Stretch) -> None:
         head, original = stretch.head, stretch.original
@@ -172,7 +162,7 @@ class RevisitWriter:
                 return None
             try:
                 head = head_of(record)
-                original = self._originals.prove(source, line, head)
+                original = prove(source, line, head, self._original_of)
                 revisit = self._builder.build(
                     head.header, head.http_head, original, crc32=head.crc32
                 )

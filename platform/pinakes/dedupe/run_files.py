@@ -3,6 +3,7 @@
     STORE/runs/RUN/generations.json     the generation of each file that was decided on
     STORE/runs/RUN/decided.manifest     every duplicate, with its original: by file, offset
     STORE/runs/RUN/original.keys        the row key of each line's original, line by line
+    STORE/runs/RUN/wave.json            what tasks have written, and is not all committed
     STORE/runs/RUN/report.json          what was done
 
 A file here is whole or not there; a run that is taken up again goes on from what it finds.
@@ -24,6 +25,7 @@ ORIGINAL_KEYS = "original.keys"
 GENERATIONS = "generations.json"
 REPORT = "report.json"
 COUNTS = "counts.json"
+WAVE = "wave.json"
 
 
 class RunFiles:
@@ -82,6 +84,25 @@ class RunFiles:
             pairs = zip(self.read_decided(), (key.rstrip(b"\n") for key in keys), strict=True)
             for name, group in groupby(pairs, key=lambda pair: pair[0].file):
                 yield name, list(group)
+
+    def old_generations(self) -> dict[str, int]:
+        """The generation of each file that was decided on, but of those as they landed."""
+        generations = self.read_json(GENERATIONS)
+        return {name: int(str(number)) for name, number in generations.items() if number != 1}
+
+    def note_wave(self, name: str, sizes: Mapping[str, int]) -> None:
+        """Keep in mind that tasks have written a wave: its name, and its files."""
+        self.write_json(WAVE, {"wave": name, "sizes": dict(sizes)})
+
+    def read_wave(self) -> tuple[str | None, dict[str, int]]:
+        """The wave that was noted, and its files; None where there is none."""
+        noted = self.read_json(WAVE)
+        sizes = noted.get("sizes", {})
+        return (str(noted["wave"]), sizes) if isinstance(sizes, dict) and noted else (None, {})
+
+    def forget_wave(self) -> None:
+        """Its files are committed, or named as not."""
+        (self.folder / WAVE).unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Delete what the run has worked out, but for its report; again is no harm."""

@@ -38,6 +38,17 @@ class DedupeReport:
     problems: list[PinakesError] = field(default_factory=list)
     decisions: dict[str, object] = field(default_factory=dict)
 
+    def leave(self, why: str, problem: PinakesError) -> None:
+        """Note a file that could not be rewritten."""
+        self.files_left[why] += 1
+        self.problems.append(problem)
+
+    def add_file(self, size: int, count: RefsCount) -> None:
+        """Note a file that was: `size` bytes were written."""
+        self.files += 1
+        self.extra_bytes += size
+        self.refs.add(count)
+
     @property
     def is_stopped(self) -> bool:
         """Whether there was no room for all files: the same command goes on later."""

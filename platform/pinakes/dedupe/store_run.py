@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_rows import (
     FileEntry,
     Held,
@@ -22,22 +22,23 @@ from pinakes.hbase_schema.capture_cells import Pin
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
-from pinakes.index.manifest import ManifestLine
+from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.row_store.port import Put, RowStore
 
 from .archive_files import ArchiveFiles
 from .collection import Collection, Decisions
-from .file_rewriting import FileRewriter, check_generation
+from .decided_records import check_generation
+from .file_rewriting import FileRewriter
 from .late_revisits import LateRevisits
+from .proven_originals import OriginalReader
 from .refs import RevisitWriter
+from .rewriting_run import RewritingRun
 from .run_files import COUNTS, GENERATIONS, REPORT, RunFiles
 from .run_report import DedupeReport, DedupeRequest
 from .stored_files import StoredFiles
+from .tasks import Tasks
+from .wave_rewriting import WaveRewriter
 from .waves import Drop, Room, drop_each
-
-WHY = "dedupe"
-# What a revisit takes, about: where a file would save too little is told before it is written.
-_REVISIT_BYTES = 700
 
 
 class StoreRun:
@@ -54,12 +55,14 @@ class StoreRun:
         act_time_ms: int,
         claim: Callable[[str], Held],
         drop: Drop | None = None,
+        tasks: Tasks | None = None,
         at: Callable[[str], None] = lambda step: None,
         space: SortSpace = DEFAULT_SPACE,
     ) -> None:
         """`claim(archive_file)` takes a file's claim for this run.
 
         `drop(entries)` drops old generations where there is no room else; None: never.
+        `tasks` work on archive files; None: this process does.
         """
         self._rows = rows
         self._archive = archive
@@ -69,6 +72,7 @@ class StoreRun:
         self._act_time_ms = act_time_ms
         self._claim = claim
         self._drop = drop
+        self._tasks = tasks
         self._at = at
         self._space = space
 
@@ -128,32 +132,39 @@ class StoreRun:
             limit_bytes=self._request.max_extra_bytes,
             drop=self._drop,
         )
-        duplicates = frozenset(
-            (line.file, line.offset, line.inner_offset) for line in self._files.read_decided()
-        )
-        rewriter = FileRewriter(
-            self._rows,
-            self._archive,
-            self._request,
+        run = RewritingRun(
+            rows=self._rows,
+            archive=self._archive,
+            request=self._request,
             run=self._run,
             claim=self._claim,
-            writer=RevisitWriter(
-                bodies,
-                run=self._run,
-                min_saving_bytes=self._request.min_saving_bytes,
-                duplicates=duplicates,
-            ),
-            bodies=bodies,
             moved=moved,
             room=room,
             at=self._at,
         )
-        for name, pairs in self._files.by_file():
-            rewriter.rewrite(name, pairs, report)
-            advance(1)
+        if self._tasks is not None:
+            waves = WaveRewriter(run, self._tasks, self._files)
+            waves.rewrite(self._files.by_file(), report, advance)
+        else:
+            rewriter = FileRewriter(run, self._writer(bodies), bodies)
+            for name, pairs in self._files.by_file():
+                rewriter.rewrite(name, pairs, report)
+                advance(1)
+        # What tasks wrote and this run, or the one that died before it, has not published.
+        self._archive.delete(f"{ASIDE}/{self._run}")
         if self._drop is not None:
             report.problems += drop_each(self._drop, self._entries_now())
         report.problems += room.problems
+
+    def _writer(self, bodies: StoredFiles) -> RevisitWriter:
+        duplicates = frozenset(
+            (line.file, line.offset, line.inner_offset) for line in self._files.read_decided()
+        )
+        return RevisitWriter(
+            OriginalReader(bodies, duplicates).find,
+            run=self._run,
+            min_saving_bytes=self._request.min_saving_bytes,
+        )
 
     def _entries_now(self) -> Iterable[FileEntry]:
         return self._read_collection().entries.values()
@@ -171,7 +182,16 @@ class StoreRun:
         self, collection: Collection, bodies: ArchiveFiles, advance: Callable[[int], None]
     ) -> None:
         decisions = Decisions()
-        lines = collection.decide(bodies, decisions, compare=self._request.compare, advance=advance)
+        compare = self._request.compare
+        if self._tasks is None:
+            lines = collection.decide(bodies, decisions, compare=compare, advance=advance)
+        else:
+            found = self._tasks.decide(
+                collection.lines(advance), self._files.old_generations(), decisions, compare=compare
+            )
+            lines = sort_outside_memory(
+                found, key=place_of, space=self._space, item_bytes=estimate_line_bytes
+            )
         counts: dict[str, object] = {}
 
         def wanted() -> Iterator[ManifestLine]:

@@ -23,8 +23,8 @@ class StoredFiles(ArchiveFiles):
         self._names = dict(names)
 
     def add(self, stored: str) -> None:
-        """Let a stored file be asked for by its own name, too."""
-        self._names[stored] = stored
+        """Let a stored file be asked for by its own name, too, unless that is an identity."""
+        self._names.setdefault(stored, stored)
 
     def close(self, name: str) -> None:
         """Let go of a file, so that its space is given back when it is deleted."""

@@ -64,13 +64,14 @@ class Room:
         """
         if self._limit_bytes is None:
             return True
-        if self._drop is not None and not self.is_closed and not self._holds(size):
+        if self._drop is not None and not self.is_closed and not self.holds(size):
             self.problems += drop_each(self._drop, self._entries())
             self._used_bytes = self._measure()
-        self.is_closed = self.is_closed or not self._holds(size)
+        self.is_closed = self.is_closed or not self.holds(size)
         return not self.is_closed
 
-    def _holds(self, size: int) -> bool:
+    def holds(self, size: int) -> bool:
+        """Whether so many bytes are within the limit as things are."""
         return self._limit_bytes is None or self._used_bytes + size <= self._limit_bytes
 
     def take(self, size: int) -> None:

@@ -39,6 +39,24 @@ MarksOf = Callable[[SidecarRow], Mapping[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OldGeneration:
+    """The generation of a file that another is to be written from."""
+
+    archive_file: str
+    generation: int
+
+    @property
+    def name(self) -> str:
+        """Its stored file."""
+        return generation_file(self.archive_file, self.generation)
+
+    @property
+    def next_name(self) -> str:
+        """The stored file of the next generation."""
+        return generation_file(self.archive_file, self.generation + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """A generation that is published and not current yet."""
 
@@ -47,39 +65,50 @@ class Written:
     size: int
     sha256: str
 
+    @property
+    def name(self) -> str:
+        """Its stored file."""
+        return generation_file(self.archive_file, self.generation)
+
+
+def current_generation(entry: FileEntry) -> OldGeneration:
+    """A file's current generation."""
+    return OldGeneration(archive_file=entry.archive_file, generation=entry.generation)
+
 
 def current_name(entry: FileEntry) -> str:
     """The stored file of a file's current generation."""
-    return generation_file(entry.archive_file, entry.generation)
+    return current_generation(entry).name
 
 
 def write_generation(
-    archive: ArchiveStore,
-    entry: FileEntry,
-    held: Held,
+    archive: ArchiveReader,
+    to: ArchiveStore,
+    generation: OldGeneration,
     replacements: Replacements,
     *,
+    token: str,
     check: Check,
     annotate: Annotate,
     at: Callable[[str], None] = lambda step: None,
 ) -> Written:
     """Write and publish the next generation, with its sidecar; readers see no change.
 
-    `check(old, new)` raises where the new file is not what it should be; `annotate` puts
-    into a record's sidecar row what was decided about it.
+    It is read from `archive` and published in `to`: in the same, or where a driver takes it
+    from.  `token` names what is written aside.  `check(old, new)` raises where the new file
+    is not what it should be; `annotate` puts into a record's sidecar row what was decided
+    about it.
 
     Raises:
         DigestMismatch: by `check`; or where another file has the new one's name.
     """
-    generation = entry.generation + 1
-    name = generation_file(entry.archive_file, generation)
-    old_name = current_name(entry)
+    old_name, name = generation.name, generation.next_name
     with (
         archive.open(old_name) as old_file,
-        archive.create_aside(f"{held.claim.token}.rewritten") as copy,
-        archive.create_aside(f"{held.claim.token}.sidecar") as sidecar,
+        to.create_aside(f"{token}.rewritten") as copy,
+        to.create_aside(f"{token}.sidecar") as sidecar,
     ):
-        old = Source(old_file, name=entry.archive_file)
+        old = Source(old_file, name=generation.archive_file)
         with archive.open(old_name) as copied:
             size = copy_file_with_replacements(copied, copy.file, old.size, replacements(old))
         sha256 = copy.checksum()
@@ -90,16 +119,21 @@ def write_generation(
             at("checked")
             with archive.open(sidecar_name(old_name)) as rows:
                 write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), new, annotate))
-        if archive.size(sidecar_name(name)) is not None:
-            archive.delete(sidecar_name(name))
+        if to.size(sidecar_name(name)) is not None:
+            to.delete(sidecar_name(name))
         sidecar.publish(sidecar_name(name))
         at("sidecar published")
-        if archive.size(name) is None:
+        if to.size(name) is None:
             copy.publish(name)
-        elif archive.checksum(name) != sha256:
+        elif to.checksum(name) != sha256:
             raise DigestMismatch("another file has the new generation's name", file=name)
         at("published")
-    return Written(archive_file=entry.archive_file, generation=generation, size=size, sha256=sha256)
+    return Written(
+        archive_file=generation.archive_file,
+        generation=generation.generation + 1,
+        size=size,
+        sha256=sha256,
+    )
 
 
 def _moved_rows(
@@ -138,7 +172,7 @@ def move_to_generation(
     Raises:
         Conflict: where the claim is not ours any more, or another act has moved the file.
     """
-    name = generation_file(written.archive_file, written.generation)
+    name = written.name
     act_time_ms = held.claim.act_time_ms
     column = numbered_column(Location, written.generation)
 
@@ -161,9 +195,8 @@ def move_to_generation(
 
 
 def _put_facts(store: RowStore, held: Held, written: Written, why: str) -> None:
-    name = generation_file(written.archive_file, written.generation)
     facts = GenerationFacts(
-        file=name, size=written.size, sha256=written.sha256, why=why, act=held.claim.act
+        file=written.name, size=written.size, sha256=written.sha256, why=why, act=held.claim.act
     )
     column = numbered_column(GenerationFacts, written.generation)
     key = encode_file_key(written.archive_file)

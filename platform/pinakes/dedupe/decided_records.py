@@ -1,0 +1,93 @@
+"""What a run has decided about the records of one file, on the way into its new generation."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.generation_rows import is_replaced, mark_of
+from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.errors import DigestMismatch
+from pinakes.hbase_schema.capture_cells import DedupeMark
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.index.manifest import ManifestLine
+from pinakes.warc.header import strip_brackets
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import is_ours
+from pinakes.warc.source import Source
+
+from .resolution import Resolution
+from .validate import Comparison, compare_files
+
+Pair = tuple[ManifestLine, bytes]
+"""A decided line, and the row key of its original."""
+Decided = dict[int, Pair]
+"""By the record's ordinal."""
+
+
+def decided_by_ordinal(
+    archive: ArchiveReader, stored_file: str, pairs: list[Pair]
+) -> Decided | None:
+    """The decisions by ordinal; None where the places are those of another generation."""
+    by_place = {(line.offset, line.inner_offset): (line, key) for line, key in pairs}
+    result: Decided = {}
+    with archive.open(sidecar_name(stored_file)) as file:
+        for row in read_sidecar(file):
+            pair = by_place.get((row.offset, row.inner_offset))
+            if (
+                pair is not None
+                and (pair[0].target_uri, pair[0].date) == (row.target_uri, row.date)
+                and not is_replaced(row)
+            ):
+                result[row.ordinal] = pair
+    return result if len(result) == len(pairs) else None
+
+
+def annotate(decided: Decided, row: SidecarRow, record: Record) -> SidecarRow:
+    """Note in the row of a record that became a revisit what it refers to."""
+    line, key = decided.get(row.ordinal, (None, None))
+    if line is None or record.type != "revisit" or not is_ours(record.header):
+        return row
+    header = record.header
+    return row._replace(
+        hash_extension=line.hash_extension,
+        copy_number=line.copy_number,
+        original_key=key,
+        refers_uri=strip_brackets(header.get("WARC-Refers-To-Target-URI")),
+        refers_date=header.get("WARC-Refers-To-Date"),
+        refers_id=strip_brackets(header.get("WARC-Refers-To")),
+    )
+
+
+def marks_of(decided: Container[int], run: str, row: SidecarRow) -> dict[bytes, bytes]:
+    """The cells of a record that became a revisit by these decisions."""
+    mark = mark_of(row, run) if row.ordinal in decided else None
+    return {DedupeMark.COLUMN: encode_cell(mark)} if mark is not None else {}
+
+
+def newly_replaced(archive: ArchiveReader, old_file: str, new_file: str) -> set[int]:
+    """The ordinals of the records that are revisits in a new generation, and were not in the old.
+
+    Memory: a number for each revisit.
+    """
+
+    def replaced(stored_file: str) -> set[int]:
+        with archive.open(sidecar_name(stored_file)) as file:
+            return {row.ordinal for row in read_sidecar(file) if is_replaced(row)}
+
+    return replaced(new_file) - replaced(old_file)
+
+
+def check_generation(old: Source, new: Source) -> None:
+    """Raise DigestMismatch unless the new file gives the old one back, record by record."""
+    found = Comparison()
+    with Resolution() as resolution:
+        compare_files(old, new, resolution, found)
+    if found.discrepancies:
+        first = found.discrepancies[0]
+        raise DigestMismatch(
+            f"the new generation is not what it should be ({first.code}: {first.message}); "
+            "nothing was changed",
+            file=old.name,
+            offset=first.offset,
+        )

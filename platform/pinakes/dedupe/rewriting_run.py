@@ -1,0 +1,61 @@
+"""What the rewriting of a run's files works with, wherever the bytes are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.captures import Placed, get_captures, place_captures
+from pinakes.catalog.file_rows import Held
+from pinakes.index.manifest import ManifestLine
+from pinakes.row_store.port import RowStore
+
+from .decided_records import Pair
+from .run_report import DedupeRequest
+from .waves import Room
+
+WHY = "dedupe"
+_ROWS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewritingRun:
+    """One run, its stores, and how far it is.
+
+    `claim(archive_file)` takes a file's claim for the run.  `moved` are the files that are not
+    current any more as they were decided on.
+    """
+
+    rows: RowStore
+    archive: ArchiveStore
+    request: DedupeRequest
+    run: str
+    claim: Callable[[str], Held]
+    moved: set[str]
+    room: Room
+    at: Callable[[str], None]
+
+    def relocate(self, pairs: list[Pair]) -> list[ManifestLine]:
+        """The lines, with each original where it lies now: its old place may be dropped.
+
+        One that was moved is named by its stored file, and not by its identity.
+        """
+        keys = sorted({key for line, key in pairs if line.original_file in self.moved})
+        places: dict[bytes, Placed] = {}
+        for start in range(0, len(keys), _ROWS):
+            found = get_captures(self.rows, keys[start : start + _ROWS]).values()
+            for placed in place_captures(self.rows, found):
+                places[placed.capture.key] = placed
+        return [_at_place(line, places.get(key)) for line, key in pairs]
+
+
+def _at_place(line: ManifestLine, placed: Placed | None) -> ManifestLine:
+    if placed is None:
+        return line
+    return line._replace(
+        original_file=placed.file,
+        original_offset=placed.location.offset,
+        original_length=placed.location.length,
+        original_inner_offset=placed.location.inner_offset,
+    )
