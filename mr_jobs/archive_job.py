@@ -162,8 +162,6 @@ class Task:
             self._readers[place] = self.enter(open_place(place, self._configuration))
         with self._readers[place].open(base) as file:
             yield Source(file, name=name)
-        if place == STORE:
-            base = self.generation_of(name).name
 
     def count(self, name: str, amount: int = 1) -> None:
         """Add to a counter of the job's; the framework is told once, at the end."""
