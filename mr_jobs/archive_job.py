@@ -26,7 +26,9 @@ from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.mr_jobs.places import STORE, open_place, split_name
 from pinakes.mr_jobs.problems import problem_text
+from pinakes.mr_jobs.stored_generations import read_generations
 from pinakes.profile import open_folder
+from pinakes.rewrite.generations import OldGeneration
 from pinakes.warc.source import Source, open_source
 
 T = TypeVar("T")
@@ -87,6 +89,10 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
             action="store_true",
             help="names are those of files in the store, and neither paths nor hdfs://…",
         )
+        self.add_file_arg(
+            "--generations",
+            help="with --stored: lines of a number and a name: files read in that generation",
+        )
         self.add_passthru_arg(
             "--folder", default="", help="where relative paths begin: tasks work elsewhere"
         )
@@ -96,8 +102,7 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
         file = Path(self.options.settings) if self.options.settings is not None else None
         # Neither the environment of a host nor a file that lies about on it says anything.
         configuration = load_configuration(file, environment={}, folder=Path("/"))
-        folder = Path(self.options.folder)
-        self.task = Task(self, configuration, stored=self.options.stored, folder=folder)
+        self.task = Task(self, configuration)
         self.task.__enter__()
 
     def end_task(self) -> None:
@@ -108,13 +113,12 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
 class Task:
     """One attempt at a task; a context manager.  Not for several threads."""
 
-    def __init__(
-        self, job: ArchiveJob, configuration: Configuration, *, stored: bool, folder: Path
-    ) -> None:
+    def __init__(self, job: ArchiveJob, configuration: Configuration) -> None:
         self._job = job
         self._configuration = configuration
-        self._stored = stored
-        self._folder = folder
+        self._stored = bool(job.options.stored)
+        self._folder = Path(job.options.folder)
+        self._generations = read_generations(job.options.generations)
         self._stack = ExitStack()
         self._readers: dict[str, ArchiveStore] = {}
         self._counts: Counter[str] = Counter()
@@ -158,10 +162,16 @@ class Task:
                 raise
             return
         place, base = where
+        if place == STORE:
+            base = self.generation_of(name).name
         if place not in self._readers:
             self._readers[place] = self.enter(open_place(place, self._configuration))
         with self._readers[place].open(base) as file:
             yield Source(file, name=name)
+
+    def generation_of(self, name: str) -> OldGeneration:
+        """Which generation of a file in the store is read."""
+        return OldGeneration(archive_file=name, generation=self._generations.get(name, 1))
 
     def count(self, name: str, amount: int = 1) -> None:
         """Add to a counter of the job's; the framework is told once, at the end."""

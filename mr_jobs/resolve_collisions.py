@@ -96,11 +96,12 @@ class ResolveCollisionsJob(ArchiveJob):
     def by_digest(self, _: None, text: bytes) -> Iterator[Pair]:
         line = text_line(text)
         self.task.count(LINES)
+        is_first_round = not self.options.first_extension
         if not takes_part(line):
             self.task.count(f"skipped: {line.skip or line.type or ''}")
             yield settled(line._replace(hash_extension=None))
             return
-        self.task.count("records")
+        self.task.count("records", is_first_round)
         key = DIGEST + line.digest.encode("utf-8", "surrogateescape")
         place = sortable_place(line)
         if not self._frequent.add(key):
@@ -118,7 +119,7 @@ class ResolveCollisionsJob(ArchiveJob):
         if not key.startswith(DIGEST):
             yield from ((key, value) for value in values)
             return
-        self.task.count("clusters")
+        self.task.count("clusters", not self.options.first_extension)
         begun: set[bytes] = set()
         lines = self._once(lines_of(values, begun))
         first = next(lines)  # `begun` is complete then
@@ -223,6 +224,10 @@ class ResolveCollisionsJob(ArchiveJob):
         self.task.count("bytes compared", count.compared_bytes)
         for problem in count.problems:
             self.task.find(problem)
+        for reason, lines in count.skipped.items():
+            # They were counted as those that take part, and cannot be read.
+            self.task.count(f"skipped: {reason}", lines)
+            self.task.count("records", -lines)
         if not is_sharded:
             self.task.count("contents", count.contents)
             for collision in count.collisions:

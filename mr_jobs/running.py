@@ -6,7 +6,7 @@ names ─▶ packs ─▶ lists ─▶ mrjob (inline, local, hadoop) ─▶ line
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from pinakes.mr_jobs.listing import lists_in_hdfs, packed, write_lists
 from pinakes.mr_jobs.packing import PACK_BYTES
 from pinakes.mr_jobs.printed import hadoop_lines
 from pinakes.mr_jobs.problems import text_problem
+from pinakes.mr_jobs.stored_generations import write_generations
 from pinakes.mr_jobs.submission import (
     hadoop_arguments,
     job_folder,
@@ -56,6 +57,8 @@ class JobRequest:
     names: Sequence[str]
     options: Sequence[str] = ()
     stored: bool = False
+    generations: Mapping[str, int] = field(default_factory=dict)
+    """Of stored files, those that are not to be read as they landed."""
     pack_bytes: int = PACK_BYTES
     output: str | None = None
     """A path, or `hdfs://…` for hadoop, where nothing is: what the job writes stays there.
@@ -182,6 +185,8 @@ def _job(request: JobRequest, arguments: list[str]) -> ArchiveJob:
 def _arguments(request: JobRequest, configuration: Configuration, folder: Path) -> list[str]:
     settings = write_settings(configuration, folder)
     stored = ["--stored"] if request.stored else []
+    if request.generations:
+        stored += ["--generations", str(write_generations(request.generations, folder))]
     here = ("--folder", str(Path.cwd()))
     return ["--settings", str(settings), *here, *request.options, *stored]
 

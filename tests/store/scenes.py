@@ -15,10 +15,12 @@ from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import release_lease
+from pinakes.config import load_configuration
 from pinakes.dedupe.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.run_files import RunFiles
 from pinakes.dedupe.run_report import DedupeReport, DedupeRequest
 from pinakes.dedupe.store_run import StoreRun
+from pinakes.dedupe.tasks import Tasks
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.acts import Actor
@@ -116,11 +118,13 @@ class Scene:
         at: At = lambda step: None,
         grace_ms: int | None = None,
         advance: Callable[[int], None] = lambda count: None,
+        runner: str | None = None,
         **options: object,
     ) -> DedupeReport:
         """`act` names the run: it stands in every revisit, so states are compared by one.
 
-        Without `grace_ms` no old generation is dropped.
+        Without `grace_ms` no old generation is dropped.  With `runner` jobs do the work on
+        archive files.
         """
         actor = Actor()
         lease = actor.lease(self.rows, COLLECTION, act=act)
@@ -136,11 +140,19 @@ class Scene:
             act_time_ms=lease.lease.act_time_ms,
             claim=partial(actor.claim, self.rows, act=run),
             drop=None if grace_ms is None else partial(self.drop, grace_ms),
+            tasks=self.tasks(runner, request, run) if runner is not None else None,
             at=at,
         )
         report = work.execute(advance)
         release_lease(self.rows, lease)
         return report
+
+    def tasks(self, runner: str, request: DedupeRequest, run: str) -> Tasks:
+        from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
+
+        options = {"store": str(self.folder / "store")}
+        configuration = load_configuration(options=options, environment={}, folder=Path("/"))
+        return StoreTasks(self.archive, configuration, runner, request, run=run)
 
     def drop(self, grace_ms: int, entries: Iterable[FileEntry]) -> Iterator[Dropped]:
         # A millisecond later than what was written just now.

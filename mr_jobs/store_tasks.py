@@ -1,0 +1,148 @@
+"""The work of `dedupe` on archive files, as jobs over the store.
+
+.landing/RUN/decide-…/lines         the collection, a line a capture, from its sidecars
+.landing/RUN/decide-…/resolved*     by resolve_collisions; flagged: by flag_duplicates
+.landing/RUN/WAVE/lines             the duplicates of some files
+.landing/RUN/WAVE/out               by write_revisits: an outcome a file; `_written/…`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from uuid import uuid4
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.config import Configuration
+from pinakes.dedupe.collection import Decisions
+from pinakes.dedupe.decided_records import Pair
+from pinakes.dedupe.resolve import resolve_lines
+from pinakes.dedupe.run_report import DedupeRequest
+from pinakes.dedupe.tasks import FileOutcome
+from pinakes.index.manifest import ManifestLine
+from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
+from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
+from pinakes.mr_jobs.job_counts import add_processed, add_resolved
+from pinakes.mr_jobs.outcome_lines import text_outcome
+from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
+from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
+from pinakes.mr_jobs.travelling import line_text, text_line
+from pinakes.mr_jobs.write_revisits import WriteRevisitsJob, pair_text
+from pinakes.profile import open_folder
+
+_LINES, _OUT = "lines", "out"
+OnPercent = Callable[[str, float], None]
+"""Told of a job's name, and how far it is."""
+
+
+class StoreTasks:
+    """`pinakes.dedupe.tasks.Tasks` by a runner of jobs.  Not for several threads."""
+
+    def __init__(
+        self,
+        archive: ArchiveStore,
+        configuration: Configuration,
+        runner: str,
+        request: DedupeRequest,
+        *,
+        run: str,
+        on_percent: OnPercent = lambda name, percent: None,
+    ) -> None:
+        """`runner` is `inline`, `local` or `hadoop`."""
+        self._configuration = configuration
+        self._runner = runner
+        self._request = request
+        self._run = run
+        self._place = archive.folder_aside(run)
+        self._on_percent = on_percent
+
+    def decide(
+        self,
+        lines: Iterable[ManifestLine],
+        generations: Mapping[str, int],
+        decisions: Decisions,
+        *,
+        compare: bool,
+    ) -> Iterator[ManifestLine]:
+        place = f"{self._place}/decide-{uuid4().hex[:8]}"
+        if not compare:
+            lines = resolve_lines(lines, None, count=decisions.resolved)
+        if not self._write_lines(place, map(line_text, lines)):
+            return
+        inputs = [f"{place}/{_LINES}"]
+        if compare:
+            resolved = self._job(
+                ResolveCollisionsJob, inputs, f"{place}/resolved", generations=generations
+            )
+            add_resolved(decisions.resolved, resolved)
+            inputs = [f"{output}/part-*" for output in resolved.outputs]
+        flagged = self._job(
+            FlagDuplicatesJob, inputs, f"{place}/flagged", options=("--duplicates-only",)
+        )
+        add_processed(decisions.processed, flagged)
+        for output in flagged.outputs:
+            yield from map(text_line, self._output_lines(output))
+
+    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, int]) -> None:
+        place = f"{self._place}/{wave}"
+        self._write_lines(place, map(pair_text, pairs))
+        options = ["--run", self._run]
+        if self._request.min_saving_bytes is not None:
+            options += ["--min-saving-bytes", str(self._request.min_saving_bytes)]
+        self._job(
+            WriteRevisitsJob,
+            [f"{place}/{_LINES}"],
+            f"{place}/{_OUT}",
+            options=options,
+            generations=generations,
+        )
+
+    def outcomes(self, wave: str) -> Iterator[FileOutcome]:
+        for line in self._output_lines(f"{self._place}/{wave}/{_OUT}"):
+            yield text_outcome(line, f"{wave}/{_OUT}/{WRITTEN}")
+
+    def _job(
+        self,
+        job: type[ArchiveJob],
+        inputs: list[str],
+        output: str,
+        *,
+        options: Iterable[str] = (),
+        generations: Mapping[str, int] | None = None,
+    ) -> JobReport:
+        request = JobRequest(
+            job=job,
+            names=inputs,
+            options=tuple(options),
+            stored=True,
+            generations=generations or {},
+            output=output,
+        )
+
+        def on_percent(percent: float) -> None:
+            self._on_percent(job.__module__.rpartition(".")[2], percent)
+
+        return run_job(request, self._runner, self._configuration, None, on_percent=on_percent)
+
+    def _write_lines(self, place: str, lines: Iterable[bytes]) -> bool:
+        """Whether there was any."""
+        stream = iter(lines)
+        first = next(stream, None)
+        if first is None:
+            return False
+        with (
+            open_folder(place, self._configuration) as folder,
+            folder.create_aside(uuid4().hex) as aside,
+        ):
+            for line in chain((first,), stream):
+                aside.file.write(line + b"\n")
+            aside.publish(_LINES)
+        return True
+
+    def _output_lines(self, place: str) -> Iterator[bytes]:
+        with open_folder(place, self._configuration) as folder:
+            for stored in folder.list():
+                if stored.name.startswith("part-"):
+                    with folder.open(stored.name) as file:
+                        for line in file:
+                            yield line.rstrip(b"\n")
