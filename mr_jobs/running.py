@@ -102,6 +102,7 @@ def run_job(
             copyfileobj(lines, out)
         with (folder / COLLISIONS).open("rb") as texts:
             report.collisions += merge_collisions(texts)
+    on_percent(100.0)
     return report
 
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from uuid import uuid4
 
@@ -31,8 +32,11 @@ from pinakes.mr_jobs.write_revisits import WriteRevisitsJob, pair_text
 from pinakes.profile import open_folder
 
 _LINES, _OUT = "lines", "out"
-OnPercent = Callable[[str, float], None]
-"""Told of a job's name, and how far it is."""
+OnPercent = Callable[[float], None]
+
+
+def _unwatched(_: str) -> AbstractContextManager[OnPercent]:
+    return nullcontext(lambda percent: None)
 
 
 class StoreTasks:
@@ -46,15 +50,19 @@ class StoreTasks:
         request: DedupeRequest,
         *,
         run: str,
-        on_percent: OnPercent = lambda name, percent: None,
+        around: Callable[[str], AbstractContextManager[OnPercent]] = _unwatched,
     ) -> None:
-        """`runner` is `inline`, `local` or `hadoop`."""
+        """`runner` is `inline`, `local` or `hadoop`.
+
+        `around(name)` is entered for the length of each job; what it gives is told how far
+        the job is.
+        """
         self._configuration = configuration
         self._runner = runner
         self._request = request
         self._run = run
         self._place = archive.folder_aside(run)
-        self._on_percent = on_percent
+        self._around = around
 
     def decide(
         self,
@@ -118,11 +126,8 @@ class StoreTasks:
             generations=generations or {},
             output=output,
         )
-
-        def on_percent(percent: float) -> None:
-            self._on_percent(job.__module__.rpartition(".")[2], percent)
-
-        return run_job(request, self._runner, self._configuration, None, on_percent=on_percent)
+        with self._around(job.__module__.rpartition(".")[2]) as on_percent:
+            return run_job(request, self._runner, self._configuration, None, on_percent=on_percent)
 
     def _write_lines(self, place: str, lines: Iterable[bytes]) -> bool:
         """Whether there was any."""

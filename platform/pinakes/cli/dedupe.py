@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from contextlib import nullcontext
 from functools import partial
 
 from pinakes import __version__
@@ -13,11 +14,13 @@ from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
+from pinakes.cli.dedupe_jobs import tasks_by_jobs
 from pinakes.cli.exits import Exit
 from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console
 from pinakes.cli.plan_text import format_plan
+from pinakes.cli.progress import Progress, SilentProgress
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.collection import Collection
 from pinakes.dedupe.old_generations import Dropped, drop_old_generations
@@ -25,8 +28,9 @@ from pinakes.dedupe.plan import plan_dedupe
 from pinakes.dedupe.run_files import RunFiles, clear_ended_runs
 from pinakes.dedupe.run_report import WANTS_ROOM, DedupeReport, DedupeRequest
 from pinakes.dedupe.store_run import StoreRun
+from pinakes.dedupe.tasks import Tasks
 from pinakes.dedupe.waves import Drop
-from pinakes.errors import ConfigError, Conflict, MissingExtra
+from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.tally import Tally
@@ -34,6 +38,7 @@ from pinakes.profile import Stores, open_stores
 
 _VERB = "dedupe"
 _RENEW_MS = 60_000
+_SILENT: Progress = SilentProgress()
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +64,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--runner",
         choices=("inline", "local", "hadoop"),
         default="inline",
-        help="where it runs; this version knows inline (default: inline)",
+        help="work on archive files in this process, or by jobs: in processes of this host, or on "
+        "YARN (default: inline)",
     )
     parser.add_argument(
         "--drop-old",
@@ -81,8 +87,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do it under the collection's lease; take up what a run before left unfinished."""
-    if arguments.runner != "inline":
-        raise MissingExtra(f"--runner {arguments.runner} comes with the jobs; use inline")
     tally = Tally()
     with metrics_file(arguments, tally, console) as job:
         job.exit = _dedupe(arguments, console, tally)
@@ -102,7 +106,14 @@ def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Ex
             if again:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
             drop = partial(_drop, arguments, stores, actor, console) if arguments.drop_old else None
-            report = _execute(stores, lease, wanted, actor, console, drop)
+            tasks = (
+                None
+                if arguments.runner == "inline"
+                else tasks_by_jobs(
+                    arguments.runner, wanted, stores, configuration, lease, actor, console
+                )
+            )
+            report = _execute(stores, lease, wanted, actor, console, drop, tasks)
             clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
             if wanted == request:
                 break
@@ -197,6 +208,7 @@ def _execute(
     actor: Actor,
     console: Console,
     drop: Drop | None,
+    tasks: Tasks | None,
 ) -> DedupeReport:
     act = lease.lease.act
     work = StoreRun(
@@ -208,8 +220,11 @@ def _execute(
         act_time_ms=lease.lease.act_time_ms,
         claim=partial(actor.claim, stores.rows, act=act),
         drop=drop,
+        tasks=tasks,
     )
-    with console.progress(_VERB, unit="files") as progress:
+    # Jobs have a bar each.
+    shown = console.progress(_VERB, unit="files") if tasks is None else nullcontext(_SILENT)
+    with shown as progress:
         renewed_ms = actor.now_ms()
 
         def advance(count: int) -> None:

@@ -11,6 +11,7 @@ from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_inputs, add_settings, configuration_of, input_names
 from pinakes.cli.output import Console
 from pinakes.cli.output_file import output_file
+from pinakes.cli.progress import percents
 from pinakes.cli.resolve import name_collisions
 from pinakes.errors import ConfigError
 
@@ -44,6 +45,12 @@ JOBS = {
     ),
     "convert_arc": Entry(
         "pinakes.mr_jobs.convert_arc", "ConvertArcJob", "convert ARC files to WARC", ("to",)
+    ),
+    "restore": Entry(
+        "pinakes.mr_jobs.restore",
+        "RestoreJob",
+        "turn our revisits back to full records",
+        ("to", "originals"),
     ),
 }
 RUNNERS = ("inline", "local", "hadoop")
@@ -139,13 +146,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         output_file(arguments.output, console) as out,
         console.progress(arguments.name, total=100, unit="percent") as progress,
     ):
-        told = 0.0
-
-        def advance(percent: float) -> None:
-            nonlocal told
-            progress.advance(int(percent) - int(told))
-            told = percent
-
+        advance = percents(progress)
         where = (arguments.runner, configuration, out)
         if "to" in entry.takes:
             report = run_writing_job(request, arguments.to, *where, on_percent=advance)

@@ -23,6 +23,18 @@ class Progress(Protocol):
         """How many there are in all, once that is known."""
 
 
+def percents(progress: Progress) -> Callable[[float], None]:
+    """Tell it of how much is done in all, in percent, and not of how much more."""
+    told = 0
+
+    def advance(percent: float) -> None:
+        nonlocal told
+        progress.advance(int(percent) - told)
+        told = int(percent)
+
+    return advance
+
+
 class LiveArea(Protocol):
     """A display that must be told of lines printed beside it."""
 

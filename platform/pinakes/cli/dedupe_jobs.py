@@ -1,0 +1,81 @@
+"""`pinakes dedupe --runner local|hadoop`: a bar for each job, and the lease kept meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pinakes.catalog.leases import HeldLease, renew_lease
+from pinakes.cli.output import Console
+from pinakes.cli.progress import percents
+from pinakes.config import Configuration
+from pinakes.dedupe.run_report import DedupeRequest
+from pinakes.dedupe.tasks import Tasks
+from pinakes.errors import PinakesError
+from pinakes.ingest.acts import Actor
+from pinakes.profile import Stores, open_stores
+
+RENEW_S = 60.0
+
+
+def tasks_by_jobs(
+    runner: str,
+    request: DedupeRequest,
+    stores: Stores,
+    configuration: Configuration,
+    lease: HeldLease,
+    actor: Actor,
+    console: Console,
+) -> Tasks:
+    """The jobs of one run.
+
+    Raises:
+        MissingExtra: without what jobs need.
+    """
+    from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
+
+    @contextmanager
+    def around(job: str) -> Iterator[Callable[[float], None]]:
+        with (
+            lease_kept(lease, configuration, actor),
+            console.progress(job, total=100, unit="percent") as progress,
+        ):
+            yield percents(progress)
+
+    return StoreTasks(
+        stores.archive, configuration, runner, request, run=lease.lease.act, around=around
+    )
+
+
+@contextmanager
+def lease_kept(
+    lease: HeldLease, configuration: Configuration, actor: Actor, *, every_s: float = RENEW_S
+) -> Iterator[None]:
+    """Renew a lease for the length of a `with`, in which nobody else here can: a job runs.
+
+    Raises:
+        Conflict: at the end, where somebody else has taken it.
+        StoreUnavailable: at the end, where the row store could not be asked.
+    """
+    ended = threading.Event()
+    trouble: list[PinakesError] = []
+
+    def keep() -> None:
+        try:
+            # A connection is no matter for two threads.
+            with open_stores(configuration) as stores:
+                while not ended.wait(every_s):
+                    renew_lease(stores.rows, lease, actor.now_ms())
+        except PinakesError as problem:
+            trouble.append(problem)
+
+    keeper = threading.Thread(target=keep, name="lease", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        keeper.join()
+    if trouble:
+        raise trouble[0]
