@@ -7,6 +7,7 @@ only some jobs and what they run in are built.
   by itself, too: `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
 - `shards`: the lines of a digest that many captures have; `frequent`: which are such;
   `collisions`: what they find, in one report for each digest
+- `content_job`: what of `flag_duplicates` is by content; `parts`: a content that is divided
 - `settled`: lines that nothing is left to do about; `travelling`: a body as lines;
   `sort_text`: places as bytes that sort as they do
 - `pairs`: files before and after, a line each; `travelling_references`: what is judged, as lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manifest_sets import Bodies, collections, processed, resolved
@@ -12,7 +13,7 @@ from manifest_sets import Bodies, collections, processed, resolved
 from pinakes.cli import main
 from pinakes.dedupe.counting import ProcessCount
 from pinakes.dedupe.process import process_lines
-from pinakes.index.manifest import ManifestLine, format_line, parse_line
+from pinakes.index.manifest import ManifestLine, format_line, parse_line, place_of
 
 
 def decided_by_job(lines: list[ManifestLine], *options: str) -> list[ManifestLine]:
@@ -39,6 +40,20 @@ def test_it_decides_as_process_does(
     )
 
 
+@given(collections(), st.sampled_from((1, 2, 4)), st.sampled_from((1, 2, 100)))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_a_content_that_is_divided_is_decided_as_a_whole(
+    collection: tuple[list[ManifestLine], Bodies], content_lines: int, shard_lines: int
+) -> None:
+    lines = resolved(*collection)
+    if not lines:
+        return
+    options = f"--content-lines {content_lines} --shard-lines {shard_lines}"
+    assert sorted(decided_by_job(lines, options), key=format_line) == sorted(
+        processed(lines), key=format_line
+    )
+
+
 @given(collections(collisions=False))
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 def test_resources_take_part_where_they_are_asked_to(
@@ -53,6 +68,22 @@ def test_resources_take_part_where_they_are_asked_to(
     wanted = process_lines(lines, count=ProcessCount(), resources=True)
     assert sorted(decided_by_job(lines, "--resources"), key=format_line) == sorted(
         wanted, key=format_line
+    )
+
+
+@pytest.mark.parametrize("content_lines", [1, 100])
+def test_duplicates_alone_are_those_of_the_whole(content_lines: int) -> None:
+    line = ManifestLine("f", 0, 2, "http://a.example/", "2020-01-01T00:00:00Z", "sha1:X", 0, size=3)
+    lines = [
+        line._replace(offset=n, target_uri=f"http://a.example/{n}", record_id=f"urn:{n}")
+        for n in range(5)
+    ]
+    lines.append(line._replace(offset=9, skip="type"))
+    options = f"--content-lines {content_lines} --shard-lines 2"
+    found = decided_by_job(lines, options)
+    assert len(found) == 6
+    assert sorted(decided_by_job(lines, options, "--duplicates-only"), key=place_of) == sorted(
+        (line for line in found if (line.copy_number or 0) > 1), key=place_of
     )
 
 

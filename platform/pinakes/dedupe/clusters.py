@@ -35,6 +35,11 @@ FULL_UNADDRESSABLE = "unaddressable"
 FULL_AMBIGUOUS = "ambiguous-reference"
 
 
+def is_preferred(flags: int) -> bool:
+    """Whether copies refer to this original rather than to others that come before them."""
+    return bool(flags & (KNOWN | SETTLED) and not flags & LATE)
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate(Generic[T]):
     """An original that later copies may refer to; where it is looked up, and what it is."""
@@ -92,8 +97,7 @@ class ContentCluster(Generic[T]):
 
     def _offer(self, candidate: Candidate[T], flags: int) -> None:
         """Keep an original for later copies: two of a kind, at two addresses, suffice."""
-        preferred = flags & (KNOWN | SETTLED) and not flags & LATE
-        kept = self._preferred if preferred else self._others
+        kept = self._preferred if is_preferred(flags) else self._others
         if flags & CLASH or len(kept) > 1:
             return
         if not kept or not kept[0].is_at(candidate.second, candidate.target_uri):

@@ -23,7 +23,12 @@ REPEATED = "repeated"
 Entry = tuple[str, int, str, str, int, int, int, int, ManifestLine]
 """Digest, extension, second, file, offset, inner offset, number, flags, line."""
 
-_Group = tuple[int | None, str | None, str | None]
+Group = tuple[int | None, str | None, str | None]
+"""Status, type, Content-Type."""
+
+Clusters = dict[Group, ContentCluster[ManifestLine]]
+"""What is known of one content so far, by group."""
+
 _make = ManifestLine._make
 # `copy_number` to `original_date`, and `original_file` to `full`: what is decided of a line.
 _COPY = slice(7, 10)
@@ -105,29 +110,45 @@ def leave_undecided(line: ManifestLine, count: ProcessCount) -> ManifestLine:
 def decide_contents(entries: Iterable[Entry], count: ProcessCount) -> Iterator[ManifestLine]:
     """The entries' lines, decided; entries in their own order.  Memory: some lines."""
     content: tuple[str, int] | None = None
-    clusters: dict[_Group, ContentCluster[ManifestLine]] = {}
+    clusters: Clusters = {}
     place: tuple[str, int, int] | None = None
-    for digest, extension, second, file, offset, inner, _, flags, line in entries:
-        if content != (digest, extension):
-            content, clusters, place = (digest, extension), {}, None
-        if place == (file, offset, inner):
+    for entry in entries:
+        if content != entry[:2]:
+            content, clusters, place = entry[:2], {}, None
+        if place == entry[3:6]:
             count.repeated += 1
             continue
-        place = (file, offset, inner)
-        group = (line.status, line.type, line.ctype)
-        cluster = clusters.get(group)
-        if cluster is None:
-            cluster = clusters[group] = ContentCluster()
-        copy, original, full = cluster.decide(second, line.target_uri, flags, line)
-        if original is not None:
-            count.duplicates += 1
-            count.duplicate_bytes += line.length
-            yield _refer(line, copy, original)
-            continue
-        count.originals += 1
-        if full is not None:
-            count.full[full] += 1
-        yield _keep(line, full)
+        place = entry[3:6]
+        yield decide_entry(entry, clusters, count)
+
+
+def group_of(line: ManifestLine) -> Group:
+    """Within one content, captures that may refer to each other."""
+    return line.status, line.type, line.ctype
+
+
+def offer_entry(entry: Entry, clusters: Clusters) -> tuple[int, ManifestLine | None, str | None]:
+    """Let the next capture of a content be decided on: `ContentCluster.decide`."""
+    line = entry[8]
+    group = group_of(line)
+    cluster = clusters.get(group)
+    if cluster is None:
+        cluster = clusters[group] = ContentCluster()
+    return cluster.decide(entry[2], line.target_uri, entry[7], line)
+
+
+def decide_entry(entry: Entry, clusters: Clusters, count: ProcessCount) -> ManifestLine:
+    """The next line of a content, decided; counted."""
+    line = entry[8]
+    copy, original, full = offer_entry(entry, clusters)
+    if original is not None:
+        count.duplicates += 1
+        count.duplicate_bytes += line.length
+        return _refer(line, copy, original)
+    count.originals += 1
+    if full is not None:
+        count.full[full] += 1
+    return _keep(line, full)
 
 
 def _refer(line: ManifestLine, copy: int, original: ManifestLine) -> ManifestLine:
