@@ -3,8 +3,8 @@
 Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; of what is in it
 only some jobs and what they run in are built.
 
-- `manifest`, `resolve_collisions`, `flag_duplicates`, `validate`, `convert_arc`: jobs; each runs
-  by itself, too: `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
+- `manifest`, `resolve_collisions`, `flag_duplicates`, `validate`, `convert_arc`, `restore`: jobs;
+  each runs by itself, too: `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
 - `shards`: the lines of a digest that many captures have; `frequent`: which are such;
   `collisions`: what they find, in one report for each digest
 - `content_job`: what of `flag_duplicates` is by content; `parts`: a content that is divided

@@ -18,6 +18,8 @@ from pinakes.dedupe.folders import sort_out
 from pinakes.errors import ConfigError
 from pinakes.profile import open_folder
 
+_SUFFIXES = (".arc", ".arc.gz", ".warc", ".warc.gz")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePair:
@@ -77,8 +79,8 @@ def pair_folders(before: str, after: str, configuration: Configuration) -> list[
     return [
         FilePair(
             name=new.get(stem, stem),
-            before=_below(before, old.get(stem)),
-            after=_below(after, new.get(stem)),
+            before=_below(before, old[stem]) if stem in old else None,
+            after=_below(after, new[stem]) if stem in new else None,
         )
         for stem in sorted(old.keys() | new.keys())
     ]
@@ -90,7 +92,8 @@ def archives_below(folder: str, configuration: Configuration) -> list[str]:
     Raises:
         ConfigError: where there is none.
     """
-    names = [f"{folder.rstrip('/')}/{name}" for name in _archives(folder, configuration).values()]
+    with open_folder(folder, configuration) as store:
+        names = [_below(folder, name) for name, _ in store.list() if name.endswith(_SUFFIXES)]
     if not names:
         raise ConfigError("there is no archive file in this folder", file=folder)
     return names
@@ -101,5 +104,5 @@ def _archives(folder: str, configuration: Configuration) -> dict[str, str]:
         return sort_out((stored.name for stored in store.list()), folder).archives
 
 
-def _below(folder: str, name: str | None) -> str | None:
-    return name and f"{folder.rstrip('/')}/{name}"
+def _below(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}"

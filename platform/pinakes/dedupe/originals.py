@@ -44,6 +44,19 @@ def wanted_by(header: Header) -> Wanted | None:
     return Wanted(uri, format_14(date)) if uri and date else None
 
 
+def place_of(name: str, record: Record) -> tuple[Wanted, Place] | None:
+    """What a full record of the file `name` is looked up by, and where it is.
+
+    None where nothing can refer to it, or it is not whole.
+    """
+    moment = parse_date(record.date or "")
+    whole = all(finding.code == "member" for finding in record.findings)
+    if moment is None or record.target_uri is None or not whole:
+        return None
+    place = Place(name, record.offset, record.inner_offset, record.record_id, record.payload_size)
+    return Wanted(record.target_uri, format_14(moment)), place
+
+
 class Originals:
     """Full records by the URI and second that references name them by."""
 
@@ -63,21 +76,9 @@ class Originals:
 
     def note(self, name: str, record: Record) -> None:
         """Note a full record, if it is wanted."""
-        moment = parse_date(record.date or "")
-        if moment is None or record.target_uri is None:
-            return
-        wanted = Wanted(record.target_uri, format_14(moment))
-        whole = all(finding.code == "member" for finding in record.findings)
-        if wanted in self._wanted and whole:
-            self._places[wanted].append(
-                Place(
-                    name,
-                    record.offset,
-                    record.inner_offset,
-                    record.record_id,
-                    record.payload_size,
-                )
-            )
+        found = place_of(name, record)
+        if found is not None:
+            self.note_place(*found)
 
     def note_place(self, wanted: Wanted, place: Place) -> None:
         """Note where a full record is said to be, if it is wanted."""

@@ -22,7 +22,7 @@ from pinakes.errors import (
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.header import Header
 from pinakes.warc.members import compression_of
-from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import (
     Unwritable,
@@ -34,7 +34,7 @@ from pinakes.warc.revisit import (
 from pinakes.warc.source import Source
 
 from .archive_files import ArchiveFiles
-from .originals import Originals, wanted_by
+from .originals import Originals, Wanted, wanted_by
 from .shared_members import RECORD_END, compress_pieces, cut_apart, pieces_of
 
 
@@ -50,10 +50,16 @@ class RestoreCount:
 def want_originals(source: Source, originals: Originals) -> None:
     """Note what the revisits of this file refer to (the first pass)."""
     for record in iter_records(source, digests=()):
-        if isinstance(record, Record) and record.type == "revisit" and is_ours(record.header):
-            wanted = wanted_by(record.header)
-            if wanted is not None:
-                originals.want(wanted)
+        wanted = wanted_of(record)
+        if wanted is not None:
+            originals.want(wanted)
+
+
+def wanted_of(record: Item) -> Wanted | None:
+    """What a revisit of ours refers to; None of any other record."""
+    if isinstance(record, Record) and record.type == "revisit" and is_ours(record.header):
+        return wanted_by(record.header)
+    return None
 
 
 def restorations(

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import BinaryIO, NamedTuple, Protocol
 
 from pinakes.errors import PinakesError, StoreUnavailable
+from pinakes.warc.source import Source
 
 _COPY_BYTES = 1 << 22
 _SHORT_BYTES = 1 << 15
@@ -54,6 +55,13 @@ def copy_file_with_replacements(
     return _copy(_KernelCopy(*descriptors), size, replacements)
 
 
+def copy_source_with_replacements(
+    source: Source, target: BinaryIO, replacements: Iterable[Replacement]
+) -> int:
+    """The same of a source, whose other readers may go on: it is read through a window more."""
+    return _copy(_WindowCopy(source.again(), target), source.size, replacements)
+
+
 class _Copy(Protocol):
     """A new file that is made of an old one; `written` bytes so far."""
 
@@ -85,6 +93,25 @@ def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) ->
             ) from error
         raise
     return target_file.written
+
+
+class _WindowCopy:
+    """Of what is read through a window."""
+
+    def __init__(self, source: Source, target: BinaryIO) -> None:
+        self._source, self._target = source, target
+        self.written = 0
+
+    def write(self, piece: bytes | memoryview) -> None:
+        self.written += self._target.write(piece)
+
+    def flush(self) -> None:
+        """What is written is on its way already."""
+
+    def copy(self, start: int, end: int) -> None:
+        """`[start, end)` of the old file."""
+        for piece in self._source.pieces(start, end):
+            self.write(piece)
 
 
 class _StreamCopy:

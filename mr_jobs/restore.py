@@ -1,0 +1,173 @@
+"""Our revisits back to full records: `pinakes restore` as a job.
+
+    files ─▶ by URI and second: wanted, found ─▶ by file: written anew
+
+    python -m pinakes.mr_jobs.restore -r inline|local|hadoop --to FOLDER LIST...
+
+LIST has a letter and the name of a file in each line: `r` for one to be restored, `o` for one
+that is only looked through for originals.  A line comes out for each file that was restored,
+as `pinakes restore --json` prints it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from uuid import uuid4
+
+from pinakes.config import Configuration
+from pinakes.dedupe.originals import Originals, Place, Wanted, place_of
+from pinakes.dedupe.restore import wanted_of
+from pinakes.dedupe.restore_stored import restore_stored
+from pinakes.dedupe.rewriting import refuse_equal_names
+from pinakes.errors import InputRefused
+from pinakes.index.external_sort import Spool
+from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, TaskFiles
+from pinakes.mr_jobs.extra import MRStep
+from pinakes.mr_jobs.given import Given
+from pinakes.mr_jobs.pairs import archives_below
+from pinakes.mr_jobs.problems import problem_text, text_problem
+from pinakes.mr_jobs.sort_text import SEPARATOR, from_sortable, sortable
+from pinakes.mr_jobs.writing_job import WritingJob, mark_of
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+
+Pair = tuple[bytes, bytes]
+RESTORED, ORIGINALS = "r", "o"
+# What keys begin with: what is wrong with a file, an original that is wanted, a file to write.
+_PROBLEM, _WANTED, _FILE = b"p", b"w", b"f"
+# What values begin with: who asks comes before the records that may answer.
+_ASKED, _FOUND = b"0", b"1"
+
+
+class RestoreJob(WritingJob):
+    """See the module."""
+
+    SORT_VALUES = True
+
+    @classmethod
+    def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
+        """The files to be restored, and those of a folder of originals."""
+        refuse_equal_names(given.inputs)
+        further = archives_below(given.originals, configuration) if given.originals else []
+        known = set(given.inputs)
+        return [
+            *(f"{RESTORED}{name}" for name in given.inputs),
+            *(f"{ORIGINALS}{name}" for name in further if name not in known),
+        ]
+
+    @classmethod
+    def files_of_line(cls, line: str) -> Iterable[str]:
+        return (line[1:],)
+
+    def steps(self) -> list[MRStep]:
+        """Look through, bring together, write."""
+        return [
+            MRStep(
+                mapper_init=self.begin_task,
+                mapper=self.look_through,
+                mapper_final=self.end_task,
+                reducer=self.bring_together,
+            ),
+            MRStep(
+                reducer_init=self.begin_writing,
+                reducer=self.write,
+                reducer_final=self.end_task,
+                jobconf=LINES_OF_REDUCES,
+            ),
+        ]
+
+    def look_through(self, _: None, line: bytes) -> Iterator[Pair]:
+        text = line.decode("utf-8", "surrogateescape")
+        role, name = text[0], text[1:]
+        self.task.count(FILES)
+        try:
+            with self.task.opened(name) as source:
+                for record in iter_records(source, digests=()):
+                    if not isinstance(record, Record):
+                        continue
+                    if role == RESTORED and (wanted := wanted_of(record)) is not None:
+                        yield _key(wanted), _ASKED + sortable(name)
+                    elif (found := _place(name, record)) is not None:
+                        yield _key(found[0]), _FOUND + json.dumps(found[1]).encode()
+        except InputRefused as problem:
+            yield _PROBLEM, problem_text(problem)
+            return
+        if role == RESTORED:
+            yield _FILE + sortable(name), b""
+
+    def bring_together(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
+        """Tell each file that asks for an original where it may be."""
+        if not key.startswith(_WANTED):
+            yield from ((key, value) for value in values)
+            return
+        stream = iter(values)
+        with Spool[bytes]() as asking:
+            first: list[bytes] = []
+            last = b""
+            for value in stream:
+                if value.startswith(_FOUND):
+                    first.append(value)
+                    break
+                if value != last:
+                    asking.append(value[1:])
+                last = value
+            if not asking:
+                return
+            places = [value[1:] for value in chain(first, stream)]
+            for file in asking:
+                for place in places:
+                    yield _FILE + file, SEPARATOR.join((key[1:], place))
+
+    def begin_writing(self) -> None:
+        self.begin_task()
+        self._files = self.task.enter(TaskFiles(self.task))
+        self._folder = self.task.folder(self.options.to)
+        self._written = self.task.files_written()
+
+    def write(self, key: bytes, values: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
+        if key == _PROBLEM:
+            for value in values:
+                self.task.find(text_problem(value))
+            return
+        name = from_sortable(key[1:])
+        originals = Originals()
+        for value in filter(None, values):
+            second, uri, place = value.split(SEPARATOR, 2)
+            wanted = Wanted(from_sortable(uri), second.decode())
+            originals.want(wanted)
+            originals.note_place(wanted, Place(*json.loads(place)))
+        try:
+            with self.task.opened(name) as source:
+                count = restore_stored(
+                    source,
+                    originals,
+                    self._files,
+                    self._folder,
+                    self._written,
+                    inside=mark_of(name),
+                    token=uuid4().hex,
+                )
+        except InputRefused as problem:
+            self.task.find(problem)
+            return
+        self.task.count("restored", count.restored)
+        for reason, amount in count.left.items():
+            self.task.count(f"left: {reason}", amount)
+        for left in count.problems:
+            self.task.find(left)
+        result = {"file": name, "restored": count.restored, "left": dict(count.left)}
+        yield None, json.dumps(result).encode()
+
+
+def _place(name: str, record: Record) -> tuple[Wanted, Place] | None:
+    return place_of(name, record) if record.type in ("response", "resource") else None
+
+
+def _key(wanted: Wanted) -> bytes:
+    return _WANTED + SEPARATOR.join((wanted.second.encode(), sortable(wanted.target_uri)))
+
+
+if __name__ == "__main__":
+    RestoreJob.run()

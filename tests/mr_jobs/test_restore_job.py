@@ -1,0 +1,99 @@
+"""Revisits become the full records that `pinakes restore` makes of them, or stay, named."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from warc_sets import (
+    OTHER,
+    PAGE,
+    ArchiveFile,
+    Rec,
+    inflated,
+    plan,
+    refs,
+    revisit,
+    write_set,
+)
+
+from pinakes.cli import main
+
+DATES = ("2020-01-01T00:00:00Z", "2020-02-02T00:00:00Z", "2021-03-03T00:00:00Z")
+IDENTICAL = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
+
+
+def write_rewritten(folder: Path, dice: random.Random) -> tuple[list[Path], list[Path]]:
+    """Files before and after duplicates became revisits; others' revisits among them."""
+    files = []
+    for number in range(3):
+        recs = []
+        for _ in range(dice.randrange(3, 12)):
+            uri = f"http://example.org/é{dice.randrange(40)}"
+            rec = Rec(uri=uri, date=dice.choice(DATES), body=dice.choice((PAGE, OTHER, b"x" * 99)))
+            if dice.randrange(6) == 0:
+                rec = revisit(rec, of_number=1, profile=IDENTICAL, date=DATES[2])
+            recs.append(rec)
+        layout = dice.choice(("gzip", "plain", "shared", "pairs"))
+        files.append(ArchiveFile(f"é {number}", recs, layout))
+    before = write_set(folder / "before", files)
+    refs(before, plan(before), folder / "after")
+    return before, [folder / "after" / path.name for path in before]
+
+
+def read_all(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.warc*")}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_files_and_lines_are_those_of_the_verb(
+    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dice = random.Random(seed)
+    before, after = write_rewritten(tmp_path, dice)
+    given = after if seed % 2 else after[: dice.randrange(1, 3)]
+    to, folder = tmp_path / "out", str(tmp_path / "after")
+    by = {name: (name, folder) if seed % 3 else () for name in ("--dir", "--originals")}
+    words = [*map(str, given)]
+    status = main(["restore", *words, "-o", str(to), "--json", *by["--dir"]])
+    told = capsys.readouterr()
+    wanted, by_verb = read_all(to), sorted(told.out.splitlines())
+    shutil.rmtree(to)
+    runner = "local" if seed == 7 else "inline"
+    job = ["job", "restore", *words, "--to", str(to), "--runner", runner]
+    assert main([*job, *by["--originals"]]) == status
+    told_by_job = capsys.readouterr()
+    assert sorted(told_by_job.out.splitlines()) == by_verb
+    assert read_all(to) == wanted
+    warnings = [
+        sorted(text for text in err.splitlines() if "warning: " in text)
+        for err in (told.err, told_by_job.err)
+    ]
+    assert warnings[0] == warnings[1]
+    if seed % 3 or given == after:
+        assert status == 0
+        for path in before:
+            if path.name in wanted:
+                assert inflated(to / path.name) == inflated(path)
+
+
+def test_no_other_body_is_taken_and_no_file_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recs = [Rec(uri="http://a/"), Rec(uri="http://b/", date=DATES[1])]
+    before = write_set(tmp_path / "before", [ArchiveFile(str(n), recs[n : n + 1]) for n in (0, 1)])
+    assert refs(before, plan(before), tmp_path / "after").records == 1
+    after = tmp_path / "after"
+    other = Rec(uri="http://a/", body=PAGE[:-1] + b"!")
+    write_set(after, [ArchiveFile("0", [other])])
+    words = ["job", "restore", str(after / "1.warc.gz"), "--originals", str(after)]
+    assert main([*words, "--to", str(tmp_path / "out")]) == 3
+    assert "another body" in capsys.readouterr().err
+    assert read_all(tmp_path / "out") == {"1.warc.gz": (after / "1.warc.gz").read_bytes()}
+    assert main([*words, "--to", str(tmp_path / "before")]) == 3
+    assert "exists already and is not replaced" in capsys.readouterr().err
+    assert inflated(tmp_path / "before" / "1.warc.gz") == recs[1].raw(1)
+    clash = [str(tmp_path / folder / "1.warc.gz") for folder in ("before", "after")]
+    assert main(["job", "restore", *clash, "--to", str(tmp_path / "new")]) == 2
