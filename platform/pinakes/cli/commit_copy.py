@@ -9,7 +9,8 @@ from pathlib import Path
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run
 from pinakes.cli.output import Console
-from pinakes.dedupe.commit_copy import DONE, commit_copy, plan_copy
+from pinakes.dedupe.commit_copy import commit_copy, plan_copy
+from pinakes.dedupe.copy_steps import DONE
 from pinakes.dedupe.receipt import read_receipt
 
 
