@@ -15,7 +15,7 @@ from uuid import uuid4
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.cluster.client_settings import settings_file
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, InputRefused
 from pinakes.hadoop_tools import parse_command
 from pinakes.mr_jobs.environment import Environment
 from pinakes.mr_jobs.extra import HadoopJobRunner
@@ -61,7 +61,12 @@ def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:
         return
     with folder.create_aside(uuid4().hex) as aside:
         environment.pack(aside.file)
-        aside.publish(name)
+        try:
+            aside.publish(name)
+        except InputRefused:
+            if folder.size(name) is None:
+                raise
+            # Somebody else's, since we looked: its name is a hash of what is in it.
 
 
 def hadoop_arguments(configuration: Configuration) -> list[str]:

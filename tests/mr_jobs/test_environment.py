@@ -8,10 +8,13 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.mr_jobs.environment import Environment
+from pinakes.mr_jobs.submission import ensure_environment
 
 PROGRAM = """
 import sys
@@ -70,3 +73,24 @@ def test_another_version_has_another_name(environment: Environment) -> None:
     assert "happybase" in environment.versions
     assert "happybase" not in again.versions
     assert "pinakes" not in environment.versions
+
+
+class _SentMeanwhile(Environment):
+    """While it is packed, another driver has sent the same."""
+
+    def __init__(self, folder: LocalArchiveStore) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def pack(self, out: BinaryIO) -> None:
+        out.write(b"the same")
+        with self._folder.create_aside("another") as aside:
+            aside.file.write(b"the same")
+            aside.publish(self.archive_name)
+
+
+def test_two_drivers_may_send_the_same_at_once(tmp_path: Path) -> None:
+    folder = LocalArchiveStore(tmp_path)
+    environment = _SentMeanwhile(folder)
+    ensure_environment(folder, environment)
+    assert [stored.name for stored in folder.list()] == [environment.archive_name]
