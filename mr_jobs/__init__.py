@@ -10,6 +10,7 @@ only some jobs and what they run in are built.
 - `content_job`: what of `flag_duplicates` is by content; `parts`: a content that is divided
 - `settled`: lines that nothing is left to do about; `travelling`: a body as lines;
   `sort_text`: places as bytes that sort as they do
+- `commit_copy`: two jobs, `copy_look` and `copy_files`, and the renames behind them
 - `pairs`: files before and after, a line each; `travelling_references`: what is judged, as lines
 - `given`: what the operator gives; `writing_job`: files that tasks write, and the driver renames
 - `archive_job`: what they share; `heartbeat`: how a task says that it is alive; `problems`: what is

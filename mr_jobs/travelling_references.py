@@ -12,7 +12,7 @@ from itertools import chain
 
 from pinakes.dedupe.outcomes import Full, Revisit
 from pinakes.dedupe.reference_stream import judge_references, place_of, uri_of, wanted_id
-from pinakes.dedupe.reference_values import as_bytes, full_of, revisit_of
+from pinakes.dedupe.reference_values import as_bytes, full_of, indexed_full, revisit_of
 from pinakes.dedupe.resolution import Reference, reference_of
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.sort_text import SEPARATOR, from_sortable, sortable
@@ -43,6 +43,20 @@ class DepartingReferences:
     def add_full(self, record: Record, body: str, *, stays: bool) -> None:
         """See `FoundReferences`."""
         uri, full = full_of(record, body, stays=stays)
+        if uri is not None:
+            self._send(uri, full)
+
+    def add_indexed(
+        self,
+        target_uri: str | None,
+        date: str | None,
+        digest: str | None,
+        *,
+        record_id: str | None = None,
+        file: int | None = None,
+    ) -> None:
+        """See `dedupe.reference_check.IndexedReferences`."""
+        uri, full = indexed_full(target_uri, date, digest, record_id)
         if uri is not None:
             self._send(uri, full)
 

@@ -56,7 +56,7 @@ def run_writing_job(
             written under one name; nothing was published then.
         StoreUnavailable, PinakesError: as `run_job`, or as the folder.
     """
-    _require_place(to, runner)
+    require_place(to, runner)
     _require_different(request.names)
     with open_folder(to, configuration) as folder, TemporaryFile() as lines:
         token = _token(request)
@@ -89,11 +89,12 @@ def _publish(folder: ArchiveStore, written: ArchiveStore, token: str, name: str)
             raise
 
 
-def _require_place(to: str, runner: str) -> None:
+def require_place(to: str, runner: str) -> None:
+    """Raise ConfigError where the tasks of a runner cannot write to a folder."""
     is_url = "://" in to
     if (runner == "hadoop") != is_url:
         raise ConfigError(
-            "--to is hdfs://… with --runner hadoop, whose tasks write from any host, and a path "
+            "files go to hdfs://… with --runner hadoop, whose tasks are on any host, and to a path "
             "with the other runners"
         )
 

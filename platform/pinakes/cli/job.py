@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable
+from datetime import datetime, timezone
+from functools import partial
 from importlib import import_module
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_inputs, add_settings, configuration_of, input_names
@@ -13,7 +17,12 @@ from pinakes.cli.output import Console
 from pinakes.cli.output_file import output_file
 from pinakes.cli.progress import percents
 from pinakes.cli.resolve import name_collisions
+from pinakes.config import Configuration
+from pinakes.dedupe.receipt import read_receipt
 from pinakes.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pinakes.mr_jobs.running import JobReport, JobRequest
 
 
 class Entry(NamedTuple):
@@ -52,6 +61,12 @@ JOBS = {
         "turn our revisits back to full records",
         ("to", "originals"),
     ),
+    "commit_copy": Entry(
+        "pinakes.mr_jobs.commit_copy",
+        "run_commit_copy",
+        "put a validated set in the place of a second copy",
+        ("receipt",),
+    ),
 }
 RUNNERS = ("inline", "local", "hadoop")
 
@@ -69,6 +84,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 metavar="FOLDER",
                 required=True,
                 help="write the new files there: a path, or with --runner hadoop hdfs://…",
+            )
+        if "receipt" in entry.takes:
+            job.add_argument(
+                "--receipt",
+                metavar="FILE",
+                type=Path,
+                required=True,
+                help="what `pinakes validate` wrote of the two",
             )
         if "originals" in entry.takes:
             job.add_argument(
@@ -114,44 +137,25 @@ def _configure_job(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Run it; name what it found wrong."""
     from pinakes.mr_jobs.archive_job import FOUND  # needs the extra
-    from pinakes.mr_jobs.given import Given
-    from pinakes.mr_jobs.running import JobRequest, print_job, run_job
-    from pinakes.mr_jobs.writing_job import run_writing_job
 
     entry = JOBS[arguments.name]
     configuration = configuration_of(arguments)
-    job = getattr(import_module(entry.module), entry.job)
-    given = Given(
-        inputs=list(input_names(arguments)),
-        stored=arguments.stored,
-        originals=getattr(arguments, "originals", None),
-    )
-    request = JobRequest(
-        job=job,
-        names=job.input_lines(given, configuration),
-        options=shlex.split(arguments.options),
-        stored=arguments.stored,
-    )
-    if arguments.print_only:
-        if arguments.runner != "hadoop":
-            raise ConfigError("--print is for --runner hadoop: others have no command line")
-        if "to" in entry.takes:
-            raise ConfigError(
-                "--print is for jobs that write lines: files are renamed at their end"
-            )
-        for line in print_job(request, configuration):
-            console.result({"command": line}, text=line)
-        return Exit.DONE
+    if arguments.print_only and arguments.runner != "hadoop":
+        raise ConfigError("--print is for --runner hadoop: others have no command line")
+    if arguments.print_only and {"to", "receipt"} & {*entry.takes}:
+        raise ConfigError("--print is for jobs that write lines: files are renamed at their end")
+    if "receipt" in entry.takes:
+        start = _copying(arguments, configuration)
+    else:
+        request = _request(entry, arguments, configuration)
+        if arguments.print_only:
+            return _print(request, configuration, console)
+        start = _job(request, arguments, configuration)
     with (
         output_file(arguments.output, console) as out,
         console.progress(arguments.name, total=100, unit="percent") as progress,
     ):
-        advance = percents(progress)
-        where = (arguments.runner, configuration, out)
-        if "to" in entry.takes:
-            report = run_writing_job(request, arguments.to, *where, on_percent=advance)
-        else:
-            report = run_job(request, *where, on_percent=advance)
+        report = start(out, on_percent=percents(progress))
     for problem in report.findings:
         console.warn(problem)
     name_collisions(report.collisions, console, where="their extensions are in the output")
@@ -160,3 +164,62 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if report.findings:
         return Exit.SOME_FAILED
     return Exit.FOUND if report.counts[FOUND] else Exit.DONE
+
+
+def _request(
+    entry: Entry, arguments: argparse.Namespace, configuration: Configuration
+) -> JobRequest:
+    from pinakes.mr_jobs.given import Given
+    from pinakes.mr_jobs.running import JobRequest
+
+    job = getattr(import_module(entry.module), entry.job)
+    given = Given(
+        inputs=list(input_names(arguments)),
+        stored=arguments.stored,
+        originals=getattr(arguments, "originals", None),
+    )
+    return JobRequest(
+        job=job,
+        names=job.input_lines(given, configuration),
+        options=shlex.split(arguments.options),
+        stored=arguments.stored,
+    )
+
+
+def _print(request: JobRequest, configuration: Configuration, console: Console) -> Exit:
+    from pinakes.mr_jobs.running import print_job
+
+    for line in print_job(request, configuration):
+        console.result({"command": line}, text=line)
+    return Exit.DONE
+
+
+def _job(
+    request: JobRequest, arguments: argparse.Namespace, configuration: Configuration
+) -> Callable[..., JobReport]:
+    """A job, to be given where its lines go."""
+    from pinakes.mr_jobs.running import run_job
+    from pinakes.mr_jobs.writing_job import run_writing_job
+
+    where = (arguments.runner, configuration)
+    if "to" in arguments:
+        return partial(run_writing_job, request, arguments.to, *where)
+    return partial(run_job, request, *where)
+
+
+def _copying(
+    arguments: argparse.Namespace, configuration: Configuration
+) -> Callable[..., JobReport]:
+    """The jobs of a copy, to be given where its lines go."""
+    from pinakes.mr_jobs.commit_copy import CopyRequest, run_commit_copy
+
+    folders = list(input_names(arguments))
+    if len(folders) != 2 or arguments.stored or arguments.options:
+        raise ConfigError("give SRC and DST, two folders, and neither --stored nor --options")
+    request = CopyRequest(
+        source=folders[0],
+        target=folders[1],
+        receipt=read_receipt(arguments.receipt),
+        today=datetime.now(timezone.utc).date().isoformat(),
+    )
+    return partial(run_commit_copy, request, arguments.runner, configuration)

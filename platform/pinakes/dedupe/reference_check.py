@@ -10,40 +10,75 @@ import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 from pinakes.errors import UnresolvedReference
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
-from pinakes.warc.source import open_source
+from pinakes.warc.source import Source, open_source
 
 from .folders import archive_folder
 from .index_originals import add_indexed
-from .outcomes import CHECKED, KEPT, OUTCOMES
+from .outcomes import CHECKED, HARMLESS, KEPT, OUTCOMES
 from .resolution import Reference, Resolution
 
 _RESOLVES = frozenset({"resolves"})
+
+
+class IndexedReferences(Protocol):
+    """Takes references, and full records as their headers tell of them."""
+
+    def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
+        """See `reference_values.FoundReferences`."""
+        ...
+
+    def add_indexed(
+        self,
+        target_uri: str | None,
+        date: str | None,
+        digest: str | None,
+        *,
+        record_id: str | None = None,
+        file: int | None = None,
+    ) -> None:
+        """A full record; `file` is the number of the one it is in."""
+        ...
 
 
 def add_set_file(resolution: Resolution, path: Path, name: str, *, all_must_resolve: bool) -> None:
     """Collect full records and references of a file; of others' revisits, where asked for."""
     number = resolution.add_file(name)
     with open_source(path) as source:
-        for record in iter_records(source, digests=("sha1",)):
-            if not isinstance(record, Record):
-                continue
-            if record.type == "revisit":
-                checked = all_must_resolve or is_ours(record.header)
-                resolution.add_reference(number, record, CHECKED if checked else KEPT)
-            else:
-                _add_full(resolution, record, number)
+        add_set_records(resolution, source, number, all_must_resolve=all_must_resolve)
 
 
-def _add_full(resolution: Resolution, record: Record, number: int) -> None:
+def add_set_records(
+    references: IndexedReferences, source: Source, number: int, *, all_must_resolve: bool
+) -> None:
+    """The same of an open file; `number` is given with what is found."""
+    for record in iter_records(source, digests=("sha1",)):
+        if not isinstance(record, Record):
+            continue
+        if record.type == "revisit":
+            checked = all_must_resolve or is_ours(record.header)
+            references.add_reference(number, record, CHECKED if checked else KEPT)
+        else:
+            _add_full(references, record, number)
+
+
+def add_standing_records(references: IndexedReferences, source: Source, number: int) -> None:
+    """The full records of a file that stays as it is."""
+    for record in iter_records(source, digests=("sha1",)):
+        if isinstance(record, Record):
+            _add_full(references, record, number)
+
+
+def _add_full(references: IndexedReferences, record: Record, number: int) -> None:
     if record.type not in ("response", "resource"):
         return
     declared = record.header.field("warc-payload-digest")
-    resolution.add_indexed(
+    references.add_indexed(
         record.target_uri,
         record.date,
         declared or str(record.payload_digest("sha1")),
@@ -95,25 +130,29 @@ def examine_copy(
             for name in archive_folder(target).archives.values():
                 if name not in gone and name not in names:
                     _add_standing(resolution, target / name, name)
-        for reference in unresolved(resolution):
-            if reference.outcome != "missing":
-                raise UnresolvedReference(
-                    f"record {reference.ordinal}: {OUTCOMES[reference.outcome]} "
-                    f"({reference.target_uri}); nothing was changed",
-                    file=reference.file,
-                )
-        return _originals_first(names, resolution.edges())
+        refuse_dangling(unresolved(resolution))
+        return originals_first(names, resolution.edges())
 
 
 def _add_standing(resolution: Resolution, path: Path, name: str) -> None:
     number = resolution.add_file(name)
     with open_source(path) as source:
-        for record in iter_records(source, digests=("sha1",)):
-            if isinstance(record, Record):
-                _add_full(resolution, record, number)
+        add_standing_records(resolution, source, number)
 
 
-def _originals_first(names: list[str], edges: Iterable[tuple[str, str]]) -> list[str]:
+def refuse_dangling(references: Iterable[Reference]) -> None:
+    """Raise UnresolvedReference at the first of these that was not missing before."""
+    for reference in references:
+        if reference.outcome not in HARMLESS:
+            raise UnresolvedReference(
+                f"record {reference.ordinal}: {OUTCOMES[reference.outcome]} "
+                f"({reference.target_uri}); nothing was changed",
+                file=reference.file,
+            )
+
+
+def originals_first(names: list[str], edges: Iterable[tuple[str, str]]) -> list[str]:
+    """The names so that a file comes behind those it refers to, by `edges`: see `examine_copy`."""
     waits_for: dict[str, set[str]] = {name: set() for name in names}
     awaited_by: dict[str, set[str]] = defaultdict(set)
     for name, other in edges:

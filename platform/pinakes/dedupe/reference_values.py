@@ -48,6 +48,21 @@ def full_of(record: Record, body: str, *, stays: bool) -> tuple[bytes | None, Fu
     return as_bytes(record.target_uri), full
 
 
+def indexed_full(
+    target_uri: str | None, date: str | None, digest: str | None, record_id: str | None = None
+) -> tuple[bytes | None, Full]:
+    """The same of a full record as an index knows it: `digest` as it is looked up by."""
+    full = Full(
+        id=as_bytes(record_id),
+        second=second_or_date(date),
+        declared=normal_digest(digest),
+        written=storable(digest),
+        body=None,
+        stays=1,
+    )
+    return as_bytes(target_uri), full
+
+
 def revisit_of(record: Record, kind: str, body: str | None, *, name: bytes = b"") -> Revisit:
     """A revisit in the file `name`, and what it refers to; `body` as `FoundReferences` has it."""
     header = record.header

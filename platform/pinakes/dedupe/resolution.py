@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pinakes.warc.record import Record
 
 from .outcomes import Full, Revisit, judge_at, judge_others
-from .reference_values import as_bytes, full_of, normal_digest, revisit_of, second_or_date, storable
+from .reference_values import as_bytes, full_of, indexed_full, revisit_of
 
 _SCHEMA = """
 CREATE TABLE full (uri BLOB, second TEXT, id BLOB, declared TEXT, written TEXT, body TEXT,
@@ -105,15 +105,8 @@ class Resolution:
 
         `file` is for `edges`.
         """
-        full = Full(
-            id=as_bytes(record_id),
-            second=second_or_date(date),
-            declared=normal_digest(digest),
-            written=storable(digest),
-            body=None,
-            stays=1,
-        )
-        self._add(as_bytes(target_uri), full, file)
+        uri, full = indexed_full(target_uri, date, digest, record_id)
+        self._add(uri, full, file)
 
     def _add(self, uri: bytes | None, full: Full, file: int | None = None) -> None:
         self._full.append((uri, full.second, full.id, *full[2:], file))

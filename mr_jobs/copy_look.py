@@ -1,0 +1,138 @@
+"""What is where, before `commit_copy` copies: sums of files, and which refer to which.
+
+    files ─▶ sums;  by URI: references judged, files that refer to files ─▶ each pair once
+
+    python -m pinakes.mr_jobs.copy_look -r inline|local|hadoop LIST...
+
+LIST has lines `["source", NAME, PLACE]`, of files whose references and full records are looked
+at, too; `["target", …]`; and `["standing", …]`, of which only the full records are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+
+from pinakes.dedupe.outcomes import Full, Revisit
+from pinakes.dedupe.reference_check import add_set_records, add_standing_records
+from pinakes.errors import InputRefused
+from pinakes.index.external_sort import Spool
+from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, ArchiveJob
+from pinakes.mr_jobs.extra import MRStep
+from pinakes.mr_jobs.problems import problem_text, text_problem
+from pinakes.mr_jobs.sort_text import SEPARATOR, sortable
+from pinakes.mr_jobs.travelling_references import (
+    DepartingReferences,
+    Pair,
+    arriving_references,
+)
+from pinakes.warc.source import Source
+
+SOURCE, TARGET, STANDING = "source", "target", "standing"
+# What keys begin with: what is wrong, a line of output, a URI, a place that is referred to, an
+# edge between two files.
+_PROBLEM, _LINE, _URI, _PLACE, _EDGE = b"p", b"=", b"u", b"s", b"e"
+# What values begin with: files with full records come before those that refer to them.
+_HOLDS, _REFERS = b"0", b"1"
+
+
+class CopyLookJob(ArchiveJob):
+    """See the module."""
+
+    SORT_VALUES = True
+
+    @classmethod
+    def files_of_line(cls, line: str) -> Iterable[str]:
+        return map(str, json.loads(line)[2:])
+
+    def steps(self) -> list[MRStep]:
+        """Look, judge, gather."""
+        return [
+            MRStep(
+                mapper_init=self.begin_task,
+                mapper=self.look,
+                mapper_final=self.end_task,
+                reducer=self.judge,
+            ),
+            MRStep(
+                reducer_init=self.begin_task,
+                reducer=self.gather,
+                reducer_final=self.end_task,
+                jobconf=LINES_OF_REDUCES,
+            ),
+        ]
+
+    def look(self, _: None, line: bytes) -> Iterator[Pair]:
+        role, name, place = json.loads(line)
+        self.task.count(FILES)
+        with Spool[Pair]() as pairs:
+            references = _FileReferences(_URI, name, pairs)
+            try:
+                with self.task.opened(place) as source:
+                    if role == STANDING:
+                        add_standing_records(references, source, 0)
+                    else:
+                        found = {"role": role, "name": name, "sha256": _sha256(source)}
+                        yield _LINE, json.dumps(found).encode()
+                    if role == SOURCE:
+                        add_set_records(references, source, 0, all_must_resolve=False)
+                    source.check_unchanged()
+            except InputRefused as problem:
+                yield _PROBLEM, problem_text(problem)
+                return
+            yield from pairs
+
+    def judge(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
+        """Of each reference what becomes of it; of each place who refers to whom."""
+        if key.startswith(_URI):
+            for reference in arriving_references(values):
+                if reference.outcome != "resolves":
+                    yield _LINE, json.dumps({"reference": reference}).encode()
+        elif key.startswith(_PLACE):
+            holding = set()
+            for value in values:
+                file = value[1:]
+                if value.startswith(_HOLDS):
+                    holding.add(file)
+                    continue
+                for other in sorted(holding - {file}):
+                    yield SEPARATOR.join((_EDGE + file, other)), b""
+        else:
+            yield from ((key, value) for value in values)
+
+    def gather(self, key: bytes, values: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
+        if key == _PROBLEM:
+            for value in values:
+                self.task.find(text_problem(value))
+        elif key == _LINE:
+            yield from ((None, value) for value in values)
+        else:
+            file, other = map(json.loads, key[1:].split(SEPARATOR))
+            yield None, json.dumps({"file": file, "refers_to": other}).encode()
+
+
+class _FileReferences(DepartingReferences):
+    """Sends, too, which file has a full record, or refers to one, of a URI and second."""
+
+    def _send(self, uri: bytes, entry: Full | Revisit) -> None:
+        super()._send(uri, entry)
+        is_full = isinstance(entry, Full)
+        if entry.second is None or (isinstance(entry, Revisit) and entry.uri is None):
+            return
+        place = (sortable(entry.second), sortable(uri.decode("utf-8", "surrogateescape")))
+        name = json.dumps(self._name.decode("utf-8", "surrogateescape")).encode()
+        self._pairs.append(
+            (_PLACE + SEPARATOR.join(place), (_HOLDS if is_full else _REFERS) + name)
+        )
+
+
+def _sha256(source: Source) -> str:
+    state = hashlib.sha256()
+    for piece in source.pieces(0, source.size):
+        state.update(piece)
+    return state.hexdigest()
+
+
+if __name__ == "__main__":
+    CopyLookJob.run()

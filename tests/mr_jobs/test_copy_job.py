@@ -1,0 +1,206 @@
+"""The second copy comes to be as `pinakes commit-copy` makes it; refused, it stays as it is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from killing import dies, tree
+from warc_sets import ArchiveFile, Rec, plan, refs, write_set
+
+from pinakes.cli import main
+
+LATER = "2020-02-02T00:00:00Z"
+BODY = bytes(range(256)) * 8
+STRIDE = 9
+"""Of the steps of a run every so many is one to be killed at; prime to what repeats."""
+
+
+@dataclass
+class Copy:
+    """A validated set, its second copy, and the receipt."""
+
+    source: Path
+    target: Path
+    receipt: Path
+
+    def call(self, *verb: str) -> int:
+        words = [str(self.source), str(self.target), "--receipt", str(self.receipt)]
+        return main([*(verb or ("job", "commit_copy")), *words])
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    """Three files: b and c refer to a; one lies in a folder; one stays as it is."""
+    files = [
+        ArchiveFile("b", [Rec(uri="http://b/", body=BODY)]),
+        ArchiveFile("a", [Rec(uri="http://a/", body=BODY, date=LATER)]),
+        ArchiveFile("sub/c", [Rec(uri="http://c/", body=BODY, date=LATER)], "plain"),
+    ]
+    before, after = tmp_path / "before", tmp_path / "after"
+    (before / "sub").mkdir(parents=True)
+    paths = write_set(before, files)
+    assert refs(paths, plan(paths), after).records == 2
+    (after / "sub").mkdir()
+    (after / "c.warc").rename(after / "sub" / "c.warc")
+    shutil.copytree(before, tmp_path / "copy")
+    receipt = tmp_path / "receipt.json"
+    assert main(["validate", str(before), str(after), "--receipt", str(receipt)]) == 0
+    return Copy(after, tmp_path / "copy", receipt)
+
+
+def test_it_comes_to_be_as_the_verb_makes_it(
+    copy: Copy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_verb = Copy(copy.source, tmp_path / "by-verb", copy.receipt)
+    shutil.copytree(copy.target, by_verb.target)
+    capsys.readouterr()
+    assert by_verb.call("--json", "commit-copy") == 0
+    wanted = capsys.readouterr().out
+    assert copy.call() == 0
+    assert capsys.readouterr().out == wanted
+    assert tree(copy.target) == tree(by_verb.target)
+    assert copy.call() == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {line["state"] for line in told} == {"done"}
+    assert tree(copy.target) == tree(by_verb.target)
+
+
+def change(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def edit_receipt(copy: Copy, act: Callable[[dict], None]) -> None:
+    value = json.loads(copy.receipt.read_text())
+    act(value)
+    copy.receipt.write_text(json.dumps(value))
+
+
+def forget(copy: Copy, name: str) -> None:
+    files = json.loads(copy.receipt.read_text())["files"]
+    files = [entry for entry in files if entry["name"] != name]
+    edit_receipt(copy, lambda value: value.update(files=files))
+
+
+def dangling(copy: Copy) -> None:
+    for folder in (copy.source, copy.target):
+        (folder / "b.warc.gz").unlink()
+    forget(copy, "b.warc.gz")
+
+
+def swapped(copy: Copy) -> None:
+    """A hand-made receipt, by which a file would take another's old name."""
+
+    def act(value: dict) -> None:
+        for entry, name in zip(value["files"], ("b.warc.gz", "a.warc.gz"), strict=False):
+            entry["before"]["name"] = name
+
+    edit_receipt(copy, act)
+
+
+REFUSED: dict[str, tuple[Callable[[Copy], None], int]] = {
+    "the verdict is fail": (lambda c: edit_receipt(c, lambda v: v.update(verdict="fail")), 3),
+    "SRC changed": (lambda c: change(c.source / "a.warc.gz"), 3),
+    "SRC lacks a file": (lambda c: (c.source / "a.warc.gz").unlink(), 3),
+    "DST differs": (lambda c: change(c.target / "a.warc.gz"), 3),
+    "DST differs in a file that stays": (lambda c: change(c.target / "b.warc.gz"), 3),
+    "DST lacks a file": (lambda c: (c.target / "sub" / "c.warc").unlink(), 3),
+    "a reference would dangle": (dangling, 3),
+    "a file would take another's name": (swapped, 3),
+    "the receipt names no file": (lambda c: edit_receipt(c, lambda v: v.update(files=[])), 3),
+    "there is no receipt": (lambda c: c.receipt.unlink(), 2),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_and_nothing_changed(name: str, copy: Copy) -> None:
+    act, code = REFUSED[name]
+    act(copy)
+    old = tree(copy.target)
+    assert copy.call() == code
+    assert tree(copy.target) == old
+
+
+def test_originals_that_dst_holds_beside_the_set(copy: Copy) -> None:
+    (copy.source / "b.warc.gz").unlink()
+    forget(copy, "b.warc.gz")
+    assert copy.call() == 0
+
+
+def old_moved_away(copy: Copy) -> None:
+    """Stopped between the two renames of a file, on another day."""
+    (copy.target / "superseded-2020-01-01").mkdir()
+    (copy.target / "a.warc.gz").rename(copy.target / "superseded-2020-01-01" / "a.warc.gz")
+
+
+def new_in_place(copy: Copy) -> None:
+    """Stopped behind them."""
+    old_moved_away(copy)
+    shutil.copy(copy.source / "a.warc.gz", copy.target)
+
+
+def both_there(copy: Copy) -> None:
+    """A rename that was broken off: on a disk it is a link, and then an unlink."""
+    (copy.target / "superseded-2020-01-01").mkdir()
+    shutil.copy(copy.target / "a.warc.gz", copy.target / "superseded-2020-01-01")
+
+
+@pytest.mark.parametrize("act", [old_moved_away, new_in_place, both_there])
+def test_stopped_anywhere_the_same_call_goes_on(act: Callable[[Copy], None], copy: Copy) -> None:
+    new, old = tree(copy.source), (copy.target / "a.warc.gz").read_bytes()
+    act(copy)
+    assert copy.call() == 0
+    now = tree(copy.target)
+    assert {name: now[name] for name in new} == new
+    assert old in [data for name, data in now.items() if name.startswith("superseded-")]
+
+
+def test_a_compressed_file_may_take_a_plain_ones_place(tmp_path: Path) -> None:
+    from warc_sets import member
+
+    for folder, name, data in (
+        ("before", "a.warc", Rec().raw(1)),
+        ("after", "a.warc.gz", member(Rec().raw(1))),
+        ("copy", "a.warc", Rec().raw(1)),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(data)
+    receipt = tmp_path / "receipt.json"
+    words = [str(tmp_path / "before"), str(tmp_path / "after"), "--receipt", str(receipt)]
+    assert main(["validate", *words]) == 0
+    copy = Copy(tmp_path / "after", tmp_path / "copy", receipt)
+    assert copy.call() == 0
+    now = tree(copy.target)
+    assert now.pop("a.warc.gz") == member(Rec().raw(1))
+    [(kept, data)] = now.items()
+    assert (kept.rpartition("/")[2], data) == ("a.warc", Rec().raw(1))
+
+
+@pytest.mark.slow
+def test_killed_at_any_step_nothing_is_lost_and_the_same_call_goes_on(
+    copy: Copy, tmp_path: Path
+) -> None:
+    new, old, folder = tree(copy.source), tree(copy.target), tmp_path / "killed"
+    words = ["job", "commit_copy", copy.source, folder, "--receipt", copy.receipt]
+    step, deaths = 0, 0
+    while True:
+        shutil.copytree(copy.target, folder)
+        if not dies(words, folder, step):
+            break
+        deaths += 1
+        left = tree(folder)
+        assert {*old.values()} <= {*left.values()}
+        assert Copy(copy.source, folder, copy.receipt).call() == 0
+        now = tree(folder)
+        assert {name: now[name] for name in new} == new
+        assert {*old.values()} <= {*now.values()}
+        assert not any(name.startswith(".landing") for name in now)
+        shutil.rmtree(folder)
+        step += STRIDE
+    assert deaths > 5
