@@ -52,8 +52,9 @@ tools: dev
 	@.ci/system-packages
 	PYTHONPATH=. $(PYTHON) -m bench.peers install
 
+# Spark, 300 MB, for one Python only.
 .PHONY: test
-test: tools ## the fast tests on the other Pythons found, then all tests, with coverage
+test: tools dev-spark ## the fast tests on the other Pythons found, then all tests, with coverage
 	@failed=
 	for version in $(OTHER_PYTHONS); do
 	    $(MAKE) --no-print-directory test-$$version || failed="$$failed $$version"

@@ -1,7 +1,7 @@
 """Thin mrjob and Spark jobs: decode a line, call a pure function, encode, count.
 
-Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; of what is in it
-only some jobs and what they run in are built.
+Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`, for a study
+`spark`; of what is in it only some jobs and what they run in are built.
 
 - `manifest`, `resolve_collisions`, `flag_duplicates`, `validate`, `convert_arc`, `restore`: jobs;
   each runs by itself, too: `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
@@ -15,6 +15,10 @@ only some jobs and what they run in are built.
 - `given`: what the operator gives; `writing_job`: files that tasks write, and the driver renames
 - `archive_job`: what they share; `heartbeat`: how a task says that it is alive; `problems`: what is
   wrong, as a line
+- `study`, `study_…`: `pinakes study`, on Spark: its figures (`study`, `study_crawls`, as values
+  `study_figures`), of which files (`study_inputs`), as plots, a page, a folder of both
+- `index_…`: the table `ccindex` that it reads: columns, cells, what tasks do, the DataFrame
+- `spark_session`, `spark_extra`: Spark here or on YARN; what the extra `spark` brings
 - `places`: where a file lies that is told of by its name
 - `running`: one job from its inputs to its report; `listing`: those inputs, as lists for its
   tasks; `packing`: gigabytes a map

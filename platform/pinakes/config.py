@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -307,6 +308,22 @@ def user_folder(kind: str, environment: Mapping[str, str] | None = None) -> Path
     default = {"data": ".local/share", "cache": ".cache"}[kind]
     given = Path(environment.get(f"XDG_{kind.upper()}_HOME", ""))
     return (given if given.is_absolute() else Path.home() / default) / "pinakes"
+
+
+@contextmanager
+def exported(variables: Mapping[str, str]) -> Iterator[None]:
+    """Have these in the environment of this process: for what takes its settings from nowhere
+    else.  Not for several threads."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _read_file(path: Path) -> dict[str, object]:

@@ -1,0 +1,186 @@
+"""One row of `ccindex` out of one row of a sidecar; pure.
+
+A record that a run of ours has made a revisit is told as it landed: its offset and length
+alone are those of today.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+from uuid import UUID
+
+from pinakes.catalog.generation_rows import is_replaced
+from pinakes.catalog.sidecar import SidecarRow
+from pinakes.dedupe.stored_lines import landed_line
+from pinakes.hbase_schema.capture_keys import decode_capture_key
+from pinakes.hbase_schema.text import printable_urlkey
+from pinakes.index.eligibility import TRUNCATED
+from pinakes.index.manifest import ManifestLine
+from pinakes.index.urlkey import urlkey
+from pinakes.mr_jobs.index_columns import COLUMNS
+from pinakes.mr_jobs.index_hosts import Host, Url, describe_host, split_url
+from pinakes.warc.dates import parse_date
+from pinakes.warc.digest import parse_digest
+
+_TASK_CAPTURES = 500_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedFile:
+    """An archive file: its identity, where it belongs, and what it is stored as now."""
+
+    archive_file: str
+    crawl: str
+    collection: str
+    stored: str
+    captures: int
+
+
+def pack_captures(
+    files: Sequence[IndexedFile], *, processes: int, task_captures: int = _TASK_CAPTURES
+) -> Iterator[list[IndexedFile]]:
+    """Files in packs of about so many captures, or of fewer where processes would idle."""
+    room = min(task_captures, sum(file.captures for file in files) // max(processes, 1) + 1)
+    pack: list[IndexedFile] = []
+    held = 0
+    for file in files:
+        if pack and held + file.captures > room:
+            yield pack
+            pack, held = [], 0
+        pack.append(file)
+        held += file.captures
+    if pack:
+        yield pack
+
+
+class _Capture(NamedTuple):
+    """What the cells of one row are made from."""
+
+    file: IndexedFile
+    row: SidecarRow
+    line: ManifestLine
+    url: Url
+
+    @property
+    def host(self) -> Host:
+        return describe_host(self.url.host)
+
+
+Cell = Callable[[_Capture], object]
+
+
+def index_rows(
+    rows: Iterable[SidecarRow], file: IndexedFile, columns: Sequence[str]
+) -> Iterable[tuple[object, ...]]:
+    """The cells of these columns, a tuple for each capture among the records of a file."""
+    cells = [_CELLS[name] for name in columns]
+    for row in rows:
+        line = landed_line(row, file.archive_file)
+        if line is not None:
+            capture = _Capture(file, row, line, split_url(line.target_uri))
+            yield tuple(cell(capture) for cell in cells)
+
+
+def takes_part(line: ManifestLine, row: SidecarRow) -> bool:
+    """Whether a capture can be a duplicate: by `eligibility`, and a response as it landed."""
+    return line.type is None and line.skip is None and row.sha256 is not None
+
+
+def text(value: str | None) -> str | None:
+    """Text that any table holds: a byte that is no UTF-8 as `%XX`, as URIs have it."""
+    if value is None or value.isascii():
+        return value
+    return "".join(f"%{ord(c) - 0xDC00:02X}" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in value)
+
+
+def _surtkey(capture: _Capture) -> str:
+    if capture.row.row_key is not None:
+        return decode_capture_key(capture.row.row_key).urlkey
+    return printable_urlkey(urlkey(capture.line.target_uri)).decode("ascii")
+
+
+def _media_type(capture: _Capture) -> str | None:
+    return "warc/revisit" if capture.line.type == "revisit" else text(capture.row.media_type)
+
+
+def _digest(capture: _Capture) -> str | None:
+    """SHA-1 in Base32, without a label: of the stored body, or as a revisit declares it."""
+    digest = capture.row.sha1
+    if digest is None and capture.row.declared is not None:
+        declared = parse_digest(capture.row.declared)
+        digest = declared.value if declared and declared.algorithm == "sha1" else None
+    return base64.b32encode(digest).decode("ascii") if digest is not None else None
+
+
+def _record_uuid(capture: _Capture) -> bytes | None:
+    try:
+        return UUID((capture.row.record_id or "").strip("<>")).bytes
+    except ValueError:
+        return None
+
+
+def _subset(capture: _Capture) -> str:
+    if capture.url.path == "/robots.txt":
+        return "robotstxt"
+    is_whole = capture.line.type != "revisit" and capture.line.status in (None, 200)
+    return "warc" if is_whole else "crawldiagnostics"
+
+
+def _nothing(capture: _Capture) -> None:
+    """Nobody has told us yet."""
+
+
+_CELLS: MappingProxyType[str, Cell] = MappingProxyType(
+    {
+        "url_surtkey": _surtkey,
+        "url": lambda c: text(c.line.target_uri),
+        "url_host_name": lambda c: text(c.url.host),
+        "url_host_tld": lambda c: text(c.host.parts[0]),
+        "url_host_2nd_last_part": lambda c: text(c.host.parts[1]),
+        "url_host_3rd_last_part": lambda c: text(c.host.parts[2]),
+        "url_host_4th_last_part": lambda c: text(c.host.parts[3]),
+        "url_host_5th_last_part": lambda c: text(c.host.parts[4]),
+        "url_host_registry_suffix": lambda c: text(c.host.registry_suffix),
+        "url_host_registered_domain": lambda c: text(c.host.registered_domain),
+        "url_host_private_suffix": lambda c: text(c.host.private_suffix),
+        "url_host_private_domain": lambda c: text(c.host.private_domain),
+        "url_host_name_reversed": lambda c: text(c.host.reversed),
+        "url_protocol": lambda c: text(c.url.protocol),
+        "url_port": lambda c: c.url.port,
+        "url_path": lambda c: text(c.url.path),
+        "url_query": lambda c: text(c.url.query),
+        "fetch_time": lambda c: parse_date(c.line.date),
+        "fetch_status": lambda c: c.line.status,
+        "fetch_redirect": _nothing,
+        "content_digest": _digest,
+        "content_mime_type": _media_type,
+        "content_mime_detected": _nothing,
+        "content_charset": _nothing,
+        "content_languages": _nothing,
+        "content_truncated": lambda c: "unspecified" if c.line.skip == TRUNCATED else None,
+        "warc_record_id": _record_uuid,
+        "warc_filename": lambda c: text(c.file.stored),
+        "warc_record_offset": lambda c: c.row.offset,
+        "warc_record_length": lambda c: c.row.length,
+        "warc_segment": _nothing,
+        "crawl": lambda c: c.file.crawl,
+        "subset": _subset,
+        "collection": lambda c: c.file.collection,
+        "archive_file": lambda c: text(c.file.archive_file),
+        "record_ordinal": lambda c: c.row.ordinal,
+        "record_type": lambda c: c.line.type or "response",
+        "payload_size": lambda c: c.row.payload_size,
+        "content_sha256": lambda c: c.row.sha256.hex() if c.row.sha256 is not None else None,
+        "content_dechunked_sha256": lambda c: (
+            c.row.dechunked_sha256.hex() if c.row.dechunked_sha256 is not None else None
+        ),
+        "skip": lambda c: c.line.skip,
+        "is_replaced": lambda c: is_replaced(c.row),
+        "takes_part": lambda c: takes_part(c.line, c.row),
+    }
+)
+assert set(_CELLS) == set(COLUMNS)

@@ -1,0 +1,42 @@
+"""What a task does to make rows of `ccindex`: read the sidecars of some files.
+
+Apart from `index_table`, for hosts that have Spark and none of the extra `spark`.  Sidecars
+are read with our own reader, and not by Spark's: that one takes no name that begins with `_`
+or has a `*` in it, and knows nothing of versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.config import load_configuration
+from pinakes.errors import PinakesError
+from pinakes.mr_jobs.index_row import IndexedFile, index_rows
+from pinakes.profile import open_archive
+
+FAILED = "pinakes: "
+"""What precedes our own words in the error of a task."""
+
+
+def read_packs(
+    packs: Iterable[Sequence[IndexedFile]], *, settings: Mapping[str, str], columns: Sequence[str]
+) -> Iterator[tuple[object, ...]]:
+    """The cells of each capture of these files; `settings` open the store as the driver does."""
+    configuration = load_configuration(options=settings, environment={}, folder=Path("/"))
+    with open_archive(configuration) as archive:
+        for pack in packs:
+            for file in pack:
+                yield from index_rows(_sidecar_rows(archive, file), file, columns)
+
+
+def _sidecar_rows(archive: ArchiveReader, file: IndexedFile) -> Iterator[SidecarRow]:
+    name = sidecar_name(file.stored)
+    try:
+        with archive.open(name) as sidecar:
+            yield from read_sidecar(sidecar)
+    except PinakesError as error:
+        # An error comes to the driver as the text of its traceback.
+        raise RuntimeError(f"{FAILED}{name}: {error.message}") from error

@@ -1,0 +1,54 @@
+"""A study in a folder: a CSV for each table, a PNG for each plot, a page of both.
+
+crawls.csv scopes.csv by_host.csv by_media_type.csv by_size.csv by_time.csv left_out.csv
+crawls.png scopes.png by_host.png by_media_type.png by_size.png by_time.png
+study.html  study.json
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pinakes.mr_jobs.study_figures import Study
+from pinakes.mr_jobs.study_page import study_page
+from pinakes.mr_jobs.study_plots import LIGHT, drawn
+
+
+def write_study(study: Study, folder: Path) -> None:
+    """Write all of it, each file aside first; files of these names are replaced."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = study.as_json()
+    tables: dict[str, list[Mapping[str, object]]] = {
+        "crawls": content["crawls"],
+        "scopes": content["scopes"],
+        **{f"by_{name}": content[name] for name in study.tables},
+        "left_out": [{"reason": why, "captures": n} for why, n in content["left_out"].items()],
+    }
+    for name, rows in tables.items():
+        _write(folder / f"{name}.csv", _csv(rows).encode("utf-8"))
+    for plot, png in drawn(study, LIGHT):
+        _write(folder / f"{plot.name}.png", png)
+    _write(folder / "study.json", json.dumps(content, indent=1).encode("ascii"))
+    _write(folder / "study.html", study_page(study).encode("utf-8"))
+
+
+def _csv(rows: Iterable[Mapping[str, object]]) -> str:
+    """RFC 4180; a line of names first, and nothing where a value is not known."""
+    out = io.StringIO(newline="")
+    writer = None
+    for row in rows:
+        if writer is None:
+            writer = csv.DictWriter(out, list(row))
+            writer.writeheader()
+        writer.writerow(row)
+    return out.getvalue()
+
+
+def _write(path: Path, content: bytes) -> None:
+    aside = path.with_name(f".{path.name}.pinakes-part")
+    aside.write_bytes(content)
+    aside.replace(path)

@@ -1,0 +1,165 @@
+"""A study by Spark comes to what plain Python comes to, figure by figure."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from study_scene import CRAWLS, OTHER, caller, captures_of, crawl_lines, land, tables
+from warc_sets import ArchiveFile, Rec, write_set
+
+from pinakes.cli import main
+from pinakes.mr_jobs.study_figures import COUNTS, CrawlFigures, Share, Study
+from pinakes.mr_jobs.study_page import study_page
+
+pytest.importorskip("pyspark", reason="the extra spark is not here: make dev-spark")
+pytestmark = pytest.mark.slow
+# Little to compute: compiling it well would take longer.
+QUICK = ("--conf", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
+MASTER = ("--master", "local[2]", *QUICK)
+# Five captures of four URLs with three bodies; then four of four, two bodies new.
+BY_HAND = {
+    "one": (2018, [("1", "a"), ("2", "a"), ("3", "b"), ("4", "c"), ("4", "c")]),
+    "two": (2019, [("1", "a"), ("2", "d"), ("5", "d"), ("6", "e")]),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six crawls of three collections; one collection is deduplicated already."""
+    folder = tmp_path_factory.mktemp("study")
+    call = caller("--store", str(folder / "store"))
+    call("init")
+    land(folder, call)
+    for crawl, (year, pages) in BY_HAND.items():
+        recs = [
+            Rec(uri=f"http://a.org/{url}", date=f"{year}-01-01T00:00:0{n}Z", body=text.encode())
+            for n, (url, text) in enumerate(pages)
+        ]
+        [path] = write_set(folder / crawl, [ArchiveFile(crawl, recs)])
+        call("ingest", "--crawl", crawl, "--collection", "by-hand", str(path))
+    call("dedupe", CRAWLS[0][0], "--min-saving-bytes", "none", "--min-file-saving", "0")
+    return folder / "store"
+
+
+@pytest.fixture(scope="module")
+def out(store: Path) -> Path:
+    """The folder of a study of all of it."""
+    folder = store.parent / "out"
+    command = ["-q", "study", "--store", str(store), *MASTER, "--all", "-o", str(folder)]
+    assert main(command) == 0
+    return folder
+
+
+def test_every_figure_is_that_of_the_plainest_program(store: Path, out: Path) -> None:
+    captures = captures_of(settings={"store": str(store)})
+    assert {c.row.copy_number or 1 for c in captures} >= {1, 2}
+    assert any(c.row.dechunked_sha256 for c in captures)
+    found = json.loads((out / "study.json").read_text())
+    left_out = found.pop("left_out")
+    assert left_out == {"resource": 8, "revisit": 16, "status": 9 + 4 * 2 * 21 - len(captures)}
+    assert found == {"crawls": crawl_lines(captures), **tables(captures)}
+
+
+def test_the_papers_columns_on_two_crawls_by_hand(out: Path) -> None:
+    columns = ("crawl", "captures", "urls", "duplicates_percent")
+    last = ("of_last_percent", "persistent_percent")
+    lines = json.loads((out / "study.json").read_text())["crawls"]
+    found = [[line[name] for name in (*columns, *last)] for line in lines]
+    assert found[:2] == [["one", 5, 4, 40.0, None, None], ["two", 4, 4, 25.0, 25.0, 50.0]]
+
+
+def test_the_folder_holds_each_table_and_plot(out: Path) -> None:
+    found = json.loads((out / "study.json").read_text())
+    for name in ("crawls", "scopes", "by_host", "by_media_type", "by_size", "by_time"):
+        with (out / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        told = found[name.removeprefix("by_")]
+        assert [{k: "" if v is None else str(v) for k, v in line.items()} for line in told] == rows
+        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    page = (out / "study.html").read_text("utf-8")
+    assert all(crawl in page for crawl, _, _ in (*CRAWLS, OTHER))
+    assert re.findall(r"""(?:src|href|srcset)=["'](?!data:|#)""", page) == []
+
+
+def test_hostile_names_are_shown_as_what_they_are() -> None:
+    counts = dict.fromkeys(COUNTS, 7)
+    names = ["<script>alert(1)</script>", "$x_1$", "\u202egnp.exe", "a" * 500, "文\x00\ud7ff"]
+    shares = [Share(name=name, **counts) for name in names]
+    crawl = CrawlFigures(
+        crawl="<b>", collection="c", mean_time=None, captures=0, urls=0, contents=0,
+        body_bytes=0, duplicate_bytes=0,
+    )  # fmt: skip
+    groups = {"host": shares, "media_type": shares, "size": shares, "time": shares}
+    page = study_page(Study(crawls=[crawl], scopes=shares, tables=groups, left_out={"<i>": 1}))
+    assert "&lt;script&gt;alert(1)" in page
+    assert [tag for tag in ("<script", "<b>", "<i>") if tag in page] == []
+    nothing = study_page(Study())
+    assert "<figure>" not in nothing
+
+
+QUERY = """
+SELECT url_host_registered_domain AS domain, COUNT(*) AS n, SUM(warc_record_length) AS bytes,
+  COUNT(DISTINCT content_digest) AS digests, MIN(fetch_time) AS first
+FROM ccindex WHERE crawl = 'c2020' AND subset = 'warc' AND url_host_tld IN ('org', 'uk')
+GROUP BY url_host_registered_domain ORDER BY domain
+"""
+
+
+def test_common_crawls_queries_run(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    command = ["-q", "--json", "study", "--store", str(store), *MASTER, "c2020", "--sql", QUERY]
+    assert main(command) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["domain"] for row in rows] == ["b.co.uk", "example.org"]
+    captures = captures_of(settings={"store": str(store)})
+    for row in rows:
+        mine = [
+            c.row
+            for c in captures
+            if c.crawl == "c2020"
+            and f"{row['domain']}/" in (c.row.target_uri or "")
+            and c.row.status == 200
+        ]
+        # The resources, all alike, take no part in a study.
+        resources = 2 if row["domain"] == "example.org" else 0
+        assert row["n"] == len(mine) + resources
+        assert row["digests"] == len({c.sha1 for c in mine}) + bool(resources)
+        assert row["bytes"] > sum(c.length for c in mine) - 1
+        dates = [(c.date or "").rstrip("Z") for c in mine] + ["2020-01-01T00:00:00"] * resources
+        assert row["first"] == min(dates)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--all", "c2020"], "name crawls, or --all"),
+        (["nowhere"], "there is no crawl nowhere"),
+        (["--all", "--master", "mesos://x"], "should be yarn or local"),
+        (["--all", "--conf", "executor.memory=1g"], "spark.NAME=VALUE"),
+    ],
+)
+def test_calls_that_cannot_work(
+    store: Path, words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["study", "--store", str(store), *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_sidecar_that_is_not_there_ends_the_study(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = caller("--store", str(tmp_path / "store"))
+    call("init")
+    [path] = write_set(tmp_path / "in", [ArchiveFile("a", [Rec()])])
+    call("ingest", "--crawl", "one", str(path))
+    [sidecar] = (tmp_path / "store").rglob("*.sidecar.parquet")
+    sidecar.unlink()
+    capsys.readouterr()
+    assert main(["study", "--store", str(tmp_path / "store"), *MASTER, "one"]) == 4
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "one/a.warc.gz.sidecar.parquet" in told.err

@@ -1,0 +1,63 @@
+"""A study on real YARN, whose tasks know nothing of this environment but what is sent along."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+import pytest
+from study_scene import caller, captures_of, crawl_lines, land, tables
+
+from pinakes.archive_store.hdfs_calls import HdfsCalls
+from pinakes.cli import main
+from pinakes.config import load_configuration
+from pinakes.profile import hdfs_connection
+
+if TYPE_CHECKING:
+    from shared_cluster import RunningCluster
+
+pytest.importorskip("pyspark", reason="the extra spark is not here: make dev-spark")
+
+QUICK = "-XX:TieredStopAtLevel=1"
+SMALL = {
+    "spark.driver.extraJavaOptions": QUICK,
+    "spark.executor.extraJavaOptions": QUICK,
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.instances": "1",
+    "spark.executor.memory": "512m",
+    "spark.yarn.am.memory": "512m",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
+@pytest.fixture
+def settings(cluster: RunningCluster, tmp_path: Path) -> Iterator[Path]:
+    """A pinakes.toml for a store of its own, with crawls in it."""
+    values = cluster.settings(f"study{token_hex(4)}")
+    # One environment for all runs of the tests: it is named by what is in it.
+    values["job_folder"] = f"{values['hdfs'].rpartition('/')[0]}/test-jobs"
+    file = tmp_path / "pinakes.toml"
+    file.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
+    call = caller("--config", str(file))
+    call("init")
+    land(tmp_path, call, count=6, files=1)
+    yield file
+    connection = hdfs_connection(load_configuration(file, environment={}))
+    with closing(HdfsCalls(connection)) as calls:
+        calls.ask("", lambda client: client.delete(connection.folder, True))
+
+
+def test_a_study_on_yarn(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    captures = captures_of(file=settings)
+    capsys.readouterr()
+    conf = [word for name, value in SMALL.items() for word in ("--conf", f"{name}={value}")]
+    call = ["-q", "--json", "--config", str(settings), "study", "--all"]
+    assert main([*call, "--master", "yarn", *conf]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found.pop("left_out")
+    assert found == {"crawls": crawl_lines(captures), **tables(captures)}
