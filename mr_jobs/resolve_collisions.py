@@ -19,8 +19,8 @@ from zlib import crc32
 
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.bodies import ArchiveBodies
-from pinakes.dedupe.counting import ResolveCount
-from pinakes.dedupe.resolve import capture_of, takes_part
+from pinakes.dedupe.counting import ResolveCount, capture_of
+from pinakes.dedupe.resolve import takes_part
 from pinakes.dedupe.travelling_bodies import Arrival, number_arrivals
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes

@@ -102,7 +102,7 @@ def test_statistics(folder: Path) -> None:
     process = stats.pop("process")
     assert stats == {
         "records": 10, "clusters": 2, "contents": 2, "duplicates": 8,
-        "compared_bytes": 7 * len(PAGE) + len(OTHER), "skipped": {"empty": 2},
+        "compared_bytes": 7 * len(PAGE) + len(OTHER), "believed": 0, "skipped": {"empty": 2},
         "collisions": [], "unreadable": [], "compare": "bytes",
     }  # fmt: skip
     assert (process["originals"], process["duplicates"]) == (3, 7)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from contextlib import nullcontext
+from dataclasses import asdict
 from functools import partial
 
 from pinakes import __version__
@@ -21,6 +21,7 @@ from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console
 from pinakes.cli.plan_text import format_plan
 from pinakes.cli.progress import Progress, SilentProgress
+from pinakes.cli.trust_options import add_trust, trust_of
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.collection import Collection
 from pinakes.dedupe.old_generations import Dropped, drop_old_generations
@@ -48,10 +49,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--all", action="store_true", help="all crawls of the collection")
     parser.add_argument(
         "--compare",
-        choices=("bytes", "none"),
+        choices=("bytes", "sha256", "none"),
         default="bytes",
-        help="compare payloads byte for byte, or take equal SHA-256 for equal (default: bytes)",
+        help="compare payloads byte for byte; or take equal SHA-256 for equal, but compare bytes "
+        "where SHA-1 disagrees, and of a sample; or read nothing (default: bytes)",
     )
+    add_trust(parser)
     parser.add_argument(
         "--plan", action="store_true", help="forecast what would be saved; write nothing"
     )
@@ -161,6 +164,7 @@ def _request(
     arguments: argparse.Namespace, configuration: Configuration, stores: Stores
 ) -> DedupeRequest:
     collection = configuration.collection
+    trust = trust_of(arguments)
     if arguments.crawl is not None:
         crawl = read_crawl(stores.rows, arguments.crawl)
         if crawl is None:
@@ -169,7 +173,9 @@ def _request(
     return DedupeRequest(
         collection=collection,
         crawl=arguments.crawl,
-        compare=arguments.compare == "bytes",
+        compare=arguments.compare != "none",
+        sample_bytes=trust.sample if trust is not None else None,
+        seed=trust.seed if trust is not None else "",
         min_saving_bytes=configuration.min_saving_bytes,
         min_file_saving=configuration.min_file_saving,
         max_extra_bytes=configuration.max_extra_bytes,

@@ -20,6 +20,7 @@ from pinakes.cli.manifest_lines import (
 from pinakes.cli.output import Console
 from pinakes.cli.process import describe_decisions
 from pinakes.cli.refs import add_locations, open_files
+from pinakes.cli.trust_options import add_trust, trust_of
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.bodies import ArchiveBodies
 from pinakes.dedupe.counting import Collision, ProcessCount, ResolveCount
@@ -38,10 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_manifest(parser)
     parser.add_argument(
         "--compare",
-        choices=("bytes", "none"),
+        choices=("bytes", "sha256", "none"),
         default="bytes",
-        help="none: trust the digests, which must be sha256 or sha512 (bytes)",
+        help="sha256: read bodies only of other digests, of a sample, and where the second digest "
+        "disagrees; none: read nothing, digests must be sha256 or sha512 (bytes)",
     )
+    add_trust(parser)
     parser.add_argument(
         "--process", action="store_true", help="find copy numbers and originals as well"
     )
@@ -62,7 +65,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         manifest = ManifestInput(arguments.manifest, console, progress)
         complete = ForeignLines(files, now=datetime.now(timezone.utc), space=space)
         lines = resolve_lines(
-            complete.completed(manifest), _bodies(arguments, files), count=count, space=space
+            complete.completed(manifest),
+            _bodies(arguments, files),
+            count=count,
+            trust=trust_of(arguments),
+            space=space,
         )
         if arguments.process:
             lines = process_lines(
@@ -86,7 +93,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _bodies(arguments: argparse.Namespace, files: ArchiveFiles) -> ArchiveBodies | None:
-    return ArchiveBodies(files) if arguments.compare == "bytes" else None
+    return ArchiveBodies(files) if arguments.compare != "none" else None
 
 
 def _sorted(lines: Iterator[ManifestLine], space: SortSpace) -> Iterator[ManifestLine]:
@@ -102,6 +109,7 @@ def _describe(count: ResolveCount, compare: str, console: Console) -> None:
         console.say(
             f"{count.records:,} records, {count.clusters:,} digests, {count.contents:,} contents, "
             f"{count.compared_bytes:,} bytes compared"
+            + (f", {count.believed:,} records by their digests" if count.believed else "")
         )
     name_collisions(count.collisions, console, where="--stats FILE.json names them all")
 

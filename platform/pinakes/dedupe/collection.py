@@ -23,6 +23,7 @@ from .resolve import resolve_lines
 from .stored_files import StoredFiles
 from .stored_lines import stored_line
 from .survey import Survey, survey_captures
+from .trust import Trust
 
 STORED = "stored"
 _NOW = 1 << 62
@@ -145,16 +146,18 @@ class Collection:
         decisions: Decisions,
         *,
         compare: bool = True,
+        trust: Trust | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Iterator[ManifestLine]:
         """Every capture with its decision, by file and offset.
 
-        Without `compare`, equal SHA-256 digests are taken for equal bodies.  `advance` is
+        Without `compare`, equal SHA-256 digests are taken for equal bodies; with `trust` they
+        are where it believes them, and bodies are read elsewhere.  `advance` is
         told of each file read, and by 0 of each body: comparing may take hours.
         """
         bodies = _ToldOf(ArchiveBodies(files), advance) if compare else None
         resolved = resolve_lines(
-            self.lines(advance), bodies, count=decisions.resolved, space=self._space
+            self.lines(advance), bodies, count=decisions.resolved, trust=trust, space=self._space
         )
         return process_lines(resolved, count=decisions.processed, space=self._space)
 

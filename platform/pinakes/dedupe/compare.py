@@ -32,12 +32,13 @@ class UnreadableBody(Exception):
 class Representative:
     """The body that others of its digest are compared with.
 
-    `body` is None where it is larger than `KEPT_BODY_BYTES`.
+    `body` is None where it is larger than `KEPT_BODY_BYTES`, or not `is_read` yet.
     """
 
     line: ManifestLine
     body: bytes | None
     compared_bytes: int = 0
+    is_read: bool = True
 
     def equals(self, line: ManifestLine, bodies: BodyReader) -> bool:
         """Whether this line's body is the representative's.
@@ -48,9 +49,11 @@ class Representative:
         known, size = self.line.size, line.size
         if known is not None and size is not None and known != size:
             return False
+        if not self.is_read:
+            self.body, self.is_read = represent(self.line, bodies).body, True
         if self.body is None:
             return _equal_streams(
-                self._counted(_read_body(line, bodies)), _read_body(self.line, bodies)
+                self._counted(read_body(line, bodies)), read_body(self.line, bodies)
             )
         try:
             return self._equals_kept(self.body, bodies.open_body(line))
@@ -92,7 +95,7 @@ def represent(line: ManifestLine, bodies: BodyReader) -> Representative:
     return Representative(line, b"".join(parts))
 
 
-def _read_body(line: ManifestLine, bodies: BodyReader) -> Iterator[bytes]:
+def read_body(line: ManifestLine, bodies: BodyReader) -> Iterator[bytes]:
     """The line's body in pieces; UnreadableBody where it cannot be read."""
     try:
         yield from map(bytes, bodies.open_body(line))

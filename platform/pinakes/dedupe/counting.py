@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pinakes.errors import PinakesError
+from pinakes.index.manifest import ManifestLine
 
 
 class Capture(NamedTuple):
@@ -19,8 +20,14 @@ class Capture(NamedTuple):
     date: str
 
 
+def capture_of(line: ManifestLine) -> Capture:
+    """A line as statistics name it."""
+    return Capture(line.file, line.offset, line.inner_offset, line.target_uri, line.date)
+
+
 class Collision(NamedTuple):
-    """One digest over unequal bodies: a capture of each, in order of hash extension."""
+    """One digest over unequal bodies: a capture of each, in order of hash extension; of a
+    second digest, in order of the first."""
 
     digest: str
     captures: tuple[Capture, ...]
@@ -37,6 +44,8 @@ class ResolveCount:
     contents: int = 0
     """Different bodies among them."""
     compared_bytes: int = 0
+    believed: int = 0
+    """Lines found equal to another by their digests, unread."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Lines that take no part, by reason."""
     collisions: list[Collision] = field(default_factory=list)
@@ -51,6 +60,7 @@ class ResolveCount:
             "contents": self.contents,
             "duplicates": self.records - self.contents,
             "compared_bytes": self.compared_bytes,
+            "believed": self.believed,
             "skipped": dict(sorted(self.skipped.items())),
             "collisions": [
                 {

@@ -17,9 +17,10 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes
 
 from .bodies import BodyReader
 from .compare import Representative, UnreadableBody, represent
-from .counting import Capture, Collision, ResolveCount
+from .counting import Collision, ResolveCount, capture_of
+from .second_digests import SecondDigests
+from .trust import Trust, is_strong
 
-TRUSTED_ALGORITHMS = ("sha256:", "sha512:")
 _PIECE_LINES = 64
 _Clustered = tuple[str, str, int, int, int, ManifestLine]
 _Placed = tuple[str, int, int, str, int, int, int, ManifestLine]
@@ -33,13 +34,17 @@ def resolve_lines(
     bodies: BodyReader | None,
     *,
     count: ResolveCount,
+    trust: Trust | None = None,
     space: SortSpace = DEFAULT_SPACE,
 ) -> Iterator[ManifestLine]:
     """Yield every line, with a hash extension where it may take part; in no order.
 
     With `bodies` every body of a digest that occurs twice is compared.  A body that
     cannot be read leaves its line out (`skip=unreadable`), named in `count.problems`.
-    Without, digests are trusted and nothing is read or sorted.
+    Without, digests are trusted and nothing is read or sorted.  With `trust` bodies are read
+    only where that does not believe two lines to be equal; what was not read is not known to
+    be readable.  Where lines have a second digest (`trust.second_digest`), captures that are
+    equal in it and unequal in the first are read, and are collisions if it is so.
 
     Extensions count contents in order of the file and offset of their first capture, so
     that they do not depend on the order of the lines.  Memory: a few times `space`, and
@@ -51,7 +56,7 @@ def resolve_lines(
     lines = _in_pieces(lines)
     if bodies is None:
         return _trust_digests(lines, count)
-    return _compare_bodies(lines, bodies, count, space)
+    return _compare_bodies(lines, bodies, count, trust, space)
 
 
 def _in_pieces(lines: Iterable[ManifestLine]) -> Iterator[ManifestLine]:
@@ -75,7 +80,7 @@ def _trust_digests(lines: Iterable[ManifestLine], count: ResolveCount) -> Iterat
         if not takes_part(line):
             yield _pass(line, count)
             continue
-        if not line.digest.startswith(TRUSTED_ALGORITHMS):
+        if not is_strong(line.digest):
             raise ConfigError(
                 "--compare none needs a manifest made with --digest sha256 or sha512; "
                 f"this line has {line.digest.partition(':')[0]}",
@@ -87,7 +92,11 @@ def _trust_digests(lines: Iterable[ManifestLine], count: ResolveCount) -> Iterat
 
 
 def _compare_bodies(
-    lines: Iterable[ManifestLine], bodies: BodyReader, count: ResolveCount, space: SortSpace
+    lines: Iterable[ManifestLine],
+    bodies: BodyReader,
+    count: ResolveCount,
+    trust: Trust | None,
+    space: SortSpace,
 ) -> Iterator[ManifestLine]:
     # Lines that take no part go straight through a spool: they are not sorted.
     with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
@@ -95,14 +104,16 @@ def _compare_bodies(
             _clustered(lines, rest, count), space=space, item_bytes=_clustered_bytes
         )
         alone: Spool[ManifestLine] = Spool(space=space, item_bytes=estimate_line_bytes)
-        with alone:
+        with alone, SecondDigests(space) as seconds:
+            noted = _noting(clustered, seconds)
             placed = sort_outside_memory(
-                _placed(clustered, alone, count), space=space, item_bytes=_placed_bytes
+                _placed(noted, alone, count), space=space, item_bytes=_placed_bytes
             )
             # A cluster is known by the place of its first capture.
             for _, cluster in groupby(placed, key=_first_place):
-                yield from number_contents(map(_line_of, cluster), bodies, count, space)
+                yield from number_contents(map(_line_of, cluster), bodies, count, space, trust)
             yield from alone
+            count.collisions += seconds.collisions(bodies, count.problems)
         yield from rest
 
 
@@ -115,6 +126,12 @@ def _clustered(
             yield (line.digest, line.file, line.offset, line.inner_offset, number, line)
         else:
             rest.append(_pass(line, count))
+
+
+def _noting(entries: Iterable[_Clustered], seconds: SecondDigests) -> Iterator[_Clustered]:
+    for entry in entries:
+        seconds.note(entry[-1])
+        yield entry
 
 
 def _placed(
@@ -141,13 +158,18 @@ def _placed(
 
 
 def number_contents(
-    lines: Iterable[ManifestLine], bodies: BodyReader, count: ResolveCount, space: SortSpace
+    lines: Iterable[ManifestLine],
+    bodies: BodyReader,
+    count: ResolveCount,
+    space: SortSpace,
+    trust: Trust | None = None,
 ) -> Iterator[ManifestLine]:
     """Give the captures of one digest, ordered by place, their extensions.
 
     One round a content: the first capture that is left stands for it, those equal to it
-    leave, the others go another round.
+    leave, the others go another round.  With `trust` no body is read that it can do without.
     """
+    believed: Trust | None = None
     extension = 0
     found: list[ManifestLine] = []
     waiting: Iterable[ManifestLine] = lines
@@ -158,8 +180,15 @@ def number_contents(
         for line in waiting:
             try:
                 if one is None:
-                    one = represent(line, bodies)
+                    believed = trust if trust is not None and trust.believes(line.digest) else None
+                    one = (
+                        represent(line, bodies)
+                        if believed is None
+                        else Representative(line, None, is_read=False)
+                    )
                     found.append(line)
+                elif believed is not None and believed.agree(one.line, line):
+                    count.believed += 1
                 elif not one.equals(line, bodies):
                     unequal.append(line)
                     continue
@@ -201,11 +230,6 @@ def _leave_out(line: ManifestLine, count: ResolveCount) -> ManifestLine:
     count.skipped[UNREADABLE] += 1
     count.records -= 1
     return line._replace(hash_extension=None, skip=UNREADABLE)
-
-
-def capture_of(line: ManifestLine) -> Capture:
-    """A line as statistics name it."""
-    return Capture(line.file, line.offset, line.inner_offset, line.target_uri, line.date)
 
 
 def _clustered_bytes(entry: _Clustered) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pinakes.errors import PinakesError
 
 from .refs import RefsCount
+from .trust import Trust
 
 WANTS_ROOM = "max-extra-bytes"
 """Why a file is left that the same command rewrites once old generations are dropped."""
@@ -20,9 +21,19 @@ class DedupeRequest:
     collection: str
     crawl: str | None
     compare: bool = True
+    sample_bytes: float | None = None
+    """With `compare`: believe digests, but for this part of them; None: read all bodies."""
+    seed: str = ""
     min_saving_bytes: int | None = 64
     min_file_saving: float = 0.01
     max_extra_bytes: int | None = None
+
+    @property
+    def trust(self) -> Trust | None:
+        """What `sample_bytes` comes to."""
+        if self.sample_bytes is None:
+            return None
+        return Trust(sample=self.sample_bytes, seed=self.seed)
 
 
 @dataclass(slots=True)

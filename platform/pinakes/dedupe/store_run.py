@@ -184,7 +184,9 @@ class StoreRun:
         decisions = Decisions()
         compare = self._request.compare
         if self._tasks is None:
-            lines = collection.decide(bodies, decisions, compare=compare, advance=advance)
+            lines = collection.decide(
+                bodies, decisions, compare=compare, trust=self._request.trust, advance=advance
+            )
         else:
             found = self._tasks.decide(
                 collection.lines(advance), self._files.old_generations(), decisions, compare=compare
