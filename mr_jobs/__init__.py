@@ -11,7 +11,8 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`, for
 - `settled`: lines that nothing is left to do about; `travelling`: a body as lines;
   `sort_text`: places as bytes that sort as they do
 - `commit_copy`: two jobs, `copy_look` and `copy_files`, and the renames behind them
-- `pairs`: files before and after, a line each; `travelling_references`: what is judged, as lines
+- `pairs`: files before and after, a line each; `travelling_references`: what is judged, as lines;
+  `validating`: the receipt; `sums`: of a file that is read
 - `given`: what the operator gives; `writing_job`: files that tasks write, and the driver renames
 - `archive_job`: what they share; `heartbeat`: how a task says that it is alive; `problems`: what is
   wrong, as a line

@@ -153,13 +153,14 @@ class Task:
     def _open(self, name: str) -> Iterator[Source]:
         where = split_name(name, stored=self._stored)
         if where is None:
-            try:
-                with open_source(self._folder / name) as source:
-                    source.name = name
-                    yield source
-            except InputRefused as refusal:
-                refusal.file = name  # as it was given
-                raise
+            with ExitStack() as stack:
+                try:
+                    source = stack.enter_context(open_source(self._folder / name))
+                except InputRefused as refusal:
+                    refusal.file = name  # as it was given
+                    raise
+                source.name = name
+                yield source
             return
         place, base = where
         if place == STORE:

@@ -10,7 +10,6 @@ at, too; `["target", …]`; and `["standing", …]`, of which only the full reco
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 
@@ -22,12 +21,12 @@ from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, ArchiveJob
 from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.problems import problem_text, text_problem
 from pinakes.mr_jobs.sort_text import SEPARATOR, sortable
+from pinakes.mr_jobs.sums import sha256_of_source
 from pinakes.mr_jobs.travelling_references import (
     DepartingReferences,
     Pair,
     arriving_references,
 )
-from pinakes.warc.source import Source
 
 SOURCE, TARGET, STANDING = "source", "target", "standing"
 # What keys begin with: what is wrong, a line of output, a URI, a place that is referred to, an
@@ -73,7 +72,7 @@ class CopyLookJob(ArchiveJob):
                     if role == STANDING:
                         add_standing_records(references, source, 0)
                     else:
-                        found = {"role": role, "name": name, "sha256": _sha256(source)}
+                        found = {"role": role, "name": name, "sha256": sha256_of_source(source)}
                         yield _LINE, json.dumps(found).encode()
                     if role == SOURCE:
                         add_set_records(references, source, 0, all_must_resolve=False)
@@ -125,13 +124,6 @@ class _FileReferences(DepartingReferences):
         self._pairs.append(
             (_PLACE + SEPARATOR.join(place), (_HOLDS if is_full else _REFERS) + name)
         )
-
-
-def _sha256(source: Source) -> str:
-    state = hashlib.sha256()
-    for piece in source.pieces(0, source.size):
-        state.update(piece)
-    return state.hexdigest()
 
 
 if __name__ == "__main__":

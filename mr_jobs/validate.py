@@ -38,14 +38,22 @@ from pinakes.mr_jobs.pairs import (
     parse_pair,
 )
 from pinakes.mr_jobs.problems import problem_text, text_problem
+from pinakes.mr_jobs.sums import sha256_of_source
 from pinakes.mr_jobs.travelling_references import (
     DepartingReferences,
     Pair,
     arriving_references,
 )
+from pinakes.warc.source import Source
 
-# What keys begin with: what is wrong with a file, a discrepancy, a URI that is referred to.
-_PROBLEM, _FOUND, _URI = b"p", b"=", b"u"
+SUMS = "--sums"
+FACTS = "facts"
+"""The key of lines that say, with `SUMS`, which files were compared."""
+
+REFERENCES = "references: "
+# What keys begin with: what is wrong with a file, a discrepancy, facts of a pair, a URI that is
+# referred to.
+_PROBLEM, _FOUND, _FACTS, _URI = b"p", b"=", b"f", b"u"
 
 
 class ValidateJob(ArchiveJob):
@@ -53,6 +61,12 @@ class ValidateJob(ArchiveJob):
 
     SORT_VALUES = True
     JOBCONF = LINES_OF_REDUCES
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg(
+            SUMS, action="store_true", help="a line of size and SHA-256 for each pair, too"
+        )
 
     @classmethod
     def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
@@ -84,7 +98,7 @@ class ValidateJob(ArchiveJob):
                     with self.task.opened(given.name) as source:
                         add_originals(source, references, given.at)
                 else:
-                    self._compare(given, references, found)
+                    yield from self._compare(given, references, found)
             except (InputRefused, MalformedRecord) as problem:
                 yield _PROBLEM, problem_text(problem)
             for discrepancy in found.discrepancies:
@@ -92,7 +106,9 @@ class ValidateJob(ArchiveJob):
             yield from pairs
         self._count(found)
 
-    def _compare(self, pair: FilePair, references: FoundReferences, found: Comparison) -> None:
+    def _compare(
+        self, pair: FilePair, references: FoundReferences, found: Comparison
+    ) -> Iterator[Pair]:
         if pair.before is None or pair.after is None:
             is_missing = pair.after is None
             found.discrepancies.append(without_counterpart(pair.name, is_missing=is_missing))
@@ -100,13 +116,19 @@ class ValidateJob(ArchiveJob):
         with self.task.opened(pair.before) as before, self.task.opened(pair.after) as after:
             witnesses = Witnesses(second_reader=self._warcio)
             compare_files(before, after, references, found, witnesses=witnesses)
+            if self.options.sums:
+                facts = {
+                    "name": pair.name,
+                    "before": {"name": pair.before, **_facts(before)},
+                    "after": _facts(after),
+                }
+                yield _FACTS, json.dumps({FACTS: facts}).encode()
             before.check_unchanged()
             after.check_unchanged()
 
     def _count(self, found: Comparison) -> None:
-        for name in ("records", "rewritten", "restored"):
-            self.task.count(name, getattr(found, name))
-        self.task.count("read again with warcio", found.read_twice)
+        for name in ("records", "rewritten", "restored", "read_twice"):
+            self.task.count(name.replace("_", " "), getattr(found, name))
 
     def mapper_final(self) -> None:
         self.end_task()
@@ -124,14 +146,21 @@ class ValidateJob(ArchiveJob):
                 self.task.count(FOUND)
                 yield None, value
             return
+        if key == _FACTS:
+            yield from ((None, value) for value in values)
+            return
         for reference in arriving_references(values):
-            self.task.count(f"references: {reference.outcome}")
+            self.task.count(f"{REFERENCES}{reference.outcome}")
             if (discrepancy := astray(reference)) is not None:
                 self.task.count(FOUND)
                 yield None, _text(discrepancy)
 
     def reducer_final(self) -> None:
         self.end_task()
+
+
+def _facts(source: Source) -> dict[str, object]:
+    return {"size": source.size, "sha256": sha256_of_source(source)}
 
 
 def _text(discrepancy: Discrepancy) -> bytes:

@@ -6,7 +6,9 @@ import io
 import json
 import random
 import shutil
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from warc_sets import (
@@ -24,10 +26,12 @@ from warc_sets import (
 
 from pinakes.cli import main
 from pinakes.config import load_configuration
+from pinakes.dedupe.folders import Validation
 from pinakes.errors import PinakesError
 from pinakes.mr_jobs.pairs import FilePair, OriginalsFile, format_pair
 from pinakes.mr_jobs.running import JobRequest, run_job
 from pinakes.mr_jobs.validate import ValidateJob
+from pinakes.mr_jobs.validating import Receipted, run_validation
 
 DATES = ("2020-01-01T00:00:00Z", "2020-02-02T00:00:00Z", "2021-03-03T00:00:00Z")
 IDENTICAL = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
@@ -119,6 +123,28 @@ def test_what_is_found_is_what_the_verb_finds(
         assert not count or f"{name}: {count}\n" in told.err
     assert status == bool(by_verb)
 
+    by_job = tmp_path / "by-job"
+    assert main(["job", "validate", *words, "--receipt", str(by_job)]) == status
+    assert sorted(capsys.readouterr().out.splitlines()) == by_verb
+    assert comparable(json.loads(by_job.read_text())) == comparable(value)
+    if by_verb:
+        accept = tmp_path / "accept"
+        whys = [{**json.loads(text), "who": "A. Reader", "why": "seen"} for text in by_verb[1:]]
+        accept.write_text("".join(json.dumps(why) + "\n" for why in whys))
+        again = [*words, "--receipt", str(tmp_path / "accepted"), "--accept", str(accept)]
+        assert main(["job", "validate", *again]) == 1
+        assert capsys.readouterr().out.splitlines() == by_verb[:1]
+
+
+def comparable(receipt: dict[str, Any]) -> dict[str, Any]:
+    """But for the time; what has no order, in one."""
+    del receipt["made"]
+    receipt["files"].sort(key=itemgetter("name"))
+    receipt["discrepancies"].sort(
+        key=lambda found: (found["file"], found["ordinal"], found["code"])
+    )
+    return receipt
+
 
 @pytest.fixture
 def parted(tmp_path: Path) -> tuple[Path, Path, Path]:
@@ -177,6 +203,24 @@ def test_originals_that_are_not_there_are_named(parted: tuple[Path, Path, Path])
     ):
         found, [problem] = run_on(before, after, missing)
         assert (found, problem.file) == (1, missing.name)
+
+
+def test_of_what_could_not_be_read_there_is_no_receipt(parted: tuple[Path, Path, Path]) -> None:
+    before, after, originals = parted
+    results: list[Validation] = []
+    configuration = load_configuration(None, environment={}, folder=before)
+    for lost, known in (("", 1), ("-lost", 1)):
+        name = "b.warc.gz"
+        pair = FilePair(name=name, before=f"{before}/{name}", after=f"{after}/{name}{lost}")
+        lines = [format_pair(pair), format_pair(OriginalsFile(name=str(originals)))]
+        what = Receipted(
+            request=JobRequest(job=ValidateJob, names=lines), folders=[str(before), str(after)]
+        )
+        out = io.BytesIO()
+        report = run_validation(what, "inline", configuration, out, on_result=results.append)
+        assert [problem.file for problem in report.findings] == [pair.after] * bool(lost)
+        assert len(results) == known
+    assert results[0].files[0]["before"]["name"] == "b.warc.gz"
 
 
 def test_two_folders_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

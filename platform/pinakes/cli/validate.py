@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from datetime import datetime, timezone
 from pathlib import Path
 
-from pinakes import __version__
 from pinakes.cli.exits import Exit
 from pinakes.cli.output import Console
+from pinakes.cli.receipt_file import write_receipt
 from pinakes.dedupe.folders import Validation, archive_folder, validate_folders
 from pinakes.dedupe.outcomes import OUTCOMES
 from pinakes.dedupe.quick_look import QUICK_FINDINGS, compare_manifests
-from pinakes.dedupe.receipt import format_receipt, read_accepted
+from pinakes.dedupe.receipt import read_accepted
 from pinakes.dedupe.reference_check import check_set
 from pinakes.dedupe.replay_sample import ReplaySample, ask_replay
 from pinakes.dedupe.second_reader import WarcioReader
 from pinakes.dedupe.validate import DISCREPANCIES, Discrepancy, Witnesses
 from pinakes.errors import ConfigError
 from pinakes.index.manifest import parse_lines
-from pinakes.rewrite.aside import written_aside
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -104,12 +102,7 @@ def _validate(arguments: argparse.Namespace, console: Console) -> Exit:
             f"{found.message}",
         )
     if arguments.receipt:
-        made = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        with (
-            written_aside(arguments.receipt) as descriptor,
-            open(descriptor, "w", encoding="utf-8", closefd=False) as file,
-        ):
-            file.write(format_receipt(result, made=made, version=__version__) + "\n")
+        write_receipt(arguments.receipt, result)
     console.say(_sentence(result))
     return Exit.DONE if result.passed else Exit.FOUND
 

@@ -1,0 +1,84 @@
+"""The receipt of a validation that tasks did: what `commit_copy` is permitted by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from pinakes.config import Configuration
+from pinakes.dedupe.folders import Validation, sort_out
+from pinakes.dedupe.validate import Discrepancy
+from pinakes.mr_jobs.archive_job import FOUND
+from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
+from pinakes.mr_jobs.validate import FACTS, REFERENCES, SUMS
+from pinakes.profile import open_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipted:
+    """A validation of two folders, whose result somebody may have accepted in part."""
+
+    request: JobRequest
+    folders: Sequence[str]
+    accepted: Sequence[dict[str, str]] = ()
+
+
+def run_validation(
+    what: Receipted,
+    runner: str,
+    configuration: Configuration,
+    out: BinaryIO,
+    *,
+    on_result: Callable[[Validation], None],
+    on_percent: Callable[[float], None] = lambda percent: None,
+) -> JobReport:
+    """Run it, files' sums taken; write the discrepancies that nobody accepted.
+
+    `on_result` is told of all that was found, unless there are files that could not be read:
+    then nothing is permitted.  Raises: as `run_job`.
+    """
+    request = replace(what.request, options=(*what.request.options, SUMS))
+    with TemporaryFile() as lines:
+        report = run_job(request, runner, configuration, lines, on_percent=on_percent)
+        lines.seek(0)
+        result = _result(what, report, map(json.loads, lines))
+    with open_folder(what.folders[1], configuration) as after:
+        result.others = sort_out((name for name, _ in after.list()), what.folders[1]).others
+    still_open = result.open_discrepancies
+    report.counts[FOUND] = len(still_open)
+    out.writelines(json.dumps(found._asdict()).encode() + b"\n" for found in still_open)
+    if not report.findings:
+        on_result(result)
+    return report
+
+
+def _result(
+    what: Receipted, report: JobReport, lines: Iterable[dict[str, dict[str, object]]]
+) -> Validation:
+    result = Validation(accepted=[*what.accepted])
+    found = result.comparison
+    for line in lines:
+        if FACTS in line:
+            result.files.append(_relative(line[FACTS], what.folders[0]))
+        else:
+            found.discrepancies.append(Discrepancy(**line))  # type: ignore[arg-type]
+    result.files.sort(key=lambda facts: str(facts["name"]))
+    found.discrepancies.sort()
+    for name in ("records", "rewritten", "restored", "read_twice"):
+        setattr(found, name, report.counts[name.replace("_", " ")])
+    for name, count in report.counts.items():
+        if name.startswith(REFERENCES):
+            result.references[name.removeprefix(REFERENCES)] = count
+    return result
+
+
+def _relative(facts: dict[str, object], folder: str) -> dict[str, object]:
+    """With the old file's name below its folder, as the new one's is."""
+    before = facts["before"]
+    assert isinstance(before, dict)
+    name = str(before["name"]).removeprefix(f"{folder.rstrip('/')}/")
+    return {**facts, "before": {**before, "name": str(PurePosixPath(name))}}
