@@ -1,6 +1,6 @@
 """Build the corpus: Debian documentation, crawled twice over loopback by GNU wget.
 
-    python -m bench.corpus [--small]     prints the folder that holds crawl-1 and crawl-2
+    python -m bench.corpus [--small|--large]     prints the folder that holds crawl-1 and crawl-2
 
 Built once into the cache folder; a stamp with the recipe says that it is whole.
 The packages are downloaded and unpacked there, not installed.
@@ -40,6 +40,18 @@ FULL = Recipe(
         ("python-pandas-doc", None),
         ("python3.11-doc", None),
         ("debian-handbook", 5000),
+    ),
+    max_warc="70M",
+)
+LARGE = Recipe(
+    name="large",
+    packages=(
+        *FULL.packages,
+        ("gimp-help-de", None),
+        ("gimp-help-en", None),
+        ("opencv-doc", None),
+        ("python-scipy-doc", None),
+        ("rust-doc", None),
     ),
     max_warc="70M",
 )
@@ -154,8 +166,11 @@ def warcs(folder: Path) -> list[Path]:
 def main() -> None:
     """Build the corpus asked for and print where it lies."""
     parser = argparse.ArgumentParser(prog="python -m bench.corpus", description=__doc__)
-    parser.add_argument("--small", action="store_true", help="about 40 MB instead of 400")
-    folder = build(SMALL if parser.parse_args().small else FULL)
+    sizes = parser.add_mutually_exclusive_group()
+    sizes.add_argument("--small", action="store_true", help="about 40 MB instead of 400")
+    sizes.add_argument("--large", action="store_true", help="more than 1 GB")
+    arguments = parser.parse_args()
+    folder = build(SMALL if arguments.small else LARGE if arguments.large else FULL)
     size = sum(path.stat().st_size for path in warcs(folder))
     say(f"{len(warcs(folder))} files, {size / 1e6:.0f} MB")
     print(folder)

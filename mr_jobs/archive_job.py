@@ -50,11 +50,20 @@ LINES_OF_REDUCES = {"stream.reduce.output": "keyonlytext"}
 """The same for a last reduce."""
 
 
+class PairProtocol(BytesProtocol):  # type: ignore[misc]
+    """Key and value with a tab between; neither has one."""
+
+    def read(self, line: bytes) -> tuple[bytes, bytes | None]:
+        # Sorted by key and value, all of the line is Hadoop's key, and a tab stands behind it.
+        key, value = super().read(line)
+        return key, value.removesuffix(b"\t") if value is not None else None
+
+
 class ArchiveJob(MRJob):  # type: ignore[misc]
     """A job whose lines are bytes, a tab between key and value."""
 
     INPUT_PROTOCOL = BytesValueProtocol
-    INTERNAL_PROTOCOL = BytesProtocol
+    INTERNAL_PROTOCOL = PairProtocol
     OUTPUT_PROTOCOL = BytesValueProtocol
 
     AGAIN: str | None = None

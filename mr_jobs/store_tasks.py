@@ -8,28 +8,36 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from uuid import uuid4
 
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.dedupe.collection import Decisions
 from pinakes.dedupe.decided_records import Pair
+from pinakes.dedupe.proven_originals import original_place
 from pinakes.dedupe.resolve import resolve_lines
 from pinakes.dedupe.run_report import DedupeRequest
 from pinakes.dedupe.tasks import FileOutcome
+from pinakes.dedupe.validate import Discrepancy
+from pinakes.index.external_sort import sort_outside_memory
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
 from pinakes.mr_jobs.job_counts import add_processed, add_resolved
 from pinakes.mr_jobs.outcome_lines import text_outcome
+from pinakes.mr_jobs.pairs import FilePair, OriginalsFile, format_pair
 from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
 from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.travelling import line_text, text_line
-from pinakes.mr_jobs.write_revisits import WriteRevisitsJob, pair_text
+from pinakes.mr_jobs.validate import ValidateJob
+from pinakes.mr_jobs.write_revisits import WriteRevisitsJob, pair_text, text_pair
 from pinakes.profile import open_folder
+from pinakes.rewrite.generations import OldGeneration
 
 _LINES, _OUT = "lines", "out"
 OnPercent = Callable[[float], None]
@@ -62,6 +70,7 @@ class StoreTasks:
         self._request = request
         self._run = run
         self._place = archive.folder_aside(run)
+        self._root = self._place.removesuffix(f"/{ASIDE}/{run}")
         self._around = around
 
     def decide(
@@ -105,6 +114,36 @@ class StoreTasks:
             generations=generations,
         )
 
+    def validate(self, wave: str, generations: Mapping[str, int]) -> Iterator[Discrepancy]:
+        place = f"{self._place}/{wave}"
+        written = map(format_pair, self._written(wave))
+        originals = map(format_pair, self._originals(place, generations))
+        report = self._job(ValidateJob, [*written, *originals], f"{place}/validated", stored=False)
+        for line in self._output_lines(f"{place}/validated"):
+            yield Discrepancy(**json.loads(line))
+        for problem in report.findings:
+            name, offset = problem.file or "", problem.offset or 0
+            yield Discrepancy("unreadable", name, 0, offset, problem.message)
+
+    def _written(self, wave: str) -> Iterator[FilePair]:
+        for outcome in self.outcomes(wave):
+            if outcome.written is not None:
+                new = outcome.written.name
+                yield FilePair(
+                    name=new,
+                    before=f"{self._root}/{outcome.written.old_name}",
+                    after=f"{self._place}/{outcome.folder}/{new}",
+                )
+
+    def _originals(self, place: str, generations: Mapping[str, int]) -> Iterator[OriginalsFile]:
+        """The records that revisits of this wave refer to, file by file."""
+        lines = (text_pair(text)[0] for text in self._lines(place, _LINES))
+        places = sort_outside_memory(map(original_place, lines))
+        for name, group in groupby(places, key=itemgetter(0)):
+            stored = OldGeneration(archive_file=name, generation=generations.get(name, 1)).name
+            at = [*dict.fromkeys((offset, inner) for _, offset, inner in group)]
+            yield OriginalsFile(name=f"{self._root}/{stored}", at=at)
+
     def outcomes(self, wave: str) -> Iterator[FileOutcome]:
         for line in self._output_lines(f"{self._place}/{wave}/{_OUT}"):
             yield text_outcome(line, f"{wave}/{_OUT}/{WRITTEN}")
@@ -116,13 +155,14 @@ class StoreTasks:
         output: str,
         *,
         options: Iterable[str] = (),
+        stored: bool = True,
         generations: Mapping[str, int] | None = None,
     ) -> JobReport:
         request = JobRequest(
             job=job,
             names=inputs,
             options=tuple(options),
-            stored=True,
+            stored=stored,
             generations=generations or {},
             output=output,
         )
@@ -145,9 +185,12 @@ class StoreTasks:
         return True
 
     def _output_lines(self, place: str) -> Iterator[bytes]:
+        return self._lines(place, "part-")
+
+    def _lines(self, place: str, start: str) -> Iterator[bytes]:
+        """The lines of the files in a folder whose names begin so."""
         with open_folder(place, self._configuration) as folder:
             for stored in folder.list():
-                if stored.name.startswith("part-"):
+                if stored.name.startswith(start):
                     with folder.open(stored.name) as file:
-                        for line in file:
-                            yield line.rstrip(b"\n")
+                        yield from (line.removesuffix(b"\n") for line in file)

@@ -51,6 +51,12 @@ def pair_text(pair: Pair) -> bytes:
     return SEPARATOR.join((key.hex().encode(), line_text(line)))
 
 
+def text_pair(text: bytes) -> Pair:
+    """Undo `pair_text`."""
+    key, line = text.split(SEPARATOR, 1)
+    return text_line(line), bytes.fromhex(key.decode())
+
+
 class WriteRevisitsJob(ArchiveJob):
     """See the module."""
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from tasks_here import TasksHere
+
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
@@ -124,7 +126,7 @@ class Scene:
         """`act` names the run: it stands in every revisit, so states are compared by one.
 
         Without `grace_ms` no old generation is dropped.  With `runner` jobs do the work on
-        archive files.
+        archive files; those of `here` are none, and quick.
         """
         actor = Actor()
         lease = actor.lease(self.rows, COLLECTION, act=act)
@@ -148,6 +150,8 @@ class Scene:
         return report
 
     def tasks(self, runner: str, request: DedupeRequest, run: str) -> Tasks:
+        if runner == "here":
+            return TasksHere(self.archive, request, run)
         from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
 
         options = {"store": str(self.folder / "store")}

@@ -128,8 +128,8 @@ def numbers(refers: dict[Place, Place]) -> dict[int, int]:
     return {place[1] // 100: target[1] // 100 for place, target in refers.items()}
 
 
-def dedupe(scene: Scene, number: int) -> None:
-    report = scene.dedupe(act=f"dedupe-{number}", min_saving_bytes=None)
+def dedupe(scene: Scene, number: int, runner: str | None) -> None:
+    report = scene.dedupe(act=f"dedupe-{number}", runner=runner, min_saving_bytes=None)
     assert not report.problems
     assert not report.refs.problems
 
@@ -169,7 +169,9 @@ def check(
         assert bodies.by_place[place_of(original)] == bodies.by_place[place_of(line)]
 
 
-def run_crawls(crawls: Crawls, bodies: Bodies, *, at_once: bool = False) -> dict[int, int]:
+def run_crawls(
+    crawls: Crawls, bodies: Bodies, *, at_once: bool = False, runner: str | None = None
+) -> dict[int, int]:
     """Land crawls, with a `dedupe` behind each; the references at the end."""
     whole = resolved((line for crawl in crawls for line in crawl), bodies)
     by_number = {line.offset // 100: line for line in whole}
@@ -178,12 +180,12 @@ def run_crawls(crawls: Crawls, bodies: Bodies, *, at_once: bool = False) -> dict
         for number, crawl in enumerate(crawls):
             land(scene, crawl, bodies)
             if not at_once:
-                dedupe(scene, number)
+                dedupe(scene, number, runner)
                 model.land([by_number[line.offset // 100] for line in crawl])
                 check(scene, by_number, bodies, model.lines)
                 assert references(scene) == numbers(model.refers)
         if at_once:
-            dedupe(scene, 0)
+            dedupe(scene, 0, runner)
             check(scene, by_number, bodies, whole)
         return references(scene)
 
@@ -199,6 +201,20 @@ def test_in_any_order(collection: Collection, crawl_of: list[int]) -> None:
     for line, crawl in zip(lines, crawl_of, strict=False):
         parts[crawl].append(line)
     run_crawls(*in_crawls(parts, bodies))
+
+
+@pytest.mark.long
+@settings(max_examples=12, deadline=None)
+@given(
+    st.one_of(collections(collisions=False), crowds()),
+    st.lists(st.integers(0, 2), min_size=14, max_size=14),
+)
+def test_in_any_order_by_jobs(collection: Collection, crawl_of: list[int]) -> None:
+    lines, bodies = collection
+    parts: Crawls = [[], [], []]
+    for line, crawl in zip(lines, crawl_of, strict=False):
+        parts[crawl].append(line)
+    run_crawls(*in_crawls(parts, bodies), runner="inline")
 
 
 @EXAMPLES

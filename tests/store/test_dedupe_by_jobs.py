@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
-from scenes import Scene, make_scene
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
 
-pytest.importorskip("mrjob", reason="the extra `jobs` is not installed")
+import pytest
+from scenes import KILLED, Scene, kill_at, make_scene, write_crawl
+from tasks_here import TasksHere
+from test_at_once import check_references
+
+from pinakes.dedupe.tasks import FileOutcome
+from pinakes.errors import DigestMismatch, StoreUnavailable
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +42,149 @@ def test_the_state_is_that_of_a_run_without_jobs(
     assert not report.problems
     assert (report.refs.records, report.files) == (8, 2)
     assert landed.state() == undisturbed
+
+
+def test_files_that_were_rewritten_before_are_read_as_they_are(
+    scene: Scene, undisturbed: dict[str, object]
+) -> None:
+    scene.land(1)
+    scene.dedupe(act="dedupe-b", runner="inline")
+    scene.land(2)
+    assert scene.dedupe(runner="inline").files == 2
+    assert scene.state() == undisturbed
+    # Crawl 3 repeats what is new in crawl 2, whose files are in their second generation.
+    write_crawl(scene.crawls / "c3", 3, version=2)
+    scene.land(3)
+    report = scene.dedupe(act="dedupe-c", runner="inline")
+    assert (report.refs.records, report.problems) == (12, [])
+    assert check_references(scene) == 8 + 12
+
+
+# noted as decided on, decided, pinned; wave written, validated, noted; for each of two files:
+# sidecar published, published, locations, marked, moved; wave committed; reported.
+STEPS = 18
+
+
+@pytest.mark.parametrize("later", ["here", None], ids=["by-tasks", "in-process"])
+def test_killed_at_every_step_and_taken_up_by_either_way(
+    tmp_path: Path,
+    in_child,  # type: ignore[no-untyped-def]
+    undisturbed: dict[str, object],
+    later: str | None,
+) -> None:
+    for step in range(STEPS + 1):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        with make_scene(folder) as scene:
+            scene.land(1)
+            scene.land(2)
+            died = in_child(lambda: scene.dedupe(runner="here", at=kill_at(step)))  # noqa: B023
+            assert died == (KILLED if step < STEPS else 0)
+            scene.dedupe(runner=later)
+            assert scene.state() == undisturbed, f"killed at step {step}"
+
+
+Fails = Callable[[str], None]
+
+
+@pytest.fixture
+def fails(landed: Scene, in_child, capfd: pytest.CaptureFixture[str]) -> Fails:  # type: ignore[no-untyped-def]
+    """A run that ends with this error: in a process of its own, that its lease is let go of."""
+
+    def check(error: str) -> None:
+        assert in_child(lambda: landed.dedupe(runner="here")) not in (0, KILLED)
+        assert error in capfd.readouterr().err
+
+    return check
+
+
+def test_a_job_that_fails_is_done_again(
+    landed: Scene,
+    fails: Fails,
+    undisturbed: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as failing:
+
+        def write(self: TasksHere, wave: str, *_: object) -> None:
+            (landed.archive.folder / ".landing" / "dedupe-a" / wave).mkdir(parents=True)
+            raise StoreUnavailable("the job failed")
+
+        failing.setattr(TasksHere, "write", write)
+        fails("StoreUnavailable: the job failed")
+    assert [entry[2] for entry in landed.state()["files"]] == [1] * 4  # type: ignore[attr-defined]
+    landed.dedupe(runner="here")
+    assert landed.state() == undisturbed
+
+
+def test_a_file_of_which_tasks_say_nothing_ends_the_run(
+    landed: Scene,
+    fails: Fails,
+    undisturbed: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outcomes = TasksHere.outcomes
+    with monkeypatch.context() as silent:
+        silent.setattr(TasksHere, "outcomes", lambda self, wave: islice(outcomes(self, wave), 1))
+        fails("of 2 files, tasks have left 1 without a word")
+    landed.dedupe(runner="here")
+    assert landed.state() == undisturbed
+
+
+def test_what_validation_finds_is_told_of_and_nothing_is_committed(
+    landed: Scene,
+    fails: Fails,
+    undisturbed: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = landed.state()
+    write = TasksHere.write
+    with monkeypatch.context() as broken:
+
+        def write_badly(self: TasksHere, wave: str, *rest: object) -> None:
+            """A record is lost on the way to where it lies."""
+            write(self, wave, *rest)  # type: ignore[arg-type]
+            [path, _] = (landed.archive.folder / ".landing").rglob("part-?.warc.gz")
+            data = path.read_bytes()
+            path.write_bytes(data[: data.rindex(b"\x1f\x8b\x08")])
+
+        broken.setattr(TasksHere, "write", write_badly)
+        fails("1 such findings in what tasks have written, and none of it is committed")
+    [told] = (landed.folder / "store" / "runs").rglob("validation.jsonl")
+    assert json.loads(told.read_text())["code"] == "missing"
+    now = landed.state()
+    assert (now["files"], now["stored"]) == (before["files"], before["stored"])
+    landed.dedupe(runner="here")
+    assert landed.state() == undisturbed
+
+
+def test_a_file_that_cannot_be_rewritten_is_named_and_the_others_are(
+    landed: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes = TasksHere.outcomes
+    problem = DigestMismatch("the new generation is not what it should be", file="c2/part-0")
+
+    def one_fails(self: TasksHere, wave: str) -> Iterator[FileOutcome]:
+        first, *others = outcomes(self, wave)
+        yield FileOutcome(archive_file=first.archive_file, problem=problem)
+        yield from others
+
+    monkeypatch.setattr(TasksHere, "outcomes", one_fails)
+    report = landed.dedupe(runner="here")
+    assert (report.files, report.problems, dict(report.files_left)) == (1, [problem], {"failed": 1})
+    check_references(landed)
+
+
+def test_what_a_task_wrote_and_somebody_changed_is_not_made_current(
+    landed: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another file has the name that one of the new generations is to have."""
+    name = "c2/g2/part-0.warc.gz"
+    with landed.archive.create_aside("t") as aside:
+        aside.file.write(b"another file")
+        aside.publish(name)
+    report = landed.dedupe(runner="here")
+    assert report.files == 1
+    [problem] = report.problems
+    assert isinstance(problem, DigestMismatch)
+    assert problem.file == name

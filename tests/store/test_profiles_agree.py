@@ -30,8 +30,11 @@ DRAWN = "http://library.example.org/scroll/7.html"
 
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> tuple[Path, Path]:
+    return demo_crawls(tmp_path_factory.mktemp("crawls"), repository)
+
+
+def demo_crawls(folder: Path, repository: Path) -> tuple[Path, Path]:
     """The demo's two crawls."""
-    folder = tmp_path_factory.mktemp("crawls")
     files = []
     for number, name in ((1, "first"), (2, "second")):
         command = [sys.executable, "-m", "demo.crawl", str(number), str(folder / name)]

@@ -33,6 +33,13 @@ def landed(scene: Scene) -> Scene:
     return scene
 
 
+@pytest.fixture(params=[None, "here"], ids=["in-process", "by-tasks"])
+def runner(request: pytest.FixtureRequest) -> str | None:
+    """Who rewrites: the run itself, file by file, or tasks, a wave at a time."""
+    param: str | None = request.param
+    return param
+
+
 def stored_bytes(scene: Scene) -> int:
     return sum(f.size for f in scene.archive.list() if not f.name.endswith(".parquet"))
 
@@ -54,7 +61,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         return current(scene.state())
 
 
-def test_drops_and_goes_on_within_the_bound(landed: Scene, undisturbed: dict[str, object]) -> None:
+def test_drops_and_goes_on_within_the_bound(
+    landed: Scene, undisturbed: dict[str, object], runner: str | None
+) -> None:
     before = stored_bytes(landed)
     most = before
 
@@ -63,7 +72,7 @@ def test_drops_and_goes_on_within_the_bound(landed: Scene, undisturbed: dict[str
         if step == "published":
             most = max(most, stored_bytes(landed))
 
-    report = landed.dedupe(grace_ms=0, max_extra_bytes=BOUND, at=watch)
+    report = landed.dedupe(runner=runner, grace_ms=0, max_extra_bytes=BOUND, at=watch)
     assert (report.files, report.refs.records, report.is_stopped) == (4, REVISITS, False)
     assert before < most <= before + BOUND
     # Not without the bound: there all new generations lie beside the old ones.
@@ -75,18 +84,19 @@ def test_drops_and_goes_on_within_the_bound(landed: Scene, undisturbed: dict[str
 
 
 def test_stops_where_it_may_not_drop_and_goes_on_later(
-    landed: Scene, undisturbed: dict[str, object]
+    landed: Scene, undisturbed: dict[str, object], runner: str | None
 ) -> None:
     before = stored_bytes(landed)
-    report = landed.dedupe(max_extra_bytes=BOUND)
+    report = landed.dedupe(runner=runner, max_extra_bytes=BOUND)
     assert report.is_stopped
     assert report.files + report.files_left[WANTS_ROOM] == 4
     assert 0 < stored_bytes(landed) - before <= BOUND
     check_references(landed)
     # At once, or within the grace time, it may do no more.
-    assert landed.dedupe(max_extra_bytes=BOUND).files == 0
-    assert landed.dedupe(max_extra_bytes=BOUND, grace_ms=3_600_000).files == 0
-    assert landed.dedupe(max_extra_bytes=BOUND, grace_ms=0).is_stopped is False
+    assert landed.dedupe(runner=runner, max_extra_bytes=BOUND).files == 0
+    later = landed.dedupe(runner=runner, max_extra_bytes=BOUND, grace_ms=3_600_000)
+    assert later.files == 0
+    assert landed.dedupe(runner=runner, max_extra_bytes=BOUND, grace_ms=0).is_stopped is False
     assert check_references(landed) == REVISITS
     assert current(landed.state()) == undisturbed
 
@@ -108,8 +118,10 @@ def test_the_command_says_what_is_left(landed: Scene, capsys: pytest.CaptureFixt
     assert check_references(landed) == REVISITS
 
 
-def test_a_file_that_never_fits_is_told_of_and_the_others_go_on(landed: Scene) -> None:
-    report = landed.dedupe(max_extra_bytes=1)
+def test_a_file_that_never_fits_is_told_of_and_the_others_go_on(
+    landed: Scene, runner: str | None
+) -> None:
+    report = landed.dedupe(runner=runner, max_extra_bytes=1)
     assert report.files_left == {"larger than max-extra-bytes": 4}
     assert not report.is_stopped
 
@@ -118,17 +130,18 @@ def test_killed_at_every_step_and_run_again(
     tmp_path: Path,
     in_child,  # type: ignore[no-untyped-def]
     undisturbed: dict[str, object],
+    runner: str | None,
 ) -> None:
     for step in range(1 << 30):
         folder = tmp_path / str(step)
         folder.mkdir()
         with make_scene(folder) as scene:
             prepare(scene)
-            options = {"grace_ms": 0, "max_extra_bytes": BOUND}
+            options = {"runner": runner, "grace_ms": 0, "max_extra_bytes": BOUND}
             died = in_child(lambda: scene.dedupe(at=kill_at(step), **options))  # noqa: B023
             if died != KILLED:
                 break
             scene.dedupe(**options)
             assert current(scene.state()) == undisturbed, f"killed at step {step}"
-    # Of the run itself 4, of four files 7 each.
-    assert step == 32
+    # Of the run itself 4; of four files 7 each, or 5 and 4 of the wave that each is.
+    assert step == (40 if runner else 32)

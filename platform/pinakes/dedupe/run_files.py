@@ -4,6 +4,7 @@
     STORE/runs/RUN/decided.manifest     every duplicate, with its original: by file, offset
     STORE/runs/RUN/original.keys        the row key of each line's original, line by line
     STORE/runs/RUN/wave.json            what tasks have written, and is not all committed
+    STORE/runs/RUN/validation.jsonl     why what tasks have written is not committed
     STORE/runs/RUN/report.json          what was done
 
 A file here is whole or not there; a run that is taken up again goes on from what it finds.
@@ -26,6 +27,7 @@ GENERATIONS = "generations.json"
 REPORT = "report.json"
 COUNTS = "counts.json"
 WAVE = "wave.json"
+VALIDATION = "validation.jsonl"
 
 
 class RunFiles:
@@ -89,6 +91,16 @@ class RunFiles:
         """The generation of each file that was decided on, but of those as they landed."""
         generations = self.read_json(GENERATIONS)
         return {name: int(str(number)) for name, number in generations.items() if number != 1}
+
+    def write_validation(self, discrepancies: Iterable[Mapping[str, object]]) -> int:
+        """Keep what validation found amiss; how much that is."""
+        path = self.folder / VALIDATION
+        count = 0
+        with path.open("w", encoding="utf-8") as file:
+            for discrepancy in discrepancies:
+                file.write(json.dumps(discrepancy) + "\n")
+                count += 1
+        return count
 
     def note_wave(self, name: str, sizes: Mapping[str, int]) -> None:
         """Keep in mind that tasks have written a wave: its name, and its files."""

@@ -18,6 +18,7 @@ from pinakes.rewrite.generations import Written
 from .collection import Decisions
 from .decided_records import Pair
 from .refs import RefsCount
+from .validate import Discrepancy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,13 @@ class Tasks(Protocol):
 
         Raises:
             StoreUnavailable: where it could not be done; nothing is left to look at then.
+        """
+        ...
+
+    def validate(self, wave: str, generations: Mapping[str, int]) -> Iterator[Discrepancy]:
+        """Read what `write` has left once more, beside the files as they are; what is amiss.
+
+        Every record is compared, and every reference followed to its original's body.
         """
         ...
 

@@ -1,6 +1,6 @@
 """The files of a run, rewritten by tasks elsewhere: a wave is written, then committed file by file.
 
-    chosen ─▶ written aside by tasks ─▶ noted ─▶ each: published ─▶ locations ─▶ current
+    chosen ─▶ written aside ─▶ validated ─▶ noted ─▶ each: published ─▶ locations ─▶ current
 
 Before the note nothing is there but what lies aside; behind it the same call commits what is
 left of the wave, whatever it died of.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain
 from uuid import uuid4
 
 from pinakes.catalog.file_rows import read_entry, release_claim
@@ -21,9 +22,10 @@ from pinakes.rewrite.generations import Written, current_generation, move_to_gen
 from .decided_records import Pair, marks_of, newly_replaced
 from .file_choice import FileChoice
 from .rewriting_run import WHY, RewritingRun
-from .run_files import RunFiles
+from .run_files import VALIDATION, RunFiles
 from .run_report import DedupeReport
 from .tasks import FileOutcome, Tasks
+from .validate import Discrepancy
 
 _WAVE_BYTES = 1 << 40
 FilePairs = tuple[str, list[Pair]]
@@ -57,8 +59,11 @@ class WaveRewriter:
                 continue
             wave = _Wave(waiting, worthwhile, self._expected_size, self._holds, self._run.relocate)
             name = f"wave-{uuid4().hex[:8]}"
-            self._tasks.write(name, wave.pairs(), self._files.old_generations())
+            generations = self._files.old_generations()
+            self._tasks.write(name, wave.pairs(), generations)
             self._run.at("wave written")
+            self._require_valid(self._tasks.validate(name, generations))
+            self._run.at("wave validated")
             self._files.note_wave(name, wave.sizes)
             self._run.at("wave noted")
             self._finish_wave(report, advance)
@@ -90,6 +95,19 @@ class WaveRewriter:
 
     def _holds(self, size: int) -> bool:
         return size <= self._wave_bytes and self._run.room.holds(size)
+
+    def _require_valid(self, discrepancies: Iterator[Discrepancy]) -> None:
+        first = next(discrepancies, None)
+        if first is None:
+            return
+        amiss = chain((first,), discrepancies)
+        count = self._files.write_validation(each._asdict() for each in amiss)
+        raise DigestMismatch(
+            f"validation: record {first.ordinal}: {first.message}; {count:,} such findings in what "
+            f"tasks have written, and none of it is committed: see {VALIDATION} of this run",
+            file=first.file,
+            offset=first.offset,
+        )
 
     # --- commit
 

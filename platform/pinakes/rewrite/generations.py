@@ -70,6 +70,11 @@ class Written:
         """Its stored file."""
         return generation_file(self.archive_file, self.generation)
 
+    @property
+    def old_name(self) -> str:
+        """The stored file that it was written from."""
+        return generation_file(self.archive_file, self.generation - 1)
+
 
 def current_generation(entry: FileEntry) -> OldGeneration:
     """A file's current generation."""

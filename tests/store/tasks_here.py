@@ -1,0 +1,117 @@
+"""Tasks as jobs do them, without a runner: what writing in waves is tested with, quickly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from pinakes.archive_store.local import LocalArchiveStore
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.dedupe.bodies import ArchiveBodies
+from pinakes.dedupe.collection import Decisions
+from pinakes.dedupe.decided_records import Pair, annotate, check_generation, decided_by_ordinal
+from pinakes.dedupe.process import process_lines
+from pinakes.dedupe.proven_originals import OriginalReader
+from pinakes.dedupe.refs import RefsCount, RevisitWriter
+from pinakes.dedupe.resolution import Resolution
+from pinakes.dedupe.resolve import resolve_lines
+from pinakes.dedupe.run_report import DedupeRequest
+from pinakes.dedupe.stored_files import StoredFiles
+from pinakes.dedupe.tasks import FileOutcome
+from pinakes.dedupe.validate import Comparison, Discrepancy, compare_files
+from pinakes.index.manifest import ManifestLine
+from pinakes.rewrite.generations import OldGeneration, Written, write_generation
+from pinakes.warc.source import open_source
+
+
+class TasksHere:
+    """A note of its outcomes lies beside what was written, as a job's output does."""
+
+    def __init__(self, archive: LocalArchiveStore, request: DedupeRequest, run: str) -> None:
+        self._archive = archive
+        self._request = request
+        self._run = run
+        self._aside = Path(archive.folder_aside(run))
+        self.waves = 0
+
+    def decide(
+        self,
+        lines: Iterable[ManifestLine],
+        generations: Mapping[str, int],
+        decisions: Decisions,
+        *,
+        compare: bool,
+    ) -> Iterator[ManifestLine]:
+        known = list(lines)
+        with self._files({line.file for line in known}, generations) as files:
+            bodies = ArchiveBodies(files) if compare else None
+            resolved = resolve_lines(known, bodies, count=decisions.resolved)
+            for line in process_lines(resolved, count=decisions.processed):
+                if (line.copy_number or 0) > 1:
+                    yield line
+
+    def _files(self, names: Iterable[str], generations: Mapping[str, int]) -> StoredFiles:
+        stored = {
+            name: OldGeneration(archive_file=name, generation=generations.get(name, 1)).name
+            for name in names
+        }
+        return StoredFiles(self._archive, stored)
+
+    def write(self, wave: str, pairs: Iterable[Pair], generations: Mapping[str, int]) -> None:
+        self.waves += 1
+        out = LocalArchiveStore(self._aside / wave / "_written")
+        notes = []
+        for name, group in groupby(pairs, key=lambda pair: pair[0].file):
+            own = list(group)
+            originals = {line.original_file or "" for line, _ in own}
+            old = OldGeneration(archive_file=name, generation=generations.get(name, 1))
+            decided = decided_by_ordinal(self._archive, old.name, own)
+            assert decided is not None
+            count = RefsCount()
+            with self._files(originals, generations) as files:
+                writer = RevisitWriter(
+                    OriginalReader(files).find,
+                    run=self._run,
+                    min_saving_bytes=self._request.min_saving_bytes,
+                )
+                lines = [line for line, _ in own]
+                written = write_generation(
+                    self._archive,
+                    out,
+                    old,
+                    partial(writer.replacements, lines=lines, count=count),
+                    token="task",
+                    check=check_generation,
+                    annotate=partial(annotate, decided),
+                )
+            sidecar = out.checksum(sidecar_name(written.name))
+            notes.append([name, written.generation, written.size, written.sha256, sidecar,
+                          count.records, count.saved_bytes])  # fmt: skip
+        (self._aside / wave / "notes").write_text(json.dumps(notes))
+
+    def validate(self, wave: str, generations: Mapping[str, int]) -> Iterator[Discrepancy]:
+        found = Comparison()
+        with Resolution() as resolution:
+            for outcome in self.outcomes(wave):
+                if outcome.written is None:
+                    continue
+                with (
+                    open_source(self._archive.path_of(outcome.written.old_name)) as before,
+                    open_source(self._aside / outcome.folder / outcome.written.name) as after,
+                ):
+                    compare_files(before, after, resolution, found)
+        yield from found.discrepancies
+
+    def outcomes(self, wave: str) -> Iterator[FileOutcome]:
+        for note in json.loads((self._aside / wave / "notes").read_text()):
+            name, generation, size, sha256, sidecar, records, saved = note
+            yield FileOutcome(
+                archive_file=name,
+                folder=f"{wave}/_written",
+                written=Written(archive_file=name, generation=generation, size=size, sha256=sha256),
+                sidecar_sha256=sidecar,
+                count=RefsCount(records, saved),
+            )
