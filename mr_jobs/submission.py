@@ -8,6 +8,7 @@ Everything that differs between runners is here; the jobs themselves do not know
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 from uuid import uuid4
@@ -86,6 +87,7 @@ def hadoop_arguments(configuration: Configuration) -> list[str]:
         *("--archives", f"{home}/{ENVIRONMENTS}/{environment.archive_name}#{UNPACKED}"),
         *_task_environment(),
         *_limits(),
+        *shlex.split(configuration.job_options),  # the last word on what is said above
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -66,6 +67,11 @@ def _optional(parse: Callable[[str], T]) -> Callable[[str], T | None]:
         return None if text.strip().lower() == "none" else parse(text)
 
     return parse_or_none
+
+
+def _parse_words(text: str) -> str:
+    shlex.split(text)  # ValueError where a quote is not closed
+    return text
 
 
 def _one_of(*words: str) -> Callable[[str], str]:
@@ -230,6 +236,9 @@ class Configuration:
     )
     job_streaming_jar: Path | None = _setting(
         _parse_path, None, "hadoop-streaming-….jar; searched for in HADOOP_HOME where unset"
+    )
+    job_options: str = _setting(
+        _parse_words, "", "words for every job on YARN, such as -D mapreduce.job.queuename=archive"
     )
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 

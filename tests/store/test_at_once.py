@@ -79,8 +79,9 @@ def check_references(scene: Scene) -> int:
     return len(revisits)
 
 
+@pytest.mark.parametrize("runner", [None, "here"], ids=["in-process", "by-tasks"])
 @pytest.mark.parametrize("seed", range(4))
-def test_dedupe_beside_landing_and_removal(scene: Scene, seed: int) -> None:
+def test_dedupe_beside_landing_and_removal(scene: Scene, seed: int, runner: str | None) -> None:
     for crawl in (3, 4):
         write_crawl(scene.crawls / f"c{crawl}", crawl)
     for crawl in (1, 2, 3):
@@ -91,8 +92,8 @@ def test_dedupe_beside_landing_and_removal(scene: Scene, seed: int) -> None:
         Remover(scene.rows, scene.archive, actor).take_out("c2", CANCEL)
 
     works = [
-        lambda: scene.dedupe(act=f"dedupe-{seed}-a"),
-        lambda: scene.dedupe(act=f"dedupe-{seed}-b"),
+        lambda: scene.dedupe(act=f"dedupe-{seed}-a", runner=runner),
+        lambda: scene.dedupe(act=f"dedupe-{seed}-b", runner=runner),
         lambda: scene.land(4),
         remove,
     ]
@@ -100,7 +101,7 @@ def test_dedupe_beside_landing_and_removal(scene: Scene, seed: int) -> None:
     assert together(*works) == [0, 0, 0, 0]
     check_references(scene)
     # What landed meanwhile takes part in the next run.
-    scene.dedupe(act=f"dedupe-{seed}-c")
+    scene.dedupe(act=f"dedupe-{seed}-c", runner=runner)
     assert check_references(scene) > 0
     assert not [
         entry.archive_file
