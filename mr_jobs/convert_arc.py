@@ -24,7 +24,7 @@ class ConvertArcJob(WritingJob):
 
     def mapper_init(self) -> None:
         self.begin_task()
-        self._folder = self.task.folder(self.options.to)
+        self._folder = self.task.folder(self.place)
         self._written = self.task.files_written()
 
     def mapper(self, _: None, name: bytes) -> Iterator[tuple[None, bytes]]:
@@ -36,7 +36,7 @@ class ConvertArcJob(WritingJob):
                     source,
                     self._folder,
                     self._written,
-                    place=self.options.to,
+                    place=self.place,
                     inside=mark_of(file),
                     token=uuid4().hex,
                 )

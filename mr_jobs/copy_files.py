@@ -45,6 +45,7 @@ class CopyFilesJob(ArchiveJob):
                     )
                     return
                 aside.publish(name)
+                self.task.count("files copied")
         except InputRefused as problem:
             self.task.find(problem)
             return

@@ -123,7 +123,7 @@ class RestoreJob(WritingJob):
     def begin_writing(self) -> None:
         self.begin_task()
         self._files = self.task.enter(TaskFiles(self.task))
-        self._folder = self.task.folder(self.options.to)
+        self._folder = self.task.folder(self.place)
         self._written = self.task.files_written()
 
     def write(self, key: bytes, values: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import BinaryIO
+from urllib.parse import quote, unquote
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
@@ -32,7 +33,14 @@ class WritingJob(ArchiveJob):
 
     def configure_args(self) -> None:
         super().configure_args()
-        self.add_passthru_arg("--to", help="the folder where the files are to be")
+        self.add_passthru_arg(
+            "--to", help="the folder where the files are to be, in ASCII: others as %%XX"
+        )
+
+    @property
+    def place(self) -> str:
+        """That folder.  A JVM hands on no other words than those of its locale."""
+        return unquote(self.options.to, errors="surrogateescape")
 
 
 def mark_of(name: str) -> str:
@@ -62,7 +70,7 @@ def run_writing_job(
         token = _token(request)
         folder.delete(f"{ASIDE}/{token}")
         output = folder.folder_aside(token)
-        options = (*request.options, "--to", to)
+        options = (*request.options, "--to", quote(to, safe="/:", errors="surrogateescape"))
         request = replace(request, output=output, options=options)
         report = run_job(request, runner, configuration, lines, on_percent=on_percent)
         with open_folder(f"{output}/{WRITTEN}", configuration) as written:
@@ -91,8 +99,7 @@ def _publish(folder: ArchiveStore, written: ArchiveStore, token: str, name: str)
 
 def require_place(to: str, runner: str) -> None:
     """Raise ConfigError where the tasks of a runner cannot write to a folder."""
-    is_url = "://" in to
-    if (runner == "hadoop") != is_url:
+    if (runner == "hadoop") != to.startswith("hdfs://"):
         raise ConfigError(
             "files go to hdfs://… with --runner hadoop, whose tasks are on any host, and to a path "
             "with the other runners"

@@ -50,7 +50,7 @@ def test_files_and_lines_are_those_of_the_verb(
     seed: int, runner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = write_arcs(tmp_path / "in", random.Random(seed))
-    names, to = [str(path) for path in paths], tmp_path / "out"
+    names, to = [str(path) for path in paths], tmp_path / "é %41 out"
     assert main(["convert", *names, "-o", str(to), "--verify", "--json"]) == 3
     told = capsys.readouterr()
     wanted, by_verb = files_below(to), sorted(told.out.splitlines())

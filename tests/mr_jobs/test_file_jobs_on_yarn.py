@@ -111,8 +111,8 @@ def test_converted_validated_restored(
     assert f"references: resolves: {4 * FILES - 2}\n" in told.err
 
     after = [f"{folders[1]}/{path.name}" for path in paths]
-    assert places.job("restore", *after, "--to", places.url("restored")) == 0
-    assert places.fetch("restored") == places.here("before")
+    assert places.job("restore", *after, "--to", places.url("é restored")) == 0
+    assert places.fetch("é restored") == places.here("before")
 
     shutil.copytree(tmp_path / "before", tmp_path / "copy")
     places.send("copy")
