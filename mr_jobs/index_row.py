@@ -15,11 +15,10 @@ from uuid import UUID
 
 from pinakes.catalog.generation_rows import is_replaced
 from pinakes.catalog.sidecar import SidecarRow
-from pinakes.dedupe.stored_lines import landed_line
 from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.hbase_schema.text import printable_urlkey
 from pinakes.index.eligibility import TRUNCATED
-from pinakes.index.manifest import ManifestLine
+from pinakes.index.scan import CAPTURE_TYPES
 from pinakes.index.urlkey import urlkey
 from pinakes.mr_jobs.index_columns import COLUMNS
 from pinakes.mr_jobs.index_hosts import Host, Url, describe_host, split_url
@@ -62,12 +61,21 @@ class _Capture(NamedTuple):
 
     file: IndexedFile
     row: SidecarRow
-    line: ManifestLine
     url: Url
 
     @property
     def host(self) -> Host:
         return describe_host(self.url.host)
+
+    @property
+    def skip(self) -> str | None:
+        """Why it can be no duplicate; a revisit of others is left alone by its type."""
+        return self.row.skip if self.row.type != "revisit" else None
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it can be a duplicate: a response as it landed that `eligibility` lets pass."""
+        return self.row.type == "response" and not self.row.skip and self.row.sha256 is not None
 
 
 Cell = Callable[[_Capture], object]
@@ -75,19 +83,17 @@ Cell = Callable[[_Capture], object]
 
 def index_rows(
     rows: Iterable[SidecarRow], file: IndexedFile, columns: Sequence[str]
-) -> Iterable[tuple[object, ...]]:
-    """The cells of these columns, a tuple for each capture among the records of a file."""
+) -> Iterator[tuple[object, ...]]:
+    """The cells of these columns, a tuple for each capture among the records of a file.
+
+    A record that was replaced has the type and the `skip` of its landing in its row, and a
+    capture stands here as in `dedupe.stored_lines.landed_line`, but for digests as text.
+    """
     cells = [_CELLS[name] for name in columns]
     for row in rows:
-        line = landed_line(row, file.archive_file)
-        if line is not None:
-            capture = _Capture(file, row, line, split_url(line.target_uri))
-            yield tuple(cell(capture) for cell in cells)
-
-
-def takes_part(line: ManifestLine, row: SidecarRow) -> bool:
-    """Whether a capture can be a duplicate: by `eligibility`, and a response as it landed."""
-    return line.type is None and line.skip is None and row.sha256 is not None
+        if row.type in CAPTURE_TYPES:
+            capture = _Capture(file, row, split_url(row.target_uri or ""))
+            yield tuple([cell(capture) for cell in cells])
 
 
 def text(value: str | None) -> str | None:
@@ -100,11 +106,11 @@ def text(value: str | None) -> str | None:
 def _surtkey(capture: _Capture) -> str:
     if capture.row.row_key is not None:
         return decode_capture_key(capture.row.row_key).urlkey
-    return printable_urlkey(urlkey(capture.line.target_uri)).decode("ascii")
+    return printable_urlkey(urlkey(capture.row.target_uri or "")).decode("ascii")
 
 
 def _media_type(capture: _Capture) -> str | None:
-    return "warc/revisit" if capture.line.type == "revisit" else text(capture.row.media_type)
+    return "warc/revisit" if capture.row.type == "revisit" else text(capture.row.media_type)
 
 
 def _digest(capture: _Capture) -> str | None:
@@ -126,7 +132,7 @@ def _record_uuid(capture: _Capture) -> bytes | None:
 def _subset(capture: _Capture) -> str:
     if capture.url.path == "/robots.txt":
         return "robotstxt"
-    is_whole = capture.line.type != "revisit" and capture.line.status in (None, 200)
+    is_whole = capture.row.type != "revisit" and capture.row.status in (None, 200)
     return "warc" if is_whole else "crawldiagnostics"
 
 
@@ -137,7 +143,7 @@ def _nothing(capture: _Capture) -> None:
 _CELLS: MappingProxyType[str, Cell] = MappingProxyType(
     {
         "url_surtkey": _surtkey,
-        "url": lambda c: text(c.line.target_uri),
+        "url": lambda c: text(c.row.target_uri or ""),
         "url_host_name": lambda c: text(c.url.host),
         "url_host_tld": lambda c: text(c.host.parts[0]),
         "url_host_2nd_last_part": lambda c: text(c.host.parts[1]),
@@ -153,15 +159,15 @@ _CELLS: MappingProxyType[str, Cell] = MappingProxyType(
         "url_port": lambda c: c.url.port,
         "url_path": lambda c: text(c.url.path),
         "url_query": lambda c: text(c.url.query),
-        "fetch_time": lambda c: parse_date(c.line.date),
-        "fetch_status": lambda c: c.line.status,
+        "fetch_time": lambda c: parse_date(c.row.date or ""),
+        "fetch_status": lambda c: c.row.status,
         "fetch_redirect": _nothing,
         "content_digest": _digest,
         "content_mime_type": _media_type,
         "content_mime_detected": _nothing,
         "content_charset": _nothing,
         "content_languages": _nothing,
-        "content_truncated": lambda c: "unspecified" if c.line.skip == TRUNCATED else None,
+        "content_truncated": lambda c: "unspecified" if c.skip == TRUNCATED else None,
         "warc_record_id": _record_uuid,
         "warc_filename": lambda c: text(c.file.stored),
         "warc_record_offset": lambda c: c.row.offset,
@@ -172,15 +178,15 @@ _CELLS: MappingProxyType[str, Cell] = MappingProxyType(
         "collection": lambda c: c.file.collection,
         "archive_file": lambda c: text(c.file.archive_file),
         "record_ordinal": lambda c: c.row.ordinal,
-        "record_type": lambda c: c.line.type or "response",
+        "record_type": lambda c: c.row.type,
         "payload_size": lambda c: c.row.payload_size,
         "content_sha256": lambda c: c.row.sha256.hex() if c.row.sha256 is not None else None,
         "content_dechunked_sha256": lambda c: (
             c.row.dechunked_sha256.hex() if c.row.dechunked_sha256 is not None else None
         ),
-        "skip": lambda c: c.line.skip,
+        "skip": lambda c: c.skip,
         "is_replaced": lambda c: is_replaced(c.row),
-        "takes_part": lambda c: takes_part(c.line, c.row),
+        "takes_part": lambda c: c.takes_part,
     }
 )
 assert set(_CELLS) == set(COLUMNS)

@@ -13,6 +13,7 @@ from pinakes.mr_jobs.spark_extra import Column, DataFrame, F
 from pinakes.mr_jobs.study_crawls import crawl_figures
 from pinakes.mr_jobs.study_figures import (
     COUNTS,
+    DEDUPE_SCOPE,
     LARGEST,
     SIZE_CLASSES,
     UNKNOWN,
@@ -26,14 +27,13 @@ STEPS = 9
 
 SCOPES = (
     ("within each crawl", ("collection", "crawl", "content")),
-    ("within each collection", ("collection", "content")),
+    (DEDUPE_SCOPE, ("collection", "content")),
     ("all together", ("content",)),
     ("within each collection, framing aside", ("collection", "unframed")),
     ("all together, framing aside", ("unframed",)),
 )
 """What is one content, from the narrowest: by which columns captures are grouped."""
 
-_DEDUPE_SCOPE = SCOPES[1][0]
 _SUMS = ("captures", "body_bytes", "file_bytes")
 _GROUPS = {"host": "url_host_name", "media_type": "media_type", "size": "size", "time": "month"}
 
@@ -57,7 +57,7 @@ def study(index: DataFrame, advance: Callable[[int], None] = lambda count: None)
             scopes.append(_scope(name, _originals(grouped, columns)))
             advance(1)
         originals = _originals(contents, SCOPES[1][1]).persist()
-        total = next(scope for scope in scopes if scope.name == _DEDUPE_SCOPE)
+        total = next(scope for scope in scopes if scope.name == DEDUPE_SCOPE)
         tables = {
             name: _table(captures, originals, column, total) for name, column in _GROUPS.items()
         }

@@ -14,6 +14,9 @@ from typing import Any
 
 OTHERS = "(others)"
 UNKNOWN = "(unknown)"
+DEDUPE_SCOPE = "within each collection"
+"""The scope in which `dedupe` finds duplicates."""
+
 LARGEST = 1000
 """Groups of a table, at most; the rest is one, `OTHERS`, so that sums stay true."""
 
@@ -118,10 +121,18 @@ class Study:
     tables: Mapping[str, Sequence[Share]] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
 
+    def gain(self, scope: Share) -> dict[str, int]:
+        """What a scope adds to that of `dedupe`: captures that repeat, and their bytes."""
+        usual = next(share for share in self.scopes if share.name == DEDUPE_SCOPE)
+        return {
+            "more_duplicates": scope.duplicates - usual.duplicates,
+            "more_duplicate_bytes": scope.duplicate_bytes - usual.duplicate_bytes,
+        }
+
     def as_json(self) -> dict[str, Any]:
         return {
             "crawls": [crawl.as_json() for crawl in self.crawls],
-            "scopes": [share.as_json() for share in self.scopes],
+            "scopes": [{**scope.as_json(), **self.gain(scope)} for scope in self.scopes],
             **{name: [share.as_json() for share in rows] for name, rows in self.tables.items()},
             "left_out": dict(sorted(self.left_out.items())),
         }

@@ -18,6 +18,7 @@ _TITLES = {
     "size": "By size of the stored body",
     "time": "By month of capture",
 }
+_NAMES = {"host": "host", "media_type": "media type", "size": "size", "time": "month"}
 
 
 def study_page(study: Study) -> str:
@@ -35,6 +36,7 @@ def study_page(study: Study) -> str:
         study=study,
         plots=plots,
         titles=_TITLES,
+        names=_NAMES,
         rows=_ROWS,
         part=percent,
         style=folder.joinpath("study.css").read_text("utf-8"),

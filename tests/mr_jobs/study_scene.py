@@ -184,6 +184,10 @@ def tables(captures: list[Capture]) -> dict[str, list[dict[str, object]]]:
     """Every table but that of crawls."""
     found = {"scopes": [share(n, captures, repeating(captures, k)) for n, k in SCOPES.items()]}
     again = repeating(captures, SCOPES["within each collection"])
+    usual = found["scopes"][1]
+    for line in found["scopes"]:
+        for name in ("duplicates", "duplicate_bytes"):
+            line[f"more_{name}"] = int(str(line[name])) - int(str(usual[name]))
     for name, group in GROUPS.items():
         lines = [
             share(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from study_scene import CRAWLS, OTHER, caller, captures_of, crawl_lines, land, tables
 from warc_sets import ArchiveFile, Rec, write_set
 
+from pinakes.catalog.sidecar import read_sidecar
 from pinakes.cli import main
-from pinakes.mr_jobs.study_figures import COUNTS, CrawlFigures, Share, Study
+from pinakes.dedupe.stored_lines import landed_line
+from pinakes.mr_jobs.index_row import IndexedFile, index_rows
+from pinakes.mr_jobs.study_figures import COUNTS, DEDUPE_SCOPE, CrawlFigures, Share, Study
 from pinakes.mr_jobs.study_page import study_page
 
 pytest.importorskip("pyspark", reason="the extra spark is not here: make dev-spark")
@@ -72,6 +76,27 @@ def test_the_papers_columns_on_two_crawls_by_hand(out: Path) -> None:
     assert found[:2] == [["one", 5, 4, 40.0, None, None], ["two", 4, 4, 25.0, 25.0, 50.0]]
 
 
+def test_who_takes_part_is_as_dedupe_has_it(store: Path) -> None:
+    columns = ("record_type", "skip", "takes_part", "is_replaced")
+    file = IndexedFile(archive_file="c/a", crawl="c", collection="x", stored="c/a", captures=0)
+    replaced = 0
+    for sidecar in (store / "archive").rglob("*.sidecar.parquet"):
+        rows = list(read_sidecar(str(sidecar)))
+        lines = [line for row in rows if (line := landed_line(row, "c/a")) is not None]
+        cells = list(index_rows(rows, file, columns))
+        assert cells == [
+            (
+                line.type or "response",
+                line.skip,
+                line.type is None and line.skip is None,
+                (line.copy_number or 1) > 1,
+            )
+            for line in lines
+        ]
+        replaced += sum(line.copy_number is not None for line in lines)
+    assert replaced > 10
+
+
 def test_the_folder_holds_each_table_and_plot(out: Path) -> None:
     found = json.loads((out / "study.json").read_text())
     for name in ("crawls", "scopes", "by_host", "by_media_type", "by_size", "by_time"):
@@ -94,7 +119,8 @@ def test_hostile_names_are_shown_as_what_they_are() -> None:
         body_bytes=0, duplicate_bytes=0,
     )  # fmt: skip
     groups = {"host": shares, "media_type": shares, "size": shares, "time": shares}
-    page = study_page(Study(crawls=[crawl], scopes=shares, tables=groups, left_out={"<i>": 1}))
+    scopes = [replace(shares[0], name=DEDUPE_SCOPE), *shares]
+    page = study_page(Study(crawls=[crawl], scopes=scopes, tables=groups, left_out={"<i>": 1}))
     assert "&lt;script&gt;alert(1)" in page
     assert [tag for tag in ("<script", "<b>", "<i>") if tag in page] == []
     nothing = study_page(Study())

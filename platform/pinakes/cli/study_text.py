@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 
 from pinakes.cli.output import printable
-from pinakes.mr_jobs.study_figures import CrawlFigures, Share, Study, percent
+from pinakes.mr_jobs.study_figures import DEDUPE_SCOPE, CrawlFigures, Share, Study, percent
 
 _FIRST = 5
 _TITLES = {"host": "host", "media_type": "media type", "size": "size of the body", "time": "month"}
@@ -14,7 +14,7 @@ _TITLES = {"host": "host", "media_type": "media type", "size": "size of the body
 
 def format_study(study: Study) -> str:
     """The paper's table, scopes, and the first lines of the others."""
-    parts = [_crawls(study.crawls), _shares("what is one content", study.scopes)]
+    parts = [_crawls(study.crawls), _shares("what is one content", study.scopes), _gains(study)]
     for name, rows in study.tables.items():
         few = rows if name == "size" else rows[-_FIRST:] if name == "time" else rows[:_FIRST]
         if rows:
@@ -58,6 +58,16 @@ def _shares(title: str, shares: Iterable[Share]) -> str:
         for share in shares
     ]
     return _columns([header, *lines], left=1)
+
+
+def _gains(study: Study) -> str:
+    """What scopes would add to that of dedupe, or take from it."""
+    lines = []
+    for scope in study.scopes:
+        more, more_bytes = study.gain(scope).values()
+        if scope.name != DEDUPE_SCOPE:
+            lines.append((scope.name, f"{more:+,}", f"{more_bytes:+,}"))
+    return _columns([(f"against {DEDUPE_SCOPE}", "duplicates", "bytes"), *lines], left=1)
 
 
 def _columns(rows: Sequence[Sequence[str]], *, left: int) -> str:
