@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from tempfile import TemporaryFile
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pinakes.config import Configuration
 from pinakes.dedupe.folders import Validation, sort_out
@@ -56,16 +55,14 @@ def run_validation(
     return report
 
 
-def _result(
-    what: Receipted, report: JobReport, lines: Iterable[dict[str, dict[str, object]]]
-) -> Validation:
+def _result(what: Receipted, report: JobReport, lines: Iterable[dict[str, Any]]) -> Validation:
     result = Validation(accepted=[*what.accepted])
     found = result.comparison
     for line in lines:
         if FACTS in line:
             result.files.append(_relative(line[FACTS], what.folders[0]))
         else:
-            found.discrepancies.append(Discrepancy(**line))  # type: ignore[arg-type]
+            found.discrepancies.append(Discrepancy(**line))
     result.files.sort(key=lambda facts: str(facts["name"]))
     found.discrepancies.sort()
     for name in ("records", "rewritten", "restored", "read_twice"):
@@ -76,9 +73,8 @@ def _result(
     return result
 
 
-def _relative(facts: dict[str, object], folder: str) -> dict[str, object]:
+def _relative(facts: dict[str, Any], folder: str) -> dict[str, Any]:
     """With the old file's name below its folder, as the new one's is."""
     before = facts["before"]
-    assert isinstance(before, dict)
-    name = str(before["name"]).removeprefix(f"{folder.rstrip('/')}/")
-    return {**facts, "before": {**before, "name": str(PurePosixPath(name))}}
+    name = before["name"].removeprefix(f"{folder.rstrip('/')}/")
+    return {**facts, "before": {**before, "name": name}}
