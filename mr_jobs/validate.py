@@ -11,7 +11,7 @@ originals.  A line comes out for each discrepancy, as `pinakes validate --json` 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pinakes.config import Configuration
 from pinakes.dedupe.folders import astray, without_counterpart
@@ -51,6 +51,7 @@ FACTS = "facts"
 """The key of lines that say, with `SUMS`, which files were compared."""
 
 REFERENCES = "references: "
+UNREAD = "originals not read"
 # What keys begin with: what is wrong with a file, a discrepancy, facts of a pair, a URI that is
 # referred to.
 _PROBLEM, _FOUND, _FACTS, _URI = b"p", b"=", b"f", b"u"
@@ -94,17 +95,33 @@ class ValidateJob(ArchiveJob):
             found = Comparison()
             references = DepartingReferences(_URI, given.name, pairs)
             try:
-                if isinstance(given, OriginalsFile):
-                    with self.task.opened(given.name) as source:
-                        add_originals(source, references, given.at)
-                else:
+                if not isinstance(given, OriginalsFile):
                     yield from self._compare(given, references, found)
+                elif given.at is not None:
+                    self._add_places(given.name, given.at, references)
+                else:
+                    with self.task.opened(given.name) as source:
+                        add_originals(source, references)
             except (InputRefused, MalformedRecord) as problem:
                 yield _PROBLEM, problem_text(problem)
             for discrepancy in found.discrepancies:
                 yield _FOUND, _text(discrepancy._replace(file=given.name))
             yield from pairs
         self._count(found)
+
+    def _add_places(
+        self, name: str, places: Sequence[tuple[int, int]], references: FoundReferences
+    ) -> None:
+        """What cannot be read is only counted: a reference that leads there is found to dangle."""
+        try:
+            with self.task.opened(name) as source:
+                for place in places:
+                    try:
+                        add_originals(source, references, [place])
+                    except MalformedRecord:
+                        self.task.count(UNREAD)
+        except InputRefused:
+            self.task.count(UNREAD, len(places))
 
     def _compare(
         self, pair: FilePair, references: FoundReferences, found: Comparison

@@ -3,5 +3,5 @@
 import sys
 from pathlib import Path
 
-for name in ("dedupe", "mr_jobs", "rewrite", "store", "warc"):
+for name in ("catalog", "dedupe", "ingest", "mr_jobs", "rewrite", "row_store", "store", "warc"):
     sys.path.append(str(Path(__file__).parent.parent / name))

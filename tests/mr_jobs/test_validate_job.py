@@ -197,12 +197,19 @@ def test_some_places_of_such_a_file_are_enough(
 
 def test_originals_that_are_not_there_are_named(parted: tuple[Path, Path, Path]) -> None:
     before, after, originals = parted
-    for missing in (
-        OriginalsFile(name=f"{originals}-missing"),
-        OriginalsFile(name=str(originals), at=[(1, 0)]),
-    ):
-        found, [problem] = run_on(before, after, missing)
-        assert (found, problem.file) == (1, missing.name)
+    missing = OriginalsFile(name=f"{originals}-missing")
+    found, [problem] = run_on(before, after, missing)
+    assert (found, problem.file) == (1, missing.name)
+
+
+@pytest.mark.parametrize("lost", ["", "-missing"])
+def test_of_some_places_that_cannot_be_read_the_references_tell(
+    lost: str, parted: tuple[Path, Path, Path]
+) -> None:
+    before, after, originals = parted
+    places = [(1, 0), *((record.offset, record.inner_offset) for record in records_of(originals))]
+    some = OriginalsFile(name=f"{originals}{lost}", at=places)
+    assert run_on(before, after, some) == (bool(lost), [])
 
 
 def test_of_what_could_not_be_read_there_is_no_receipt(parted: tuple[Path, Path, Path]) -> None:

@@ -1,0 +1,227 @@
+"""`dedupe --runner hadoop` on real servers while something is killed, lost or damaged.
+
+Each is run again until it ends well; then the collection is what a run in one process makes of
+the same crawls elsewhere, record by record.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster_stores import store_on
+from ingest_processes import call, start, until, write_folder
+
+from pinakes.archive_store.port import ASIDE
+from pinakes.catalog.file_rows import scan_entries
+from pinakes.cluster.state import running
+from pinakes.config import Configuration, load_configuration
+from pinakes.profile import Stores, open_stores
+from pinakes.rewrite.generations import current_name
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+if TYPE_CHECKING:
+    from shared_cluster import RunningCluster
+
+pytestmark = pytest.mark.long
+DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
+_REFERS = ("WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date")
+Records = dict[str, list[tuple[object, ...]]]
+
+
+def records_of(stores: Stores) -> Records:
+    """Each record of each file as it is now, with what it refers to; without the run's name."""
+    found: Records = {}
+    for entry in scan_entries(stores.rows):
+        with closing(stores.archive.open(current_name(entry))) as file:
+            found[entry.archive_file] = [
+                (item.type, item.record_id, *map(item.header.get, _REFERS))
+                for item in iter_records(Source(file))
+                if isinstance(item, Record)
+            ]
+    return found
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crawls")
+    write_folder(folder / "a", files=3, records=12)
+    write_folder(folder / "b", files=3, records=12, first=3)
+    return folder
+
+
+def land(folder: Path, crawls: Path) -> None:
+    for name in "ab":
+        done = call(folder, "ingest", str(crawls / name), "--crawl", name)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def plain(crawls: Path, tmp_path_factory: pytest.TempPathFactory) -> Records:
+    """What one process makes of the crawls, in an embedded store."""
+    folder = tmp_path_factory.mktemp("plain")
+    assert call(folder, "init").returncode == 0
+    land(folder, crawls)
+    done = call(folder, *DEDUPE)
+    assert done.returncode == 0, done.stderr
+    options = {"store": str(folder / "pinakes-store")}
+    configuration = load_configuration(options=options, environment={}, folder=folder)
+    with open_stores(configuration) as stores:
+        found = records_of(stores)
+    assert sum(record[0] == "revisit" for file in found.values() for record in file) > 10
+    return found
+
+
+@pytest.fixture
+def landed(cluster: RunningCluster, tmp_path: Path, crawls: Path) -> Iterator[Configuration]:
+    """The crawls in a store of their own, on the cluster; `tmp_path` is where verbs run."""
+    with store_on(cluster, tmp_path, _jobs(cluster)) as configuration:
+        land(tmp_path, crawls)
+        yield configuration
+
+
+def _jobs(cluster: RunningCluster) -> dict[str, str]:
+    # One environment for all runs of the tests: it is named by what is in it.
+    return {"job_folder": f"{cluster.settings('x')['hdfs'].rpartition('/')[0]}/test-jobs"}
+
+
+def tasks_of(job: str) -> list[int]:
+    """The processes in which tasks of this job run."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        if f"{job}.py".encode() in words and b"--step-num=0" in words:
+            found.append(int(folder.name))
+    return found
+
+
+def end_well(folder: Path, configuration: Configuration, plain: Records) -> None:
+    done = call(folder, *DEDUPE, "--runner", "hadoop")
+    assert done.returncode == 0, done.stderr
+    with open_stores(configuration) as stores:
+        assert records_of(stores) == plain
+        assert [*stores.archive.list(ASIDE)] == []
+    checked = call(folder, "fsck", "--full")
+    assert checked.returncode == 0, checked.stdout
+
+
+def kill_task(job: str) -> Callable[[], object]:
+    def kill() -> object:
+        tasks = tasks_of(job)
+        for task in tasks[:1]:
+            os.kill(task, signal.SIGKILL)
+        return tasks
+
+    return kill
+
+
+@pytest.mark.parametrize("job", ["resolve_collisions", "write_revisits", "validate"])
+def test_a_task_is_killed(landed: Configuration, tmp_path: Path, plain: Records, job: str) -> None:
+    """Hadoop tries it again, and nobody sees what it had written."""
+    process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
+    until(kill_task(job), process)
+    _, said = process.communicate()
+    assert process.returncode == 0, said
+    end_well(tmp_path, landed, plain)
+
+
+@pytest.mark.parametrize("job", ["flag_duplicates", "write_revisits"])
+def test_the_driver_is_killed_while_its_job_goes_on(
+    landed: Configuration, tmp_path: Path, plain: Records, job: str
+) -> None:
+    process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
+    until(lambda: tasks_of(job), process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    end_well(tmp_path, landed, plain)
+
+
+def test_every_task_is_tried_twice_at_once(
+    landed: Configuration, tmp_path: Path, plain: Records
+) -> None:
+    """Speculative execution, as eager as Hadoop can be made."""
+    speculative = {
+        "mapreduce.map.speculative": "true",
+        "mapreduce.reduce.speculative": "true",
+        "mapreduce.job.speculative.speculative-cap-running-tasks": "1.0",
+        "mapreduce.job.speculative.speculative-cap-total-tasks": "1.0",
+        "mapreduce.job.speculative.minimum-allowed-tasks": "10",
+        "mapreduce.job.speculative.slowtaskthreshold": "0.01",
+        "mapreduce.job.speculative.retry-after-no-speculate": "100",
+        "mapreduce.job.speculative.retry-after-speculate": "100",
+    }
+    words = " ".join(f"-D {name}={value}" for name, value in speculative.items())
+    with (tmp_path / "pinakes.toml").open("a") as file:
+        file.write(f'job_options = "{words}"\n')
+    end_well(tmp_path, landed, plain)
+
+
+def test_a_file_is_lost_while_it_is_deduplicated(
+    landed: Configuration, tmp_path: Path, plain: Records
+) -> None:
+    """Named, and left; the others are what they would be, and nothing refers to it."""
+    lost = "b/004.warc.gz"
+    process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
+    until(lambda: tasks_of("flag_duplicates"), process)
+    with open_stores(landed) as stores:
+        with closing(stores.archive.open(lost)) as file:
+            content = file.read()
+        stores.archive.delete(lost)
+    _, said = process.communicate()
+    assert process.returncode == 3, said
+    assert f"{lost}: no such file" in said
+    with open_stores(landed) as stores, stores.archive.create_aside("back") as aside:
+        aside.file.write(content)
+        aside.publish(lost)
+    end_well(tmp_path, landed, plain)
+
+
+def test_an_archive_is_damaged_on_disk(
+    landed: Configuration, tmp_path: Path, plain: Records
+) -> None:
+    """What cannot be read is no duplicate and no original; it is named."""
+    damaged = "a/001.warc.gz"
+    with open_stores(landed) as stores:
+        with closing(stores.archive.open(damaged)) as file:
+            content = file.read()
+        stores.archive.delete(damaged)
+        with stores.archive.create_aside("bad") as aside:
+            aside.file.write(content[: len(content) // 2] + bytes(len(content) - len(content) // 2))
+            aside.publish(damaged)
+    done = call(tmp_path, *DEDUPE, "--runner", "hadoop", "--json")
+    assert done.returncode in (0, 3), done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    unreadable = report["decisions"]["resolve"]["unreadable"]
+    assert {problem["file"] for problem in unreadable} == {damaged}
+    assert report["files_rewritten"] > 0
+    told = call(tmp_path, "fsck", "--full", "--json").stdout.splitlines()
+    assert {json.loads(line)["file"] for line in told[:-1]} == {damaged}
+
+
+def test_the_node_manager_is_killed(
+    cluster_alone: RunningCluster, tmp_path: Path, crawls: Path, plain: Records
+) -> None:
+    with store_on(cluster_alone, tmp_path, _jobs(cluster_alone)) as configuration:
+        land(tmp_path, crawls)
+        process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
+        until(lambda: tasks_of("write_revisits"), process)
+        os.kill(running(cluster_alone.layout)["nodemanager"].pid, signal.SIGKILL)
+        time.sleep(1)
+        cluster_alone.up()
+        _, said = process.communicate()
+        assert process.returncode in (0, 4), said
+        end_well(tmp_path, configuration, plain)
