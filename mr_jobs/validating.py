@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from pinakes.config import Configuration
 from pinakes.dedupe.folders import Validation, sort_out
 from pinakes.dedupe.validate import Discrepancy
+from pinakes.errors import PinakesError
 from pinakes.mr_jobs.archive_job import FOUND
 from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.validate import FACTS, REFERENCES, SUMS
@@ -50,7 +51,9 @@ def run_validation(
     still_open = result.open_discrepancies
     report.counts[FOUND] = len(still_open)
     out.writelines(json.dumps(found._asdict()).encode() + b"\n" for found in still_open)
-    if not report.findings:
+    if report.findings:
+        report.findings.append(PinakesError("of what could not be read there is no receipt"))
+    else:
         on_result(result)
     return report
 
