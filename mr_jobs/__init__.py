@@ -5,6 +5,7 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`, for
 
 - `manifest`, `resolve_collisions`, `flag_duplicates`, `validate`, `convert_arc`, `restore`: jobs;
   each runs by itself, too: `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
+- `digest_job`: what of `resolve_collisions` is by digest; `believed`: those taken for equal unread
 - `shards`: the lines of a digest that many captures have; `frequent`: which are such;
   `collisions`: what they find, in one report for each digest
 - `content_job`: what of `flag_duplicates` is by content; `parts`: a content that is divided

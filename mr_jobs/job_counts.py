@@ -15,6 +15,8 @@ def add_resolved(count: ResolveCount, report: JobReport) -> None:
     count.clusters += counts["clusters"]
     count.contents += counts["contents"]
     count.compared_bytes += counts["bytes compared"]
+    count.believed += counts["believed"]
+    count.second_digests_unread += counts["second digests unread"]
     count.skipped += _named(counts, "skipped")
     count.collisions += report.collisions
     count.problems += report.findings

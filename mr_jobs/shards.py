@@ -19,16 +19,20 @@ FILE, DIGEST = b"f", b"d"
 SHARD, LINE = b"0", b"1"
 """What a digest's values begin with: shards that have been begun come before its lines."""
 
+LEADS = b"L"
+"""What stands in place of a shard before the place of a line that others were settled with."""
+
 
 class OftenDigest:
     """What a map has seen of a digest that it meets often: the first line by place stays."""
 
-    __slots__ = ("first", "lines", "place")
+    __slots__ = ("first", "leads", "lines", "place")
 
     def __init__(self, place: bytes, first: ManifestLine) -> None:
         self.place = place
         self.first = first
         self.lines = 0
+        self.leads = False
 
     def take(self, place: bytes, line: ManifestLine) -> ManifestLine:
         """One more: the line that is not the first."""

@@ -27,6 +27,7 @@ from pinakes.dedupe.validate import Discrepancy
 from pinakes.index.external_sort import sort_outside_memory
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
+from pinakes.mr_jobs.digest_job import trust_options
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
 from pinakes.mr_jobs.job_counts import add_processed, add_resolved
 from pinakes.mr_jobs.outcome_lines import text_outcome
@@ -89,7 +90,11 @@ class StoreTasks:
         inputs = [f"{place}/{_LINES}"]
         if compare:
             resolved = self._job(
-                ResolveCollisionsJob, inputs, f"{place}/resolved", generations=generations
+                ResolveCollisionsJob,
+                inputs,
+                f"{place}/resolved",
+                options=trust_options(self._request.trust),
+                generations=generations,
             )
             add_resolved(decisions.resolved, resolved)
             inputs = [f"{output}/part-*" for output in resolved.outputs]

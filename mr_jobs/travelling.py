@@ -22,9 +22,9 @@ from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
 from pinakes.mr_jobs.sort_text import SEPARATOR, sortable_place
 
-MEMBER, FIRST, COPY = b"m", b"f", b"c"
-"""Roles: a line that is to be numbered; one of which others have copies; or one that only
-stands for its content."""
+MEMBER, FIRST, LEADER, COPY = b"m", b"f", b"l", b"c"
+"""Roles: a line that is to be numbered; one of which others have copies; one that others were
+settled with; or one that only stands for its content."""
 
 _LINE, _PIECE, _END, _FAULT = b"L", b"B", b"E", b"F"
 _PIECE_BYTES = 384 << 10

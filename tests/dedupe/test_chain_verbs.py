@@ -103,6 +103,7 @@ def test_statistics(folder: Path) -> None:
     assert stats == {
         "records": 10, "clusters": 2, "contents": 2, "duplicates": 8,
         "compared_bytes": 7 * len(PAGE) + len(OTHER), "believed": 0, "skipped": {"empty": 2},
+        "second_digests_unread": 0,
         "collisions": [], "unreadable": [], "compare": "bytes",
     }  # fmt: skip
     assert (process["originals"], process["duplicates"]) == (3, 7)

@@ -58,9 +58,7 @@ def weaken(manifest: Path, dice: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(
-    ("shard_lines", "often_lines"), [(2, 100), (100, 100), (1, 1), (3, 2)]
-)
+@pytest.mark.parametrize(("shard_lines", "often_lines"), [(2, 100), (100, 100), (1, 1), (3, 2)])
 def test_contents_are_those_of_resolve(
     seed: int,
     shard_lines: int,
@@ -113,6 +111,75 @@ def partition(texts: list[str]) -> set[frozenset[tuple[str, int]]]:
 
 def singles(texts: list[str]) -> set[frozenset[tuple[str, int]]]:
     return {content for content in partition(texts) if len(content) == 1}
+
+
+def believable(manifest: Path, dice: random.Random, digests: int | None) -> None:
+    """Digests said to be strong, of two bodies in so many; the SHA-1 of each beside it."""
+    lines = [parse_line(text) for text in manifest.read_text().splitlines()]
+    strong = [
+        line._replace(
+            digest=f"sha256:{dice.randrange(digests) if digests else line.digest[5:]}",
+            also=line.digest,
+        )
+        for line in lines
+    ]
+    manifest.write_text("".join(format_line(line) + "\n" for line in strong))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("digests", "options"),
+    [
+        (2, "--sample-bytes 0"),
+        (3, "--sample-bytes 0.5 --seed x"),
+        (None, "--sample-bytes 0 --often-lines 1"),
+    ],
+)
+def test_digests_are_believed_as_resolve_does(
+    seed: int,
+    digests: int | None,
+    options: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    dice = random.Random(seed)
+    manifest = write_archives(tmp_path, dice)
+    believable(manifest, dice, digests)
+    by_verb, by_job = tmp_path / "by-verb", tmp_path / "by-job"
+    common = options.split(" --often", maxsplit=1)[0].split()
+    assert main(["resolve", str(manifest), "--compare", "sha256", *common, "-o", str(by_verb)]) == 0
+    wanted = capfd.readouterr().err
+    job = ["job", "resolve_collisions", str(manifest), "-o", str(by_job)]
+    assert main([*job, f"--options=--compare sha256 {options}"]) == 0
+    told = capfd.readouterr().err
+    assert sorted(by_job.read_text().splitlines()) == sorted(by_verb.read_text().splitlines())
+    assert collisions_in(told) == collisions_in(wanted)
+    if digests is None:
+        assert "bytes compared" not in told.replace("bytes compared: 0\n", "")
+
+
+def test_what_was_believed_in_vain_is_no_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Captures are equal in both digests, and unequal to the first of their SHA-256."""
+    archive, manifest, out = (tmp_path / name for name in ("a.warc.gz", "manifest", "out"))
+    bodies = [b"first", *[b"other"] * 19]
+    members = [gzip.compress(warc(HTTP + body, number=n)) for n, body in enumerate(bodies)]
+    archive.write_bytes(b"".join(members))
+    assert main(["manifest", str(archive), "-o", str(manifest)]) == 0
+    believable(manifest, random.Random(0), 1)
+    first, *others = manifest.read_text().splitlines(keepends=True)
+    halves = [tmp_path / "a", tmp_path / "b"]
+    for path, lines in zip(halves, ([first], others), strict=True):
+        path.write_text("".join(lines))
+    options = "--options=--compare sha256 --sample-bytes 0 --often-lines 1"
+    job = ["job", "resolve_collisions", *map(str, halves), "-o", str(out), options]
+    assert main(job) != 0
+    assert "--compare bytes" in capsys.readouterr().err
+    assert not out.exists()
+    assert main([*job[:-1], f"{options} --often-lines 99"]) == 0
+    lines = sorted(map(parse_line, out.read_text().splitlines()), key=lambda line: line.offset)
+    assert [line.hash_extension for line in lines] == [0, *[1] * 19]
 
 
 def test_a_body_that_cannot_be_read_is_named_once(

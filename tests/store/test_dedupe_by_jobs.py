@@ -44,6 +44,17 @@ def test_the_state_is_that_of_a_run_without_jobs(
     assert landed.state() == undisturbed
 
 
+@pytest.mark.parametrize("runner", [None, "inline"])
+def test_digests_may_be_believed(
+    landed: Scene, undisturbed: dict[str, object], runner: str | None
+) -> None:
+    report = landed.dedupe(runner=runner, sample_bytes=0.0)
+    counts = report.decisions["resolve"]
+    assert isinstance(counts, dict)
+    assert (counts["compared_bytes"], counts["believed"]) == (0, counts["duplicates"])
+    assert landed.state() == undisturbed
+
+
 def test_files_that_were_rewritten_before_are_read_as_they_are(
     scene: Scene, undisturbed: dict[str, object]
 ) -> None:

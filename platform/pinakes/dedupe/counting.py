@@ -46,6 +46,8 @@ class ResolveCount:
     compared_bytes: int = 0
     believed: int = 0
     """Lines found equal to another by their digests, unread."""
+    second_digests_unread: int = 0
+    """Contents that claim a second digest which a thousand others claim, too."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Lines that take no part, by reason."""
     collisions: list[Collision] = field(default_factory=list)
@@ -61,6 +63,7 @@ class ResolveCount:
             "duplicates": self.records - self.contents,
             "compared_bytes": self.compared_bytes,
             "believed": self.believed,
+            "second_digests_unread": self.second_digests_unread,
             "skipped": dict(sorted(self.skipped.items())),
             "collisions": [
                 {

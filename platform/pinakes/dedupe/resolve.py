@@ -114,6 +114,7 @@ def _compare_bodies(
                 yield from number_contents(map(_line_of, cluster), bodies, count, space, trust)
             yield from alone
             count.collisions += seconds.collisions(bodies, count.problems)
+            count.second_digests_unread += seconds.unread
         yield from rest
 
 

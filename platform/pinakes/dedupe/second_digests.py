@@ -21,19 +21,23 @@ from .compare import UnreadableBody, read_body
 from .counting import Collision, capture_of
 from .trust import second_digest
 
+MOST_READ = 1000
+"""Contents that are read for one second digest: what more than these claim is no digest."""
+
 Noted = tuple[str, str, str, int, int, ManifestLine]
 
 
 class SecondDigests:
     """Notes lines, and tells of collisions among them; a context manager.
 
-    Memory: `space`, and the lines of one second digest that differ in the first.
+    Memory: `space`, and `MOST_READ` lines.
     """
 
     def __init__(self, space: SortSpace) -> None:
         self._space = space
         self._noted: Spool[Noted] = Spool(space=space, item_bytes=_noted_bytes)
         self._last: tuple[str, str] | None = None
+        self.unread = 0
 
     def __enter__(self) -> SecondDigests:
         return self
@@ -51,10 +55,18 @@ class SecondDigests:
             )
 
     def collisions(self, bodies: BodyReader, problems: list[PinakesError]) -> Iterator[Collision]:
-        """The second digests that bodies of several contents really have."""
+        """The second digests that bodies of several contents really have; lazy.
+
+        `unread` is complete then.
+        """
         ordered = sort_outside_memory(self._noted, space=self._space, item_bytes=_noted_bytes)
         for second, group in groupby(ordered, key=itemgetter(0)):
-            contents = [next(same)[-1] for _, same in groupby(group, key=itemgetter(1))]
+            contents: list[ManifestLine] = []
+            for _, same in groupby(group, key=itemgetter(1)):
+                if len(contents) == MOST_READ:
+                    self.unread += 1
+                else:
+                    contents.append(next(same)[-1])
             collision = find_collision(second, contents, bodies, problems)
             if collision is not None:
                 yield collision
