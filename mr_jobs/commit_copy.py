@@ -43,12 +43,16 @@ Line = list[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyRequest:
-    """What to commit where: folders (paths, `hdfs://…`), the receipt, and the day's date."""
+    """What to commit where: folders (paths, `hdfs://…`), the receipt, and the day's date.
+
+    `dry_run`: everything is checked, and nothing written.
+    """
 
     source: str
     target: str
     receipt: Receipt
     today: str
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,8 @@ def run_commit_copy(
             kept = None if step.state == DONE else str(step.superseded)
             line = {"file": step.facts.name, "state": step.state, "superseded": kept}
             out.write(json.dumps(line).encode() + b"\n")
+        if request.dry_run:
+            return report
         token = _token(request)
         target.delete(f"{ASIDE}/{token}")
         missing = [step.facts for step in steps if not _is_placed(now, step.facts)]

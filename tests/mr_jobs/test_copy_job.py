@@ -60,7 +60,10 @@ def test_it_comes_to_be_as_the_verb_makes_it(
     shutil.copytree(copy.target, by_verb.target)
     capsys.readouterr()
     assert by_verb.call("--json", "commit-copy") == 0
-    wanted = capsys.readouterr().out
+    wanted, untouched = capsys.readouterr().out, tree(copy.target)
+    assert copy.call("job", "commit_copy", "--dry-run") == 0
+    assert capsys.readouterr().out == wanted
+    assert tree(copy.target) == untouched
     assert copy.call() == 0
     assert capsys.readouterr().out == wanted
     assert tree(copy.target) == tree(by_verb.target)

@@ -130,5 +130,6 @@ def _copying(
         target=folders[1],
         receipt=read_receipt(arguments.receipt),
         today=datetime.now(timezone.utc).date().isoformat(),
+        dry_run=arguments.dry_run,
     )
     return partial(run_commit_copy, request, arguments.runner, configuration)

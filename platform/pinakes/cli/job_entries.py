@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.cli.options import add_inputs, add_settings
+from pinakes.cli.options import add_dry_run, add_inputs, add_settings
 
 
 class Entry(NamedTuple):
@@ -29,6 +29,12 @@ JOBS = {
         "pinakes.mr_jobs.flag_duplicates",
         "FlagDuplicatesJob",
         "which copy is original, and which refers to it",
+    ),
+    "write_revisits": Entry(
+        "pinakes.mr_jobs.write_revisits",
+        "WriteRevisitsJob",
+        "write archive files anew, duplicates as revisits",
+        ("to",),
     ),
     "validate": Entry(
         "pinakes.mr_jobs.validate",
@@ -81,6 +87,7 @@ def _configure_more(job: argparse.ArgumentParser, entry: Entry) -> None:
             required=True,
             help="what `pinakes validate` wrote of the two",
         )
+        add_dry_run(job)
     if "originals" in entry.takes:
         job.add_argument(
             "--originals",
