@@ -97,11 +97,17 @@ lint: dev ## ruff, mypy strict, import-linter
 fuzz: dev ## fuzz the reader for MINUTES=10
 	@$(PYTHON) tests/fuzz/run.py --minutes $(MINUTES)
 
+# LINES=100000,1000000,10000000 measures the jobs besides, in several processes of this host, and
+# what one digest with a third of all captures does to them.
 .PHONY: bench
 bench: dev ## measure against the floor and the peers that are installed
 	@PYTHONPATH=. $(PYTHON) -m bench $(ARGS)
+	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.jobs --lines $(LINES))
+	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.skew --options '--content-lines 100000 -D mapreduce.job.reduces=16')
+	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.skew --job resolve_collisions)
 
 # ROWS=N puts so many captures' rows besides; ten million take 20 GB of disk and half an hour.
+# LINES=N,N measures the jobs on YARN besides, and counts calls of the name node.
 .PHONY: bench-cluster
 bench-cluster: dev ## landing and answers on real HBase and HDFS, started for it: ARGS, ROWS=N
 	@.ci/system-packages
@@ -110,6 +116,8 @@ bench-cluster: dev ## landing and answers on real HBase and HDFS, started for it
 	$(VENV)/bin/pinakes cluster up --with thrift2 --folder $$folder
 	PYTHONPATH=. $(PYTHON) -m bench.landing $$folder/conf/pinakes.toml $(ARGS)
 	$(if $(ROWS),PYTHONPATH=. $(PYTHON) -m bench.rows $$folder/conf/pinakes.toml --captures $(ROWS))
+	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.jobs --runner hadoop --lines $(LINES) \
+	    --config $$folder/conf/pinakes.toml)
 
 .PHONY: bench-peers
 bench-peers: tools ## install the peers that bench compares with, outside the clone
