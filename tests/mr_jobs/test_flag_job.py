@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manifest_sets import Bodies, collections, processed, resolved
+from mrjob.inline import InlineMRJobRunner
 
+from bench.skew import lines as bench_lines
 from pinakes.cli import main
 from pinakes.dedupe.counting import ProcessCount
 from pinakes.dedupe.process import process_lines
@@ -40,18 +43,38 @@ def test_it_decides_as_process_does(
     )
 
 
-@given(collections(), st.sampled_from((1, 2, 4)), st.sampled_from((1, 2, 100)))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    collections(),
+    st.sampled_from((1, 2, 4)),
+    st.sampled_from((1, 2, 100)),
+    st.sampled_from((1, 3)),
+)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_a_content_that_is_divided_is_decided_as_a_whole(
-    collection: tuple[list[ManifestLine], Bodies], content_lines: int, shard_lines: int
+    collection: tuple[list[ManifestLine], Bodies], content_lines: int, shard_lines: int, cores: int
 ) -> None:
     lines = resolved(*collection)
     if not lines:
         return
     options = f"--content-lines {content_lines} --shard-lines {shard_lines}"
-    assert sorted(decided_by_job(lines, options), key=format_line) == sorted(
-        processed(lines), key=format_line
-    )
+    # With three, mrjob makes up to six tasks of each step, one behind the other.
+    with patch.object(InlineMRJobRunner, "_num_cores", return_value=cores):
+        decided = decided_by_job(lines, options)
+    assert sorted(decided, key=format_line) == sorted(processed(lines), key=format_line)
+
+
+def test_one_content_with_a_third_of_all_captures(tmp_path: Path) -> None:
+    """Small, what `bench.skew` is large: several tasks set aside, and copies count up."""
+    folder, out, done = (tmp_path / name for name in ("given", "out", "done"))
+    folder.write_text("".join(bench_lines(1200, None)))
+    options = "--content-lines 60 --shard-lines 40 -D mapreduce.job.reduces=6"
+    with patch.object(InlineMRJobRunner, "_num_cores", return_value=3):
+        job = ["job", "flag_duplicates", str(folder), "-o", str(out), f"--options={options}"]
+        assert main(job) == 0
+    assert main(["process", str(folder), "-o", str(done)]) == 0
+    assert sorted(out.read_text().splitlines()) == sorted(done.read_text().splitlines())
+    copies = [parse_line(text).copy_number for text in out.read_text().splitlines()]
+    assert sorted(copy for copy in copies if copy != 1) == list(range(2, 401))
 
 
 @given(collections(collisions=False))
