@@ -18,9 +18,9 @@ from uuid import uuid4
 
 from pinakes.config import Configuration
 from pinakes.dedupe.originals import Originals, Place, Wanted, place_of
-from pinakes.dedupe.restore import wanted_of
-from pinakes.dedupe.restore_stored import restore_stored
+from pinakes.dedupe.restore import RestoreCount, restorations, wanted_of
 from pinakes.dedupe.rewriting import refuse_equal_names
+from pinakes.dedupe.stored_rewriting import rewrite_stored
 from pinakes.errors import InputRefused
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, TaskFiles
@@ -140,10 +140,10 @@ class RestoreJob(WritingJob):
             originals.note_place(wanted, Place(*json.loads(place)))
         try:
             with self.task.opened(name) as source:
-                count = restore_stored(
+                count = RestoreCount()
+                rewrite_stored(
                     source,
-                    originals,
-                    self._files,
+                    restorations(source, originals, self._files, count),
                     self._folder,
                     self._written,
                     inside=mark_of(name),

@@ -3,7 +3,7 @@
 .landing/RUN/decide-…/lines         the collection, a line a capture, from its sidecars
 .landing/RUN/decide-…/resolved*     by resolve_collisions; flagged: by flag_duplicates
 .landing/RUN/WAVE/lines             the duplicates of some files
-.landing/RUN/WAVE/out               by write_revisits: an outcome a file; `_written/…`
+.landing/RUN/WAVE/out               by write_generations: an outcome a file; `_written/…`
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
 from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.travelling import line_text, text_line
 from pinakes.mr_jobs.validate import ValidateJob
-from pinakes.mr_jobs.write_revisits import WriteRevisitsJob, pair_text, text_pair
+from pinakes.mr_jobs.write_generations import WriteGenerationsJob, pair_text, text_pair
 from pinakes.profile import open_folder
 from pinakes.rewrite.generations import OldGeneration
 
@@ -112,7 +112,7 @@ class StoreTasks:
         if self._request.min_saving_bytes is not None:
             options += ["--min-saving-bytes", str(self._request.min_saving_bytes)]
         self._job(
-            WriteRevisitsJob,
+            WriteGenerationsJob,
             [f"{place}/{_LINES}"],
             f"{place}/{_OUT}",
             options=options,

@@ -129,7 +129,7 @@ def kill_task(job: str) -> Callable[[], object]:
     return kill
 
 
-@pytest.mark.parametrize("job", ["resolve_collisions", "write_revisits", "validate"])
+@pytest.mark.parametrize("job", ["resolve_collisions", "write_generations", "validate"])
 def test_a_task_is_killed(landed: Configuration, tmp_path: Path, plain: Records, job: str) -> None:
     """Hadoop tries it again, and nobody sees what it had written."""
     process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
@@ -139,7 +139,7 @@ def test_a_task_is_killed(landed: Configuration, tmp_path: Path, plain: Records,
     end_well(tmp_path, landed, plain)
 
 
-@pytest.mark.parametrize("job", ["flag_duplicates", "write_revisits"])
+@pytest.mark.parametrize("job", ["flag_duplicates", "write_generations"])
 def test_the_driver_is_killed_while_its_job_goes_on(
     landed: Configuration, tmp_path: Path, plain: Records, job: str
 ) -> None:
@@ -218,7 +218,7 @@ def test_the_node_manager_is_killed(
     with store_on(cluster_alone, tmp_path, _jobs(cluster_alone)) as configuration:
         land(tmp_path, crawls)
         process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
-        until(lambda: tasks_of("write_revisits"), process)
+        until(lambda: tasks_of("write_generations"), process)
         os.kill(running(cluster_alone.layout)["nodemanager"].pid, signal.SIGKILL)
         time.sleep(1)
         cluster_alone.up()

@@ -156,7 +156,7 @@ class _Batch:
             self._console.warn(unreadable)
         self.failed = self.failed or bool(count.problems)
         self.total.add(count)
-        self._console.result(_report(name, count), text=_sentence(name, count))
+        self._console.result({"file": name, **count.as_json()}, text=_sentence(name, count))
         progress.advance(path.stat().st_size)
 
 
@@ -175,15 +175,6 @@ def run_id_of(manifest: Path) -> str:
 
 def _size(names: list[str]) -> int:
     return sum(path.stat().st_size for path in map(Path, names) if path.is_file())
-
-
-def _report(name: str, count: RefsCount) -> dict[str, object]:
-    return {
-        "file": name,
-        "revisits": count.records,
-        "saved_bytes": count.saved_bytes,
-        "left_full": dict(count.left_full),
-    }
 
 
 def _sentence(name: str, count: RefsCount) -> str:

@@ -44,6 +44,14 @@ class RefsCount:
     left_full: Counter[str] = field(default_factory=Counter)
     problems: list[PinakesError] = field(default_factory=list)
 
+    def as_json(self) -> dict[str, object]:
+        """But for the problems, which are named apart."""
+        return {
+            "revisits": self.records,
+            "saved_bytes": self.saved_bytes,
+            "left_full": dict(self.left_full),
+        }
+
     def add(self, other: RefsCount) -> None:
         self.records += other.records
         self.saved_bytes += other.saved_bytes

@@ -1,29 +1,25 @@
-"""A file with its revisits restored, wherever archive files are."""
+"""A file written anew with replacements, wherever archive files are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.errors import InputRefused
-from pinakes.rewrite.replace import copy_source_with_replacements
+from pinakes.rewrite.replace import Replacement, copy_source_with_replacements
 from pinakes.warc.source import Source
 
-from .archive_files import ArchiveFiles
-from .originals import Originals
-from .restore import RestoreCount, restorations
 
-
-def restore_stored(
+def rewrite_stored(
     source: Source,
-    originals: Originals,
-    files: ArchiveFiles,
+    replacements: Iterable[Replacement],
     folder: ArchiveStore,
     out: ArchiveStore,
     *,
     inside: str,
     token: str,
-) -> RestoreCount:
+) -> None:
     """Write `source` anew into `out`, below `inside`, by its base name.
 
     Where `folder` has a file of that name with just these bytes, nothing is published.
@@ -32,10 +28,8 @@ def restore_stored(
         InputRefused: where it has another one, or `source` changed while it was read.
         StoreUnavailable: as the stores.
     """
-    count = RestoreCount()
     name = PurePosixPath(source.name).name
     with out.create_aside(token) as aside:
-        replacements = restorations(source, originals, files, count)
         copy_source_with_replacements(source, aside.file, replacements)
         sha256 = aside.checksum()
         source.check_unchanged()
@@ -43,4 +37,3 @@ def restore_stored(
             aside.publish(f"{inside}/{name}")
         elif folder.checksum(name) != sha256:
             raise InputRefused("exists already and is not replaced", file=source.name)
-    return count

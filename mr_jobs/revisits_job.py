@@ -1,0 +1,149 @@
+"""What jobs that write revisits share: the originals are read first, and what is known travels.
+
+    lines ─▶ by the original's file: each read once ─▶ by the duplicate's file: written
+
+The same way goes the place of each duplicate, so that whoever reads an original there knows
+that it is to be replaced itself, and is nobody's original.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+
+from pinakes.dedupe.proven_originals import KnownOriginal, OriginalReader
+from pinakes.dedupe.refs import RevisitWriter
+from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.index.manifest import ManifestLine
+from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob, TaskFiles
+from pinakes.mr_jobs.extra import MRStep
+from pinakes.mr_jobs.originals_sent import received, sent
+from pinakes.mr_jobs.sort_text import SEPARATOR, from_sortable, sortable
+from pinakes.mr_jobs.travelling import line_text, text_line
+from pinakes.warc.revisit import Unwritable
+
+Pair = tuple[bytes, bytes]
+# A value's beginning behind its place: what is replaced there comes before who refers to it.
+_REPLACED, _ASKED = b"0", b"1"
+
+
+class Duplicates:
+    """The duplicates of one file, and what is known of their originals.  Memory: all of it."""
+
+    def __init__(self, values: Iterable[bytes]) -> None:
+        self.lines: list[ManifestLine] = []
+        self.notes: list[bytes] = []
+        """What each line came with."""
+        self._sent: dict[tuple[int, int], bytes] = {}
+        for value in values:
+            _, original, note, text = value.split(SEPARATOR, 3)
+            line = text_line(text)
+            self.lines.append(line)
+            self.notes.append(note)
+            self._sent[line.offset, line.inner_offset] = original
+
+    def original_of(self, line: ManifestLine) -> KnownOriginal:
+        """As `OriginalReader.find`."""
+        return received(self._sent[line.offset, line.inner_offset], line)
+
+
+class RevisitsJob(ArchiveJob):
+    """See the module."""
+
+    SORT_VALUES = True
+    INPUT_COUNTER = LINES
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg("--run", dest="run_name", default="job", help="what revisits name")
+        self.add_passthru_arg("--min-saving-bytes", type=int, default=None)
+
+    def steps(self) -> list[MRStep]:
+        """By the original's file, by the duplicate's."""
+        return [
+            MRStep(
+                mapper_init=self.begin_task,
+                mapper=self.by_original,
+                mapper_final=self.end_task,
+                reducer_init=self.begin_reading,
+                reducer=self.read_originals,
+                reducer_final=self.end_task,
+            ),
+            MRStep(
+                reducer_init=self.begin_writing,
+                reducer=self.write_file,
+                reducer_final=self.end_task,
+                jobconf=LINES_OF_REDUCES,
+            ),
+        ]
+
+    @abstractmethod
+    def duplicate(self, text: bytes) -> tuple[ManifestLine, bytes] | None:
+        """The line of an input line, and a note that goes with it; None for no duplicate."""
+
+    @abstractmethod
+    def write(self, name: str, duplicates: Duplicates) -> bytes | None:
+        """Write a file; the line of output about it."""
+
+    # --- by the original's file
+
+    def by_original(self, _: None, text: bytes) -> Iterator[Pair]:
+        self.task.count(LINES)
+        found = self.duplicate(text)
+        if found is None:
+            return
+        line, note = found
+        original = _place(line.original_offset or 0, line.original_inner_offset)
+        yield (
+            sortable(line.original_file or line.file),
+            SEPARATOR.join((original, _ASKED, note, line_text(line))),
+        )
+        own = _place(line.offset, line.inner_offset)
+        yield sortable(line.file), SEPARATOR.join((own, _REPLACED))
+
+    def begin_reading(self) -> None:
+        self.begin_task()
+        self._originals = OriginalReader(self.task.enter(TaskFiles(self.task)))
+
+    def read_originals(self, _: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
+        replaced: bytes | None = None
+        for value in values:
+            place, kind, *rest = value.split(SEPARATOR, 3)
+            if kind == _REPLACED:
+                replaced = place
+                continue
+            note, text = rest
+            line = text_line(text)
+            found: KnownOriginal | Unwritable | InputRefused | MalformedRecord
+            try:
+                if place == replaced:
+                    raise Unwritable("original-not-full")  # noqa: TRY301
+                found = self._originals.find(line)
+            except (Unwritable, InputRefused, MalformedRecord) as reason:
+                found = reason
+            own = _place(line.offset, line.inner_offset)
+            yield sortable(line.file), SEPARATOR.join((own, sent(found), note, text))
+
+    # --- by the duplicate's file
+
+    def begin_writing(self) -> None:
+        self.begin_task()
+        self.written = self.task.files_written()
+
+    def write_file(self, key: bytes, values: Iterable[bytes]) -> Iterator[tuple[None, bytes]]:
+        self.task.count("files")
+        line = self.write(from_sortable(key), Duplicates(values))
+        if line is not None:
+            yield None, line
+
+    def writer(self, duplicates: Duplicates) -> RevisitWriter:
+        """Builds the revisits of a file."""
+        return RevisitWriter(
+            duplicates.original_of,
+            run=self.options.run_name,
+            min_saving_bytes=self.options.min_saving_bytes,
+        )
+
+
+def _place(offset: int, inner_offset: int) -> bytes:
+    return b"%020d%020d" % (offset, inner_offset)

@@ -1,0 +1,86 @@
+"""The job writes what `pinakes refs` writes, byte for byte, and leaves full what that leaves."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from replayed_set import replayed_files
+from warc_sets import plan, write_manifest, write_set
+
+from pinakes.cli import main
+from pinakes.index.manifest import format_line, parse_line
+
+
+def decided(folder: Path) -> tuple[list[str], Path]:
+    """Archive files of many kinds, and decisions on them."""
+    paths = write_set(folder / "before", replayed_files())
+    return [str(path) for path in paths], write_manifest(
+        folder / "decided", plan(paths, resources=True)
+    )
+
+
+def results(text: str) -> list[dict[str, object]]:
+    found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return sorted(found, key=lambda result: str(result["file"]))
+
+
+def write(
+    folder: Path, names: list[str], lines: Path, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, list[dict[str, object]], int, list[dict[str, object]]]:
+    by_verb, by_job = folder / "by-verb", folder / "by-job"
+    refs = ["refs", *names, "--manifest", str(lines), "-o", str(by_verb), "--run", "r", "--json"]
+    status = main([*refs, "--min-saving", "none"])
+    said = results(capsys.readouterr().out)
+    job = ["job", "write_revisits", str(lines), "--to", str(by_job), "--options=--run r"]
+    job_status = main(job)
+    return status, said, job_status, results(capsys.readouterr().out)
+
+
+def test_files_are_those_of_refs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names, lines = decided(tmp_path)
+    status, by_verb, job_status, by_job = write(tmp_path, names, lines, capsys)
+    assert (status, job_status) == (0, 0)
+    named = {line.file for line in map(parse_line, lines.read_text().splitlines())
+             if (line.copy_number or 0) > 1}  # fmt: skip
+    assert by_job == [result for result in by_verb if result["file"] in named]
+    assert sum(int(str(result["revisits"])) for result in by_job) > 10
+    for name in named:
+        base = Path(name).name
+        assert (tmp_path / "by-job" / base).read_bytes() == (
+            tmp_path / "by-verb" / base
+        ).read_bytes()
+    assert len([*(tmp_path / "by-job").glob("*.warc*")]) == len(named)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_manifest_that_lies_is_seen_through_alike(
+    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Originals that are duplicates, of other bodies, the record itself, or nowhere."""
+    names, path = decided(tmp_path)
+    dice = random.Random(seed)
+    lines = [parse_line(text) for text in path.read_text().splitlines()]
+    for number, line in enumerate(lines):
+        if (line.copy_number or 0) > 1 and dice.random() < 0.5:
+            other = dice.choice(lines)
+            lines[number] = line._replace(
+                original_file=other.file,
+                original_offset=other.offset + dice.choice((0, 0, 0, 1)),
+                original_length=other.length,
+                original_inner_offset=other.inner_offset,
+                original_uri=other.target_uri,
+                original_date=other.date,
+            )
+    path.write_text("".join(format_line(line) + "\n" for line in lines))
+    status, by_verb, job_status, by_job = write(tmp_path, names, path, capsys)
+    assert status == job_status
+    left = {str(result["file"]): result for result in by_verb}
+    assert by_job == [left[str(result["file"])] for result in by_job]
+    for result in by_job:
+        base = Path(str(result["file"])).name
+        assert (tmp_path / "by-job" / base).read_bytes() == (
+            tmp_path / "by-verb" / base
+        ).read_bytes()
