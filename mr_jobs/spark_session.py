@@ -9,6 +9,7 @@ interpreter; Spark's own jars lie in the job folder too, sent once for each vers
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import signal
@@ -74,6 +75,8 @@ def spark_session(
         if master == YARN
         else _local_settings(configuration, captures)
     )
+    # A call that Ctrl-C ends is no news, and would be printed for want of a handler.
+    logging.getLogger("py4j").addHandler(logging.NullHandler())
     conf = SparkConf(loadDefaults=False)
     for name, value in {"spark.master": master, **_ALWAYS, **there, **settings}.items():
         conf.set(name, value)

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from study_scene import CRAWLS, OTHER, caller, captures_of, crawl_lines, land, tables
 from warc_sets import ArchiveFile, Rec, write_set
@@ -15,6 +16,7 @@ from warc_sets import ArchiveFile, Rec, write_set
 from pinakes.catalog.sidecar import read_sidecar
 from pinakes.cli import main
 from pinakes.dedupe.stored_lines import landed_line
+from pinakes.mr_jobs.index_columns import COLUMNS
 from pinakes.mr_jobs.index_row import IndexedFile, index_rows
 from pinakes.mr_jobs.study_figures import COUNTS, DEDUPE_SCOPE, CrawlFigures, Share, Study
 from pinakes.mr_jobs.study_page import study_page
@@ -157,6 +159,25 @@ def test_common_crawls_queries_run(store: Path, capsys: pytest.CaptureFixture[st
         assert row["bytes"] > sum(c.length for c in mine) - 1
         dates = [(c.date or "").rstrip("Z") for c in mine] + ["2020-01-01T00:00:00"] * resources
         assert row["first"] == min(dates)
+
+
+@pytest.mark.long
+def test_the_table_as_parquet(store: Path, tmp_path: Path) -> None:
+    command = ["-q", "study", "--store", str(store), *MASTER, "--all"]
+    assert main([*command, "--parquet", str(tmp_path / "index")]) == 0
+    table = pq.read_table(tmp_path / "index")
+    assert set(table.column_names) == set(COLUMNS)
+    responses = captures_of(settings={"store": str(store)})
+    rows = [row for row in table.to_pylist() if row["takes_part"]]
+    place = ("archive_file", "warc_record_offset", "warc_record_length", "content_sha256")
+    assert {tuple(row[name] for name in place) for row in rows} == {
+        (c.file, c.row.offset, c.row.length, (c.row.sha256 or b"").hex()) for c in responses
+    }
+    assert {row["crawl"] for row in rows} == {crawl for crawl, _, _ in (*CRAWLS, OTHER)} | {
+        *BY_HAND
+    }
+    # What is there is not written over.
+    assert main([*command, "--parquet", str(tmp_path / "index")]) == 2
 
 
 @pytest.mark.parametrize(

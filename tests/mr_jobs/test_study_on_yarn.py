@@ -34,6 +34,9 @@ SMALL = {
     "spark.sql.shuffle.partitions": "2",
 }
 
+CONF = [word for name, value in SMALL.items() for word in ("--conf", f"{name}={value}")]
+ON_YARN = ("--master", "yarn", *CONF)
+
 
 @pytest.fixture
 def settings(cluster: RunningCluster, tmp_path: Path) -> Iterator[Path]:
@@ -55,9 +58,21 @@ def settings(cluster: RunningCluster, tmp_path: Path) -> Iterator[Path]:
 def test_a_study_on_yarn(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     captures = captures_of(file=settings)
     capsys.readouterr()
-    conf = [word for name, value in SMALL.items() for word in ("--conf", f"{name}={value}")]
-    call = ["-q", "--json", "--config", str(settings), "study", "--all"]
-    assert main([*call, "--master", "yarn", *conf]) == 0
+    assert main(["-q", "--json", "--config", str(settings), "study", "--all", *ON_YARN]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found.pop("left_out")
     assert found == {"crawls": crawl_lines(captures), **tables(captures)}
+
+
+@pytest.mark.long
+def test_a_query_on_yarn(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    query = "SELECT DISTINCT url_host_registered_domain AS name FROM ccindex ORDER BY name"
+    call = ["-q", "--json", "--config", str(settings), "study", "--all", *ON_YARN]
+    assert main([*call, "--sql", query]) == 0
+    names = [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()]
+    # An address has none; the suffix `example` is in no list.
+    assert names == [None, "b.co.uk", "example.org"]
+    missing = "SELECT nothing FROM ccindex"
+    assert main([*call, "--sql", missing]) == 2
+    assert "nothing" in capsys.readouterr().err
