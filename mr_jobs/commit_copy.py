@@ -29,7 +29,7 @@ from pinakes.dedupe.folders import sort_out
 from pinakes.dedupe.receipt import FileFacts, Receipt
 from pinakes.dedupe.reference_check import originals_first, refuse_dangling
 from pinakes.dedupe.resolution import Reference
-from pinakes.errors import InputRefused
+from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.copy_files import CopyFilesJob
 from pinakes.mr_jobs.copy_look import SOURCE, STANDING, TARGET, CopyLookJob
@@ -131,7 +131,10 @@ def run_commit_copy(
         missing = [step.facts for step in steps if not _is_placed(now, step.facts)]
         if missing:
             lines = [[facts.name, facts.sha256, was.describe(facts.name)] for facts in missing]
-            run(CopyFilesJob, lines, target.folder_aside(token))
+            aside = target.folder_aside(token)
+            run(CopyFilesJob, lines, aside)
+            with open_folder(f"{aside}/{WRITTEN}", configuration) as written:
+                _require_all(missing, dict(written.list()))
         for step in steps:
             if step.state != DONE:
                 _rename(target, now, step, token)
@@ -185,6 +188,13 @@ def _take(
 
 def _is_placed(now: _Files, facts: FileFacts) -> bool:
     return now.has(facts.name, facts.size, facts.sha256)
+
+
+def _require_all(missing: list[FileFacts], written: Mapping[str, int]) -> None:
+    """Nothing is renamed before all that is to come in its place is there."""
+    for facts in missing:
+        if written.get(facts.name) != facts.size:
+            raise PinakesError("it was copied, and is not there", file=facts.name)
 
 
 def _rename(target: ArchiveStore, now: _Files, step: Step, token: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from uuid import uuid4
 
 from pinakes.errors import DigestMismatch, InputRefused, MalformedRecord, PinakesError
@@ -21,6 +22,10 @@ class ConvertArcJob(WritingJob):
     """See the module."""
 
     JOBCONF = LINES_OF_MAPS
+
+    @classmethod
+    def target_of_line(cls, line: bytes) -> str:
+        return PurePosixPath(json.loads(line)["warc"]).name
 
     def mapper_init(self) -> None:
         self.begin_task()

@@ -9,10 +9,12 @@ left, and goes on: what is published already is found to be equal, and stays.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from pathlib import PurePosixPath
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import BinaryIO
@@ -20,7 +22,7 @@ from urllib.parse import quote, unquote
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError, InputRefused
+from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
 from pinakes.profile import open_folder
@@ -36,6 +38,11 @@ class WritingJob(ArchiveJob):
         self.add_passthru_arg(
             "--to", help="the folder where the files are to be, in ASCII: others as %%XX"
         )
+
+    @classmethod
+    def target_of_line(cls, line: bytes) -> str:
+        """The name in the folder of the file that a line of output tells of."""
+        return PurePosixPath(json.loads(line)["file"]).name
 
     @property
     def place(self) -> str:
@@ -83,6 +90,8 @@ def run_writing_job(
                     report.findings.append(problem)
         folder.delete(f"{ASIDE}/{token}")
         lines.seek(0)
+        _require_there(folder, map(request.job.target_of_line, lines))
+        lines.seek(0)
         copyfileobj(lines, out)
     return report
 
@@ -95,6 +104,15 @@ def _publish(folder: ArchiveStore, written: ArchiveStore, token: str, name: str)
         # Somebody else's since the task looked: another run of this call, or another file.
         if folder.size(target) is None or folder.checksum(target) != written.checksum(name):
             raise
+
+
+def _require_there(folder: ArchiveStore, names: Iterable[str]) -> None:
+    there = {name for name, _ in folder.list()}
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise PinakesError(
+            f"{len(missing):,} files that tasks have told of are not there", file=missing[0]
+        )
 
 
 def require_place(to: str, runner: str) -> None:

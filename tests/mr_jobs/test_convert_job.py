@@ -87,6 +87,16 @@ def test_what_is_there_stays_and_what_differs_is_named(
     assert (to / "é 0.warc").read_bytes() == b"another file"
 
 
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_paths_may_be_relative(
+    runner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.arc").write_bytes(arc(arc_record()))
+    monkeypatch.chdir(tmp_path)
+    assert main(["job", "convert_arc", "a.arc", "--to", "out", "--runner", runner]) == 0
+    assert [path.name for path in (tmp_path / "out").iterdir() if path.is_file()] == ["a.warc"]
+
+
 @pytest.mark.slow
 def test_a_driver_that_dies_leaves_nothing_that_the_next_does_not_clear(tmp_path: Path) -> None:
     folder, to = tmp_path / "in", tmp_path / "out"

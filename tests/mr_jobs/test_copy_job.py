@@ -73,6 +73,15 @@ def test_it_comes_to_be_as_the_verb_makes_it(
     assert tree(copy.target) == tree(by_verb.target)
 
 
+def test_paths_may_be_relative(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(copy.target.parent)
+    new = tree(copy.source)
+    relative = (path.relative_to(copy.target.parent) for path in (copy.source, copy.target))
+    assert Copy(*relative, copy.receipt).call() == 0
+    now = tree(copy.target)
+    assert {name: now[name] for name in new} == new
+
+
 def change(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
