@@ -19,7 +19,15 @@ from uuid import uuid4
 from pinakes.config import Configuration
 from pinakes.dedupe.counting import Collision
 from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
-from pinakes.mr_jobs.archive_job import FILES, FINDINGS, GROUP, LINES, PROBLEMS, ArchiveJob
+from pinakes.mr_jobs.archive_job import (
+    FILES,
+    FINDINGS,
+    GROUP,
+    LINES,
+    LINES_OF_MAPS,
+    PROBLEMS,
+    ArchiveJob,
+)
 from pinakes.mr_jobs.collisions import COLLISIONS, merge_collisions
 from pinakes.mr_jobs.extra import StepFailedException
 from pinakes.mr_jobs.hadoop_log import heard, why_failed
@@ -27,6 +35,7 @@ from pinakes.mr_jobs.listing import lists_in_hdfs, packed, write_lists
 from pinakes.mr_jobs.packing import PACK_BYTES
 from pinakes.mr_jobs.printed import hadoop_lines
 from pinakes.mr_jobs.problems import text_problem
+from pinakes.mr_jobs.reduces import lines_bytes, reduces_for
 from pinakes.mr_jobs.stored_generations import write_generations
 from pinakes.mr_jobs.submission import (
     hadoop_arguments,
@@ -122,6 +131,8 @@ def _run(
         inputs = stack.enter_context(_inputs(request, runner, configuration, folder))
         kept = ("--output-dir", _absolute(request.output)) if request.output is not None else ()
         arguments = [*_arguments(request, configuration, folder), *runner_arguments, *kept]
+        if runner == "hadoop":
+            arguments = [*_reduces(request, inputs, configuration), *arguments]
         job = _job(request, [*arguments, *inputs])
         log = stack.enter_context(heard(on_percent, job.steps()))
         mrjob = stack.enter_context(job.make_runner())
@@ -154,6 +165,18 @@ def _absolute(place: str) -> str:
     return place if "://" in place else os.path.abspath(place)
 
 
+def _reduces(
+    request: JobRequest, inputs: Sequence[str], configuration: Configuration
+) -> tuple[str, ...]:
+    """Words that say how many tasks reduce; those of the configuration come later."""
+    if request.job.JOBCONF is LINES_OF_MAPS:
+        return ()
+    count = len(inputs)  # packs of archive files
+    if request.job.INPUT_COUNTER == LINES:
+        count = reduces_for(lines_bytes(request.names, configuration))
+    return ("-D", f"mapreduce.job.reduces={count}")
+
+
 def _again(
     job: type[ArchiveJob], place: str, configuration: Configuration, folder: Path
 ) -> Path | None:
@@ -179,6 +202,7 @@ def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, .
             *("--cleanup", "NONE", "--output-dir", output),
         ]
         with _inputs(request, "hadoop", configuration, folder, keep=True) as inputs:
+            arguments = [*_reduces(request, inputs, configuration), *arguments]
             return hadoop_lines(_job(request, [*arguments, *inputs]))
 
 

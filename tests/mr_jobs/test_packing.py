@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pinakes.config import load_configuration
 from pinakes.mr_jobs.packing import pack_files
+from pinakes.mr_jobs.reduces import LINE_BYTES, lines_bytes, reduces_for
 
 
 @given(st.lists(st.integers(0, 200)), st.integers(1, 300))
@@ -23,3 +27,18 @@ def test_every_file_is_in_one_pack_and_none_is_larger_than_need_be(
     for pack, after in pairwise(packs):
         # Two packs side by side do not fit into one: else there would be too many maps.
         assert sum(known[name] for name in [*pack, after[0]]) > pack_bytes
+
+
+@pytest.mark.parametrize(
+    ("size", "tasks"), [(0, 1), (1, 1), (LINE_BYTES, 1), (LINE_BYTES + 1, 2), (1 << 50, 10_000)]
+)
+def test_reduce_tasks_go_by_the_bytes_of_lines(size: int, tasks: int) -> None:
+    assert reduces_for(size) == tasks
+
+
+def test_lines_are_counted_where_they_lie(tmp_path: Path) -> None:
+    for number, name in enumerate(("part-0", "part-1", "_SUCCESS"), 1):
+        (tmp_path / name).write_bytes(b"x" * number)
+    configuration = load_configuration(environment={}, folder=tmp_path)
+    names = [str(tmp_path / "part-0"), f"file://{tmp_path}/part-*", str(tmp_path / "none")]
+    assert lines_bytes(names, configuration) == 1 + 3
