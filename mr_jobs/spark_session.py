@@ -47,6 +47,8 @@ _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.
 _ALWAYS = {
     "spark.app.name": "pinakes study",
     "spark.ui.enabled": "false",
+    # Else whoever reaches a port of the driver's may have it run what they like.
+    "spark.authenticate": "true",
     "spark.ui.showConsoleProgress": "false",
     # Dates are UTC, whatever clock a host shows.
     "spark.sql.session.timeZone": "UTC",

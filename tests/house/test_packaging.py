@@ -44,7 +44,8 @@ def test_the_wheel_holds_every_module_and_one_top_level_name(
         for name, file in sources.items()
     }
     assert {name for name in names if name.endswith(".py")} == expected
-    assert {"pinakes/py.typed", "pinakes/cluster/poms/hadoop.xml"} <= set(names)
+    data = {"py.typed", "cluster/poms/hadoop.xml", "mr_jobs/study.html", "mr_jobs/study.css"}
+    assert {f"pinakes/{name}" for name in data} <= set(names)
 
 
 def test_the_wheel_says_what_it_needs(built: tuple[Path, Path]) -> None:
