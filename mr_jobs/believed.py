@@ -35,7 +35,8 @@ def noted(line: ManifestLine) -> Iterator[Pair]:
     second = second_digest(line)
     if second is not None:
         digest = line.digest.encode("utf-8", "surrogateescape")
-        value = SEPARATOR.join((digest, sortable_place(line), line_text(line)))
+        known = line_text(line._replace(record_id=None, also=None))
+        value = SEPARATOR.join((digest, sortable_place(line), known))
         yield SECOND + second.encode("utf-8", "surrogateescape"), value
 
 
