@@ -24,7 +24,7 @@ from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.heartbeat import Heartbeat
-from pinakes.mr_jobs.places import STORE, open_place, split_name
+from pinakes.mr_jobs.places import STORE, OpenPlaces, split_name
 from pinakes.mr_jobs.problems import problem_text
 from pinakes.mr_jobs.stored_generations import read_generations
 from pinakes.profile import open_folder
@@ -129,12 +129,13 @@ class Task:
         self._folder = Path(job.options.folder)
         self._generations = read_generations(job.options.generations)
         self._stack = ExitStack()
-        self._readers: dict[str, ArchiveStore] = {}
+        self._places = OpenPlaces(configuration)
         self._counts: Counter[str] = Counter()
         self._kept: dict[str, IO[bytes]] = {}
         self.heartbeat = Heartbeat(job.set_status)
 
     def __enter__(self) -> Task:
+        self._stack.enter_context(self._places)
         self._stack.enter_context(self.heartbeat)
         return self
 
@@ -174,9 +175,7 @@ class Task:
         place, base = where
         if place == STORE:
             base = self.generation_of(name).name
-        if place not in self._readers:
-            self._readers[place] = self.enter(open_place(place, self._configuration))
-        with self._readers[place].open(base) as file:
+        with self._places.store(place).open(base) as file:
             yield Source(file, name=name)
 
     def generation_of(self, name: str) -> OldGeneration:
@@ -206,16 +205,11 @@ class Task:
 
     def archive(self) -> ArchiveStore:
         """The store's archive files, open to the end of the task."""
-        return self._place(STORE)
+        return self._places.store(STORE)
 
     def folder(self, name: str) -> ArchiveStore:
         """A folder that the operator has named, a path or hdfs://…; open to the end of the task."""
-        return self._place(name if "://" in name else str(self._folder / name))
-
-    def _place(self, place: str) -> ArchiveStore:
-        if place not in self._readers:
-            self._readers[place] = self.enter(open_place(place, self._configuration))
-        return self._readers[place]
+        return self._places.store(name if "://" in name else str(self._folder / name))
 
     def _publish(self, name: str, lines: IO[bytes]) -> None:
         lines.seek(0)

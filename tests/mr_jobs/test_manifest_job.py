@@ -78,3 +78,16 @@ def test_a_name_that_cannot_be_listed_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a\nb.warc"
     path.write_bytes(warc())
     assert main(["job", "manifest", str(path)]) == 3
+
+
+def test_files_may_be_in_very_many_folders(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    paths = [tmp_path / str(number % 70) / f"{number}.warc.gz" for number in range(140)]
+    for number, path in enumerate(paths):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(warc(number=number)))
+    assert main(["manifest", *map(str, paths)]) == 0
+    by_verb = sorted(b"file://" + line for line in capsysbinary.readouterr().out.splitlines())
+    assert main(["job", "manifest", *(path.as_uri() for path in paths), *NOW]) == 0
+    assert sorted(capsysbinary.readouterr().out.splitlines()) == by_verb
