@@ -22,6 +22,7 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`, for
 - `index_…`: the table `ccindex` that it reads: columns, cells, what tasks do, the DataFrame
 - `spark_session`, `spark_extra`: Spark here or on YARN; what the extra `spark` brings
 - `places`: where a file lies that is told of by its name
+- `workers`: what the runner `local` is watched by
 - `running`: one job from its inputs to its report; `listing`: those inputs, as lists for its
   tasks; `packing`: gigabytes a map
 - `submission`: what Hadoop is told, `printed`: as a line; `hadoop_log`: what it says

@@ -43,6 +43,7 @@ from pinakes.mr_jobs.submission import (
     require_streaming_jar,
     write_settings,
 )
+from pinakes.mr_jobs.workers import quiet_workers
 from pinakes.profile import open_folder
 
 
@@ -138,6 +139,8 @@ def _run(
         mrjob = stack.enter_context(job.make_runner())
         if runner == "hadoop":
             require_streaming_jar(mrjob)
+        elif runner == "local":
+            stack.enter_context(quiet_workers())
         try:
             mrjob.run()
         except StepFailedException as error:

@@ -115,3 +115,16 @@ def test_an_unresolved_line_is_refused(tmp_path: Path) -> None:
     manifest = tmp_path / "manifest"
     manifest.write_text(format_line(line) + "\n")
     assert main(["job", "flag_duplicates", str(manifest)]) == 2
+
+
+def test_a_failure_in_several_processes_is_one_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    line = ManifestLine("f", 1, 2, "http://a.example/", "2020-01-01T00:00:00Z", "sha1:X", size=3)
+    manifest = tmp_path / "manifest"
+    manifest.write_text("".join(f"{format_line(line._replace(offset=n))}\n" for n in range(9)))
+    options = "--options=--num-cores 3"
+    assert main(["-q", "job", "flag_duplicates", str(manifest), "--runner", "local", options]) == 4
+    told = capfd.readouterr().err
+    assert "Traceback" not in told
+    assert told.count("pinakes: error: ") == 1
