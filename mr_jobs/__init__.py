@@ -25,6 +25,7 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`, for
 - `workers`: what the runner `local` is watched by
 - `running`: one job from its inputs to its report; `listing`: those inputs, as lists for its
   tasks; `packing`: gigabytes a map
+- `store_tasks`: the jobs of a run of dedupe; `orphans`: those of a driver that died
 - `submission`: what Hadoop is told, `printed`: as a line; `hadoop_log`: what it says
 - `environment`: what tasks run in; `extra`: what the extra `jobs` brings
 """

@@ -30,6 +30,7 @@ from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.digest_job import trust_options
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
 from pinakes.mr_jobs.job_counts import add_processed, add_resolved
+from pinakes.mr_jobs.orphans import end_orphans, tag_words
 from pinakes.mr_jobs.outcome_lines import text_outcome
 from pinakes.mr_jobs.pairs import FilePair, OriginalsFile, format_pair
 from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
@@ -73,6 +74,12 @@ class StoreTasks:
         self._place = archive.folder_aside(run)
         self._root = self._place.removesuffix(f"/{ASIDE}/{run}")
         self._around = around
+        self._tag = tag_words(run) if runner == "hadoop" else ()
+
+    def end_orphans(self) -> None:
+        """End what a driver of this run that died has left running: nobody waits for it."""
+        if self._runner == "hadoop":
+            end_orphans(self._run, self._configuration)
 
     def decide(
         self,
@@ -166,7 +173,7 @@ class StoreTasks:
         request = JobRequest(
             job=job,
             names=inputs,
-            options=tuple(options),
+            options=(*self._tag, *options),
             stored=stored,
             generations=generations or {},
             output=output,

@@ -43,9 +43,12 @@ def tasks_by_jobs(
         ):
             yield percents(progress)
 
-    return StoreTasks(
+    tasks = StoreTasks(
         stores.archive, configuration, runner, request, run=lease.lease.act, around=around
     )
+    if lease.resumed:
+        tasks.end_orphans()
+    return tasks
 
 
 @contextmanager
