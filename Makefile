@@ -103,7 +103,7 @@ fuzz: dev ## fuzz the reader for MINUTES=10
 bench: dev ## measure against the floor and the peers that are installed
 	@PYTHONPATH=. $(PYTHON) -m bench $(ARGS)
 	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.jobs --lines $(LINES))
-	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.skew --options '--content-lines 100000 -D mapreduce.job.reduces=16')
+	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.skew)
 	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.skew --job resolve_collisions)
 
 # ROWS=N puts so many captures' rows besides; ten million take 20 GB of disk and half an hour.

@@ -82,6 +82,17 @@ def run(job: str, manifest: Path, notes: Path, output: Path, options: str) -> No
     subprocess.run(pinakes, check=True)
 
 
+def defaults(arguments: argparse.Namespace) -> str:
+    """Options that divide what is large for so many lines, on this host."""
+    if arguments.job != JOBS[0]:
+        return ""
+    large = max(1, arguments.lines // 30)
+    # The runner `local` does not say how many tasks there are: twice the cores, at most.
+    tasks = 2 * arguments.cores
+    divided = f"--content-lines {large} --shard-lines {large}"
+    return f"{divided} -D mapreduce.job.reduces={tasks}"
+
+
 def report(notes: Path) -> Iterator[str]:
     """A line for each step of each round: tasks, the longest one's share, the largest one."""
     steps: dict[tuple[str, int, str], list[list[float]]] = defaultdict(list)
@@ -103,7 +114,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=3_000_000)
     parser.add_argument("--cores", type=int, default=8, help="tasks at a time (default 8)")
     parser.add_argument("--job", choices=JOBS, default=JOBS[0])
-    parser.add_argument("--options", default="", help="the job's own")
+    parser.add_argument("--options", default="", help="the job's own, beside what divides it")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="skew-") as name:
         scratch = Path(name)
@@ -115,7 +126,7 @@ def main() -> None:
         with manifest.open("w") as file:
             file.writelines(lines(arguments.lines, archives))
         say(f"{arguments.job}: {arguments.lines:,} lines, a third of one digest")
-        options = f"--num-cores {arguments.cores} {arguments.options}"
+        options = f"--num-cores {arguments.cores} {defaults(arguments)} {arguments.options}"
         run(arguments.job, manifest, notes, scratch / "out", options)
         for line in report(notes):
             say(f"  {line}")
