@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from archive_builders import HTTP, warc
 
+from bench.skew import lines as bench_lines
 from pinakes.archive_store.hdfs import HdfsArchiveStore
 from pinakes.archive_store.hdfs_calls import HdfsCalls
 from pinakes.cli import main
@@ -67,6 +68,7 @@ def lines_of(capsysbinary: pytest.CaptureFixture[bytes], *words: str) -> list[by
     return sorted(told.out.splitlines())
 
 
+@pytest.mark.long
 def test_the_manifest_is_the_same_wherever_it_is_made(
     settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -98,6 +100,18 @@ def test_bodies_are_compared_alike_wherever_that_is(
     assert len(found["inline"]) == 5 * FILES
     extensions = {parse_line(text.decode()).hash_extension for text in found["inline"]}
     assert extensions == {0, 1}
+
+
+@pytest.mark.long
+def test_a_content_that_is_divided_is_decided_alike(settings: Path, tmp_path: Path) -> None:
+    """A third of all captures have one content; the second round takes up what tasks left."""
+    given, here, there = (tmp_path / name for name in ("given", "here", "there"))
+    given.write_text("".join(bench_lines(1200, None)))
+    assert main(["process", str(given), "-o", str(here)]) == 0
+    job = ["--config", str(settings), "job", "flag_duplicates", "--runner", "hadoop", str(given)]
+    options = "--content-lines 60 --shard-lines 40 -D mapreduce.job.reduces=2"
+    assert main([*job, "-o", str(there), f"--options={options}"]) == 0
+    assert sorted(there.read_text().splitlines()) == sorted(here.read_text().splitlines())
 
 
 @pytest.mark.long
