@@ -76,6 +76,17 @@ def test_nothing_is_equal_or_unequal_for_what_is_declared(
 
 
 @given(collections(collisions=False))
+def test_equal_bodies_under_two_strong_digests_are_no_collision(collection: Collection) -> None:
+    lines, bodies = collection
+    lines = [
+        line._replace(digest=f"sha256:{number:064x}")
+        for number, line in enumerate(with_second(lines, bodies))
+    ]
+    _, count = resolved(lines, bodies, Trust(sample=0.0))
+    assert count.collisions == []
+
+
+@given(collections(collisions=False))
 def test_nothing_is_read_where_digests_agree(collection: Collection) -> None:
     lines, bodies = collection
     lines = [

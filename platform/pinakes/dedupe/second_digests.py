@@ -7,7 +7,7 @@ than the stored body (another framing, a lie).  The bodies tell: each is read an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from hashlib import sha1
+from hashlib import sha1, sha256
 from itertools import groupby
 from operator import itemgetter
 
@@ -85,20 +85,22 @@ def find_collision(
     lines = list(contents)
     if len(lines) < 2:
         return None
-    found = []
+    found: dict[bytes, ManifestLine] = {}
     for line in lines:
-        state = sha1(usedforsecurity=False)
+        state, strong = sha1(usedforsecurity=False), sha256()
         try:
             for piece in read_body(line, bodies):
                 state.update(piece)
+                strong.update(piece)
         except UnreadableBody as fault:
             problems.append(fault.problem)
             continue
         if format_digest("sha1", state.digest()) == second:
-            found.append(line)
+            # A first digest that was declared may lie, too.
+            found.setdefault(strong.digest(), line)
     if len(found) < 2:
         return None
-    return Collision(second, tuple(map(capture_of, found)))
+    return Collision(second, tuple(map(capture_of, found.values())))
 
 
 def _noted_bytes(noted: Noted) -> int:
