@@ -50,6 +50,7 @@ def study(index: DataFrame, advance: Callable[[int], None] = lambda count: None)
         captures = _captures(index).persist()
         contents = _originals(captures, SCOPES[0][1]).persist()
         crawls = crawl_figures(index, captures, contents)
+        index.unpersist()  # all else is of those that take part
         advance(1)
         scopes = []
         for name, columns in SCOPES:

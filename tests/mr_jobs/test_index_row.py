@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pinakes.cli import main
 from pinakes.mr_jobs.index_hosts import describe_host, split_url
 from pinakes.mr_jobs.index_row import IndexedFile, pack_captures, text
+from pinakes.mr_jobs.index_tasks import read_packs
 from pinakes.mr_jobs.study_figures import COUNTS, LARGEST, OTHERS, Share, by_weight
 
 
@@ -108,6 +109,13 @@ def test_what_is_beyond_the_largest_is_one_line(count: int) -> None:
     assert {name: sum(getattr(line, name) for line in lines) for name in COUNTS} == sums
     order = [line.duplicate_bytes for line in lines if line.name != OTHERS]
     assert order == sorted(order, reverse=True)
+
+
+def test_a_sidecar_that_is_not_there_ends_a_task(tmp_path: Path) -> None:
+    file = IndexedFile(archive_file="c/a", crawl="c", collection="x", stored="c/g2/a", captures=1)
+    settings = {"store": str(tmp_path)}
+    with pytest.raises(RuntimeError, match=r"pinakes: c/g2/a.sidecar.parquet: "):
+        list(read_packs([[file]], settings=settings, columns=["crawl"]))
 
 
 def test_without_spark(

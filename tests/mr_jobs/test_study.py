@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -51,31 +52,31 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "store"
 
 
-@pytest.fixture(scope="module")
-def out(store: Path) -> Path:
-    """The folder of a study of all of it."""
-    folder = store.parent / "out"
-    command = ["-q", "study", "--store", str(store), *MASTER, "--all", "-o", str(folder)]
+# One test, so that processes that share the tests do not each make the study.
+def test_a_study_of_everything(store: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ["-q", "study", "--store", str(store), *MASTER, "--all", "-o", str(out)]
     assert main(command) == 0
-    return folder
+    found = json.loads((out / "study.json").read_text())
+    every_figure_is_that_of_the_plainest_program(found, store)
+    the_papers_columns_are_as_counted_by_hand(found)
+    the_folder_holds_each_table_and_plot(found, out)
 
 
-def test_every_figure_is_that_of_the_plainest_program(store: Path, out: Path) -> None:
+def every_figure_is_that_of_the_plainest_program(found: dict[str, Any], store: Path) -> None:
     captures = captures_of(settings={"store": str(store)})
     assert {c.row.copy_number or 1 for c in captures} >= {1, 2}
     assert any(c.row.dechunked_sha256 for c in captures)
-    found = json.loads((out / "study.json").read_text())
-    left_out = found.pop("left_out")
-    assert left_out == {"resource": 8, "revisit": 16, "status": 9 + 4 * 2 * 21 - len(captures)}
-    assert found == {"crawls": crawl_lines(captures), **tables(captures)}
+    left_out = {"resource": 8, "revisit": 16, "status": 9 + 4 * 2 * 21 - len(captures)}
+    expected = {"crawls": crawl_lines(captures), **tables(captures), "left_out": left_out}
+    assert found == expected
 
 
-def test_the_papers_columns_on_two_crawls_by_hand(out: Path) -> None:
+def the_papers_columns_are_as_counted_by_hand(found: dict[str, Any]) -> None:
     columns = ("crawl", "captures", "urls", "duplicates_percent")
     last = ("of_last_percent", "persistent_percent")
-    lines = json.loads((out / "study.json").read_text())["crawls"]
-    found = [[line[name] for name in (*columns, *last)] for line in lines]
-    assert found[:2] == [["one", 5, 4, 40.0, None, None], ["two", 4, 4, 25.0, 25.0, 50.0]]
+    lines = [[line[name] for name in (*columns, *last)] for line in found["crawls"]]
+    assert lines[:2] == [["one", 5, 4, 40.0, None, None], ["two", 4, 4, 25.0, 25.0, 50.0]]
 
 
 def test_who_takes_part_is_as_dedupe_has_it(store: Path) -> None:
@@ -99,8 +100,7 @@ def test_who_takes_part_is_as_dedupe_has_it(store: Path) -> None:
     assert replaced > 10
 
 
-def test_the_folder_holds_each_table_and_plot(out: Path) -> None:
-    found = json.loads((out / "study.json").read_text())
+def the_folder_holds_each_table_and_plot(found: dict[str, Any], out: Path) -> None:
     for name in ("crawls", "scopes", "by_host", "by_media_type", "by_size", "by_time"):
         with (out / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -196,6 +196,7 @@ def test_calls_that_cannot_work(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_sidecar_that_is_not_there_ends_the_study(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
