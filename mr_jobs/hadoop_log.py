@@ -16,6 +16,7 @@ from pinakes.mr_jobs.extra import MRStep
 _PERCENT = re.compile(r"\bmap (\d+)% +reduce (\d+)%")
 _APPLICATION = re.compile(r"\bapplication_\d+_\d+\b")
 _BEGUN = "Running job: job_"
+_CAUSE = "Probable cause of failure:"
 _LOG_BYTES = 4096
 _QUOTED_LINES = 12
 _ATTEMPTS = 10
@@ -31,11 +32,14 @@ class HadoopLog(logging.Handler):
         self._step = -1
         self._on_percent = on_percent
         self.application: str | None = None
+        self.cause: str | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
         if _BEGUN in text:
             self._step += 1
+        if _CAUSE in text:  # what mrjob's other runners say of a task
+            self.cause = text.partition(_CAUSE)[2]
         done = _PERCENT.search(text)
         if done and 0 <= self._step < len(self._reduces):
             mapped, reduced = int(done[1]), int(done[2])
@@ -65,19 +69,28 @@ def heard(on_percent: Callable[[float], None], steps: Sequence[MRStep]) -> Itera
 def why_failed(reason: str, log: HadoopLog, configuration: Configuration) -> str:
     """One sentence, and the end of the log of a task that failed, where it can be had."""
     if log.application is None:
-        return f"the job failed: {reason}"
+        return (
+            f"the job failed:\n{_last_words(log.cause)}"
+            if log.cause
+            else f"the job failed: {reason}"
+        )
     failed = f"the job failed ({log.application})"
     try:
         said = _logs_of(log.application, configuration)
     except PinakesError as error:
         return f"{failed}, and its logs cannot be had: {error}"
+    return f"{failed}:\n{_last_words(said)}"
+
+
+def _last_words(said: str) -> str:
+    """The end of the first traceback in a log, or of the log."""
     lines = [line for line in said.splitlines() if line.strip()]
     traces = [number for number, line in enumerate(lines) if line.startswith("Traceback")]
     if traces:
         lines = lines[traces[0] :]
         end = next((n for n, line in enumerate(lines[1:], 1) if not line.startswith(" ")), 0)
         lines = lines[: end + 1]
-    return f"{failed}:\n" + "\n".join(lines[-_QUOTED_LINES:])
+    return "\n".join(lines[-_QUOTED_LINES:])
 
 
 def _logs_of(application: str, configuration: Configuration) -> str:
