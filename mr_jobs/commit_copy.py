@@ -34,7 +34,7 @@ from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.copy_files import CopyFilesJob
 from pinakes.mr_jobs.copy_look import SOURCE, STANDING, TARGET, CopyLookJob
 from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
-from pinakes.mr_jobs.writing_job import require_place
+from pinakes.mr_jobs.writing_job import clear_left, require_place, tags
 from pinakes.profile import open_folder
 
 Line = list[str]
@@ -100,12 +100,13 @@ def run_commit_copy(
     _refuse_nested(request.source, request.target)
     _refuse_exchanged(request.receipt)
 
-    report = JobReport()
+    report, token = JobReport(), _token(request)
 
     def run(job: type[ArchiveJob], lines: list[Line], output: str | None = None) -> list[Any]:
         if not lines:
             return []
-        of_job = JobRequest(job=job, names=[*map(json.dumps, lines)], output=output)
+        names, options = [*map(json.dumps, lines)], tags(token, runner)
+        of_job = JobRequest(job=job, names=names, options=options, output=output)
         texts = io.BytesIO()
         done = run_job(of_job, runner, configuration, texts, on_percent=on_percent)
         if done.findings:
@@ -126,8 +127,7 @@ def run_commit_copy(
             out.write(json.dumps(line).encode() + b"\n")
         if request.dry_run:
             return report
-        token = _token(request)
-        target.delete(f"{ASIDE}/{token}")
+        clear_left(target, token, runner, configuration)
         missing = [step.facts for step in steps if not _is_placed(now, step.facts)]
         if missing:
             lines = [[facts.name, facts.sha256, was.describe(facts.name)] for facts in missing]

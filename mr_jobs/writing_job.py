@@ -24,6 +24,7 @@ from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
+from pinakes.mr_jobs.orphans import end_orphans, tag_words
 from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
 from pinakes.profile import open_folder
 
@@ -74,10 +75,12 @@ def run_writing_job(
     require_place(to, runner)
     _require_different(request.names)
     with open_folder(to, configuration) as folder, TemporaryFile() as lines:
-        token = _token(request)
-        folder.delete(f"{ASIDE}/{token}")
+        place = quote(to, safe="/:", errors="surrogateescape")
+        options = (*request.options, "--to", place)
+        token = _token(replace(request, options=options))
+        clear_left(folder, token, runner, configuration)
         output = folder.folder_aside(token)
-        options = (*request.options, "--to", quote(to, safe="/:", errors="surrogateescape"))
+        options = (*tags(token, runner), *options)
         request = replace(request, output=output, options=options)
         report = run_job(request, runner, configuration, lines, on_percent=on_percent)
         with open_folder(f"{output}/{WRITTEN}", configuration) as written:
@@ -94,6 +97,18 @@ def run_writing_job(
         lines.seek(0)
         copyfileobj(lines, out)
     return report
+
+
+def tags(token: str, runner: str) -> tuple[str, ...]:
+    """Words by which YARN knows whose a job is."""
+    return tag_words(token) if runner == "hadoop" else ()
+
+
+def clear_left(folder: ArchiveStore, token: str, runner: str, configuration: Configuration) -> None:
+    """End what a driver of the same call that died has left running, and clear what it wrote."""
+    if runner == "hadoop":
+        end_orphans(token, configuration)
+    folder.delete(f"{ASIDE}/{token}")
 
 
 def _publish(folder: ArchiveStore, written: ArchiveStore, token: str, name: str) -> None:
