@@ -140,7 +140,7 @@ cluster-down: dev ## stop it; what it holds stays
 
 .PHONY: bundle
 bundle: dev ## the environment as one archive, for jobs; in build/
-	@$(PYTHON) -m pinakes.mr_jobs.environment build
+	@$(PYTHON) -m pinakes.mr_jobs.driver.environment build
 
 .PHONY: browsers
 browsers: ## browsers for qa (comes with its issue)

@@ -28,7 +28,7 @@ from bench.fitted import fit
 from bench.name_node import calls
 from bench.skew import FILE_CAPTURES, member, write_archives
 from pinakes.config import Configuration, load_configuration
-from pinakes.mr_jobs.running import JobRequest, run_job
+from pinakes.mr_jobs.driver.running import JobRequest, run_job
 
 OF_LINES = {
     "resolve_collisions": "ResolveCollisionsJob",

@@ -24,8 +24,8 @@ from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.extra import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from pinakes.mr_jobs.given import Given
 from pinakes.mr_jobs.heartbeat import Heartbeat
+from pinakes.mr_jobs.lines.problems import problem_text
 from pinakes.mr_jobs.places import STORE, OpenPlaces, split_name
-from pinakes.mr_jobs.problems import problem_text
 from pinakes.mr_jobs.stored_generations import read_generations
 from pinakes.profile import open_folder
 from pinakes.rewrite.generations import OldGeneration

@@ -33,7 +33,7 @@ from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.copy_files import CopyFilesJob
 from pinakes.mr_jobs.copy_look import SOURCE, STANDING, TARGET, CopyLookJob
-from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
+from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.writing_job import clear_left, require_place, tags
 from pinakes.profile import open_folder
 

@@ -13,8 +13,8 @@ from pinakes.dedupe.counting import ProcessCount
 from pinakes.dedupe.process import decide_contents
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob
 from pinakes.mr_jobs.extra import MRStep, jobconf_from_env
-from pinakes.mr_jobs.frequent import Frequent
-from pinakes.mr_jobs.parts import (
+from pinakes.mr_jobs.lines.frequent import Frequent
+from pinakes.mr_jobs.lines.parts import (
     CONTENT,
     PART,
     TOLD,
@@ -23,8 +23,8 @@ from pinakes.mr_jobs.parts import (
     numbered_shard,
     text_entry,
 )
-from pinakes.mr_jobs.settled import SETTLED
-from pinakes.mr_jobs.travelling import line_text
+from pinakes.mr_jobs.lines.settled import SETTLED
+from pinakes.mr_jobs.lines.travelling import line_text
 
 CONTENT_LINES = 1_000_000
 SHARD_LINES = 100_000

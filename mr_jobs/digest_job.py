@@ -13,16 +13,16 @@ from pinakes.dedupe.resolve import takes_part
 from pinakes.dedupe.trust import Trust
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import LINES, ArchiveJob
-from pinakes.mr_jobs.believed import (
+from pinakes.mr_jobs.extra import jobconf_from_env
+from pinakes.mr_jobs.lines.believed import (
     believed,
     noted,
 )
-from pinakes.mr_jobs.extra import jobconf_from_env
-from pinakes.mr_jobs.frequent import Frequent
-from pinakes.mr_jobs.settled import settled
-from pinakes.mr_jobs.shards import DIGEST, LEADS, LINE, SHARD, OftenDigest, lines_of, to_read
-from pinakes.mr_jobs.sort_text import SEPARATOR, sortable_place
-from pinakes.mr_jobs.travelling import (
+from pinakes.mr_jobs.lines.frequent import Frequent
+from pinakes.mr_jobs.lines.settled import settled
+from pinakes.mr_jobs.lines.shards import DIGEST, LEADS, LINE, SHARD, OftenDigest, lines_of, to_read
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
+from pinakes.mr_jobs.lines.travelling import (
     COPY,
     FIRST,
     MEMBER,

@@ -32,10 +32,10 @@ from pinakes.index.urlkey import urlkey
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES
 from pinakes.mr_jobs.content_job import ContentJob
 from pinakes.mr_jobs.extra import MRStep
-from pinakes.mr_jobs.parts import LINE, TOLD, entry_text
-from pinakes.mr_jobs.settled import SETTLED, settled
-from pinakes.mr_jobs.sort_text import SEPARATOR, sortable, sortable_place
-from pinakes.mr_jobs.travelling import line_text, text_line
+from pinakes.mr_jobs.lines.parts import LINE, TOLD, entry_text
+from pinakes.mr_jobs.lines.settled import SETTLED, settled
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable, sortable_place
+from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 Pair = tuple[bytes, bytes]
 _KNOWN_IDS = 100_000

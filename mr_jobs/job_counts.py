@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pinakes.dedupe.counting import ProcessCount, ResolveCount
-from pinakes.mr_jobs.running import JobReport
+from pinakes.mr_jobs.driver.running import JobReport
 
 
 def add_resolved(count: ResolveCount, report: JobReport) -> None:

@@ -23,18 +23,18 @@ from pinakes.errors import PinakesError
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.mr_jobs.archive_job import LINES_OF_REDUCES, TaskFiles
-from pinakes.mr_jobs.believed import (
+from pinakes.mr_jobs.digest_job import DigestJob
+from pinakes.mr_jobs.extra import MRStep
+from pinakes.mr_jobs.lines.believed import (
     COLLISION,
     SECOND,
     not_equal,
     second_collisions,
 )
-from pinakes.mr_jobs.collisions import COLLISIONS, collision_text
-from pinakes.mr_jobs.digest_job import DigestJob
-from pinakes.mr_jobs.extra import MRStep
-from pinakes.mr_jobs.settled import SETTLED
-from pinakes.mr_jobs.sort_text import SEPARATOR
-from pinakes.mr_jobs.travelling import (
+from pinakes.mr_jobs.lines.collisions import COLLISIONS, collision_text
+from pinakes.mr_jobs.lines.settled import SETTLED
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR
+from pinakes.mr_jobs.lines.travelling import (
     COPY,
     FIRST,
     LEADER,

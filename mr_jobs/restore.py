@@ -26,9 +26,9 @@ from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, TaskFiles
 from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.given import Given
-from pinakes.mr_jobs.pairs import archives_below
-from pinakes.mr_jobs.problems import problem_text, text_problem
-from pinakes.mr_jobs.sort_text import SEPARATOR, from_sortable, sortable
+from pinakes.mr_jobs.lines.pairs import archives_below
+from pinakes.mr_jobs.lines.problems import problem_text, text_problem
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
 from pinakes.mr_jobs.writing_job import WritingJob, mark_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record

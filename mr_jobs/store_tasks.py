@@ -28,14 +28,14 @@ from pinakes.index.external_sort import sort_outside_memory
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.digest_job import trust_options
+from pinakes.mr_jobs.driver.orphans import end_orphans, tag_words
+from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
 from pinakes.mr_jobs.job_counts import add_processed, add_resolved
-from pinakes.mr_jobs.orphans import end_orphans, tag_words
-from pinakes.mr_jobs.outcome_lines import text_outcome
-from pinakes.mr_jobs.pairs import FilePair, OriginalsFile, format_pair
+from pinakes.mr_jobs.lines.outcome_lines import text_outcome
+from pinakes.mr_jobs.lines.pairs import FilePair, OriginalsFile, format_pair
+from pinakes.mr_jobs.lines.travelling import line_text, text_line
 from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
-from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
-from pinakes.mr_jobs.travelling import line_text, text_line
 from pinakes.mr_jobs.validate import ValidateJob
 from pinakes.mr_jobs.write_generations import WriteGenerationsJob, pair_text, text_pair
 from pinakes.profile import open_folder

@@ -28,7 +28,7 @@ from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, FOUND, LINES_OF_REDUCES, ArchiveJob
 from pinakes.mr_jobs.given import Given
-from pinakes.mr_jobs.pairs import (
+from pinakes.mr_jobs.lines.pairs import (
     FilePair,
     OriginalsFile,
     archives_below,
@@ -37,9 +37,9 @@ from pinakes.mr_jobs.pairs import (
     pair_folders,
     parse_pair,
 )
-from pinakes.mr_jobs.problems import problem_text, text_problem
-from pinakes.mr_jobs.sums import sha256_of_source
-from pinakes.mr_jobs.travelling_references import (
+from pinakes.mr_jobs.lines.problems import problem_text, text_problem
+from pinakes.mr_jobs.lines.sums import sha256_of_source
+from pinakes.mr_jobs.lines.travelling_references import (
     DepartingReferences,
     Pair,
     arriving_references,

@@ -13,7 +13,7 @@ from pinakes.dedupe.folders import Validation, sort_out
 from pinakes.dedupe.validate import Discrepancy
 from pinakes.errors import PinakesError
 from pinakes.mr_jobs.archive_job import FOUND
-from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
+from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.validate import FACTS, REFERENCES, SUMS
 from pinakes.profile import open_folder
 

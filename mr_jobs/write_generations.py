@@ -25,10 +25,10 @@ from pinakes.dedupe.refs import RefsCount
 from pinakes.dedupe.tasks import FileOutcome
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
-from pinakes.mr_jobs.outcome_lines import outcome_text
+from pinakes.mr_jobs.lines.outcome_lines import outcome_text
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR
+from pinakes.mr_jobs.lines.travelling import line_text, text_line
 from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
-from pinakes.mr_jobs.sort_text import SEPARATOR
-from pinakes.mr_jobs.travelling import line_text, text_line
 from pinakes.rewrite.generations import write_generation
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.source import Source

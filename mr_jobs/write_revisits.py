@@ -15,8 +15,8 @@ from pinakes.dedupe.refs import RefsCount
 from pinakes.dedupe.stored_rewriting import rewrite_stored
 from pinakes.errors import InputRefused
 from pinakes.index.manifest import ManifestLine
+from pinakes.mr_jobs.lines.travelling import text_line
 from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
-from pinakes.mr_jobs.travelling import text_line
 from pinakes.mr_jobs.writing_job import WritingJob, mark_of
 
 

@@ -24,8 +24,8 @@ from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
-from pinakes.mr_jobs.orphans import end_orphans, tag_words
-from pinakes.mr_jobs.running import JobReport, JobRequest, run_job
+from pinakes.mr_jobs.driver.orphans import end_orphans, tag_words
+from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
 from pinakes.profile import open_folder
 
 _MARK_BYTES = 8

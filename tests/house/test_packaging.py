@@ -44,7 +44,12 @@ def test_the_wheel_holds_every_module_and_one_top_level_name(
         for name, file in sources.items()
     }
     assert {name for name in names if name.endswith(".py")} == expected
-    data = {"py.typed", "cluster/poms/hadoop.xml", "mr_jobs/study.html", "mr_jobs/study.css"}
+    data = {
+        "py.typed",
+        "cluster/poms/hadoop.xml",
+        "mr_jobs/study/study.html",
+        "mr_jobs/study/study.css",
+    }
     assert {f"pinakes/{name}" for name in data} <= set(names)
 
 

@@ -13,8 +13,8 @@ from typing import BinaryIO
 import pytest
 
 from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.mr_jobs.environment import Environment
-from pinakes.mr_jobs.submission import ensure_environment
+from pinakes.mr_jobs.driver.environment import Environment
+from pinakes.mr_jobs.driver.submission import ensure_environment
 
 PROGRAM = """
 import sys

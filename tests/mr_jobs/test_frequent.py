@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinakes.mr_jobs.frequent import Frequent
+from pinakes.mr_jobs.lines.frequent import Frequent
 
 
 @given(st.lists(st.integers(0, 6), max_size=60), st.integers(1, 4), st.integers(1, 5))

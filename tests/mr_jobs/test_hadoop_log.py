@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from pinakes.mr_jobs.driver.hadoop_log import heard
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
-from pinakes.mr_jobs.hadoop_log import heard
 from pinakes.mr_jobs.manifest import ManifestJob
 
 LOG = logging.getLogger("mrjob.logs.step")

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.cli import main
-from pinakes.mr_jobs.index_hosts import describe_host, split_url
-from pinakes.mr_jobs.index_row import IndexedFile, pack_captures, text
-from pinakes.mr_jobs.index_tasks import read_packs
-from pinakes.mr_jobs.study_figures import COUNTS, LARGEST, OTHERS, Share, by_weight
+from pinakes.mr_jobs.study.figures import COUNTS, LARGEST, OTHERS, Share, by_weight
+from pinakes.mr_jobs.study.index_hosts import describe_host, split_url
+from pinakes.mr_jobs.study.index_row import IndexedFile, pack_captures, text
+from pinakes.mr_jobs.study.index_tasks import read_packs
 
 
 @pytest.mark.parametrize(

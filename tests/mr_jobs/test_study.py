@@ -17,10 +17,10 @@ from warc_sets import ArchiveFile, Rec, write_set
 from pinakes.catalog.sidecar import read_sidecar
 from pinakes.cli import main
 from pinakes.dedupe.stored_lines import landed_line
-from pinakes.mr_jobs.index_columns import COLUMNS
-from pinakes.mr_jobs.index_row import IndexedFile, index_rows
-from pinakes.mr_jobs.study_figures import COUNTS, DEDUPE_SCOPE, CrawlFigures, Share, Study
-from pinakes.mr_jobs.study_page import study_page
+from pinakes.mr_jobs.study.figures import COUNTS, DEDUPE_SCOPE, CrawlFigures, Share, Study
+from pinakes.mr_jobs.study.index_columns import COLUMNS
+from pinakes.mr_jobs.study.index_row import IndexedFile, index_rows
+from pinakes.mr_jobs.study.page import study_page
 
 pytest.importorskip("pyspark", reason="the extra spark is not here: make dev-spark")
 pytestmark = pytest.mark.slow

@@ -28,8 +28,8 @@ from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.dedupe.folders import Validation
 from pinakes.errors import PinakesError
-from pinakes.mr_jobs.pairs import FilePair, OriginalsFile, format_pair
-from pinakes.mr_jobs.running import JobRequest, run_job
+from pinakes.mr_jobs.driver.running import JobRequest, run_job
+from pinakes.mr_jobs.lines.pairs import FilePair, OriginalsFile, format_pair
 from pinakes.mr_jobs.validate import ValidateJob
 from pinakes.mr_jobs.validating import Receipted, run_validation
 

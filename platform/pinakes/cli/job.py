@@ -23,7 +23,7 @@ from pinakes.dedupe.receipt import read_accepted, read_receipt
 from pinakes.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pinakes.mr_jobs.running import JobReport, JobRequest
+    from pinakes.mr_jobs.driver.running import JobReport, JobRequest
 
 __all__ = ["configure", "run"]
 
@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 def _request(
     inputs: list[str], arguments: argparse.Namespace, configuration: Configuration
 ) -> JobRequest:
+    from pinakes.mr_jobs.driver.running import JobRequest
     from pinakes.mr_jobs.given import Given
-    from pinakes.mr_jobs.running import JobRequest
 
     entry = JOBS[arguments.name]
     job = getattr(import_module(entry.module), entry.job)
@@ -82,7 +82,7 @@ def _request(
 
 
 def _print(request: JobRequest, configuration: Configuration, console: Console) -> Exit:
-    from pinakes.mr_jobs.running import print_job
+    from pinakes.mr_jobs.driver.running import print_job
 
     for line in print_job(request, configuration):
         console.result({"command": line}, text=line)
@@ -96,7 +96,7 @@ def _job(
     configuration: Configuration,
 ) -> Callable[..., JobReport]:
     """A job, to be given where its lines go."""
-    from pinakes.mr_jobs.running import run_job
+    from pinakes.mr_jobs.driver.running import run_job
     from pinakes.mr_jobs.writing_job import run_writing_job
 
     where = (arguments.runner, configuration)

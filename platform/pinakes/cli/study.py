@@ -15,7 +15,7 @@ from pinakes.errors import ConfigError
 from pinakes.profile import open_stores
 
 if TYPE_CHECKING:
-    from pinakes.mr_jobs.spark_extra import DataFrame
+    from pinakes.mr_jobs.study.spark_extra import DataFrame
 
 _SOME = 5
 
@@ -59,10 +59,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Study, or query; files that land or leave meanwhile are named, and left out."""
-    from pinakes.mr_jobs.index_columns import COLUMNS, STUDIED
-    from pinakes.mr_jobs.index_table import VIEW, index_table  # needs the extra
-    from pinakes.mr_jobs.spark_session import spark_session
-    from pinakes.mr_jobs.study_inputs import study_inputs
+    from pinakes.mr_jobs.study.index_columns import COLUMNS, STUDIED
+    from pinakes.mr_jobs.study.index_table import VIEW, index_table  # needs the extra
+    from pinakes.mr_jobs.study.inputs import study_inputs
+    from pinakes.mr_jobs.study.spark_session import spark_session
 
     if bool(arguments.crawls) == arguments.all:
         raise ConfigError("name crawls, or --all")
@@ -98,8 +98,8 @@ def _settings(words: list[str]) -> Mapping[str, str]:
 
 
 def _study(index: DataFrame, output: Path | None, console: Console) -> None:
-    from pinakes.mr_jobs.study import STEPS, study
-    from pinakes.mr_jobs.study_folder import write_study
+    from pinakes.mr_jobs.study.folder import write_study
+    from pinakes.mr_jobs.study.study import STEPS, study
 
     with console.progress("study", total=STEPS, unit="steps") as progress:
         found = study(index, progress.advance)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 
 from pinakes.cli.output import printable
-from pinakes.mr_jobs.study_figures import DEDUPE_SCOPE, CrawlFigures, Share, Study, percent
+from pinakes.mr_jobs.study.figures import DEDUPE_SCOPE, CrawlFigures, Share, Study, percent
 
 _FIRST = 5
 _TITLES = {"host": "host", "media_type": "media type", "size": "size of the body", "time": "month"}

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from pinakes.config import Configuration
 from pinakes.errors import InputRefused
-from pinakes.mr_jobs.packing import pack_files
+from pinakes.mr_jobs.driver.packing import pack_files
+from pinakes.mr_jobs.driver.submission import job_folder
 from pinakes.mr_jobs.places import open_place, split_name
-from pinakes.mr_jobs.submission import job_folder
 from pinakes.profile import open_folder
 
 LISTS = "lists"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pinakes.index.manifest import ManifestLine
-from pinakes.mr_jobs.sort_text import SEPARATOR, sortable
-from pinakes.mr_jobs.travelling import line_text, text_line
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable
+from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 FILE, DIGEST = b"f", b"d"
 """What keys begin with, behind `SETTLED`: a file to read, a digest to compare."""

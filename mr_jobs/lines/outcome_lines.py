@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from pinakes.dedupe.refs import RefsCount
 from pinakes.dedupe.tasks import FileOutcome
-from pinakes.mr_jobs.problems import problem_text, text_problem
+from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.rewrite.generations import Written
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pinakes.mr_jobs.spark_extra import Column, DataFrame, F
-from pinakes.mr_jobs.study_crawls import crawl_figures
-from pinakes.mr_jobs.study_figures import (
+from pinakes.mr_jobs.study.crawls import crawl_figures
+from pinakes.mr_jobs.study.figures import (
     COUNTS,
     DEDUPE_SCOPE,
     LARGEST,
@@ -21,6 +20,7 @@ from pinakes.mr_jobs.study_figures import (
     Study,
     by_weight,
 )
+from pinakes.mr_jobs.study.spark_extra import Column, DataFrame, F
 
 STEPS = 9
 """How often `advance` is called."""

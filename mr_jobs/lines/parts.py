@@ -23,9 +23,9 @@ from pinakes.dedupe.process import Entry, Group, group_of
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
-from pinakes.mr_jobs.settled import settled
-from pinakes.mr_jobs.sort_text import SEPARATOR, from_sortable, sortable_place
-from pinakes.mr_jobs.travelling import line_text, text_line
+from pinakes.mr_jobs.lines.settled import settled
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable_place
+from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 CONTENT, PART, SHARD = b"c", b"p", b"s"
 """What keys begin with."""

@@ -8,8 +8,8 @@ from importlib.resources import files
 
 import jinja2
 
-from pinakes.mr_jobs.study_figures import Study, percent
-from pinakes.mr_jobs.study_plots import DARK, LIGHT, drawn
+from pinakes.mr_jobs.study.figures import Study, percent
+from pinakes.mr_jobs.study.plots import DARK, LIGHT, drawn
 
 _ROWS = 50
 _TITLES = {

@@ -9,7 +9,7 @@ from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.mr_jobs.index_row import IndexedFile
+from pinakes.mr_jobs.study.index_row import IndexedFile
 from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
 

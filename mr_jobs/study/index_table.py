@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from pinakes.config import Configuration
-from pinakes.mr_jobs.index_columns import COLUMNS
-from pinakes.mr_jobs.index_row import IndexedFile, pack_captures
-from pinakes.mr_jobs.index_tasks import read_packs
-from pinakes.mr_jobs.spark_extra import DataFrame, SparkSession
+from pinakes.mr_jobs.study.index_columns import COLUMNS
+from pinakes.mr_jobs.study.index_row import IndexedFile, pack_captures
+from pinakes.mr_jobs.study.index_tasks import read_packs
+from pinakes.mr_jobs.study.spark_extra import DataFrame, SparkSession
 
 VIEW = "ccindex"
 

@@ -14,7 +14,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.config import load_configuration
 from pinakes.errors import PinakesError
-from pinakes.mr_jobs.index_row import IndexedFile, index_rows
+from pinakes.mr_jobs.study.index_row import IndexedFile, index_rows
 from pinakes.profile import open_archive
 
 FAILED = "pinakes: "

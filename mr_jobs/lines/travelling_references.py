@@ -15,7 +15,7 @@ from pinakes.dedupe.reference_stream import judge_references, place_of, uri_of, 
 from pinakes.dedupe.reference_values import as_bytes, full_of, indexed_full, revisit_of
 from pinakes.dedupe.resolution import Reference, reference_of
 from pinakes.index.external_sort import Spool
-from pinakes.mr_jobs.sort_text import SEPARATOR, from_sortable, sortable
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
 from pinakes.warc.record import Record
 
 Pair = tuple[bytes, bytes]

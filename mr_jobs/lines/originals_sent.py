@@ -7,7 +7,7 @@ import json
 from pinakes.dedupe.proven_originals import KnownOriginal
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
-from pinakes.mr_jobs.problems import problem_text, text_problem
+from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.warc.revisit import Original, Unwritable
 
 _KNOWN, _UNWRITABLE, _FAULT = b"K", b"U", b"F"

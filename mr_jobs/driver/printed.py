@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pinakes.mr_jobs.archive_job import ArchiveJob
+from pinakes.mr_jobs.driver.submission import require_streaming_jar
 from pinakes.mr_jobs.extra import HadoopJobRunner, cmd_line
-from pinakes.mr_jobs.submission import require_streaming_jar
 
 
 class _PrintedRunner(HadoopJobRunner):  # type: ignore[misc]

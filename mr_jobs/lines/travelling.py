@@ -22,7 +22,7 @@ from pinakes.dedupe.bodies import BodyReader, Piece
 from pinakes.dedupe.travelling_bodies import Arrival
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
-from pinakes.mr_jobs.sort_text import SEPARATOR, sortable_place
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
 
 MEMBER, FIRST, LEADER, COPY = b"m", b"f", b"l", b"c"
 """Roles: a line that is to be numbered; one of which others have copies; one that others were

@@ -20,8 +20,8 @@ from pinakes.hbase_schema.text import printable_urlkey
 from pinakes.index.eligibility import TRUNCATED
 from pinakes.index.scan import CAPTURE_TYPES
 from pinakes.index.urlkey import urlkey
-from pinakes.mr_jobs.index_columns import COLUMNS
-from pinakes.mr_jobs.index_hosts import Host, Url, describe_host, split_url
+from pinakes.mr_jobs.study.index_columns import COLUMNS
+from pinakes.mr_jobs.study.index_hosts import Host, Url, describe_host, split_url
 from pinakes.warc.dates import parse_date
 from pinakes.warc.digest import parse_digest
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from pinakes.mr_jobs.spark_extra import DataFrame, F
-from pinakes.mr_jobs.study_figures import CrawlFigures
+from pinakes.mr_jobs.study.figures import CrawlFigures
+from pinakes.mr_jobs.study.spark_extra import DataFrame, F
 
 _CRAWL = ["collection", "crawl"]
 

@@ -26,8 +26,8 @@ from uuid import uuid4
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration, exported
 from pinakes.errors import ConfigError, StoreUnavailable
-from pinakes.mr_jobs.index_tasks import FAILED
-from pinakes.mr_jobs.spark_extra import (
+from pinakes.mr_jobs.study.index_tasks import FAILED
+from pinakes.mr_jobs.study.spark_extra import (
     AnalysisException,
     Py4JError,
     PySparkException,
@@ -104,8 +104,13 @@ def _local_settings(configuration: Configuration, captures: int) -> dict[str, st
 
 def _yarn_settings(configuration: Configuration) -> dict[str, str]:
     # They need the extra `jobs`, as all does that runs on YARN.
-    from pinakes.mr_jobs.environment import Environment
-    from pinakes.mr_jobs.submission import ENVIRONMENTS, UNPACKED, ensure_environment, job_folder
+    from pinakes.mr_jobs.driver.environment import Environment
+    from pinakes.mr_jobs.driver.submission import (
+        ENVIRONMENTS,
+        UNPACKED,
+        ensure_environment,
+        job_folder,
+    )
 
     home = f"{job_folder(configuration)}/{ENVIRONMENTS}"
     environment = Environment()

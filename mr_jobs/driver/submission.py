@@ -18,7 +18,7 @@ from pinakes.cluster.client_settings import settings_file
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.hadoop_tools import parse_command
-from pinakes.mr_jobs.environment import Environment
+from pinakes.mr_jobs.driver.environment import Environment
 from pinakes.mr_jobs.extra import HadoopJobRunner
 from pinakes.profile import open_folder
 

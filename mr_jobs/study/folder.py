@@ -13,9 +13,9 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pinakes.mr_jobs.study_figures import Study
-from pinakes.mr_jobs.study_page import study_page
-from pinakes.mr_jobs.study_plots import LIGHT, drawn
+from pinakes.mr_jobs.study.figures import Study
+from pinakes.mr_jobs.study.page import study_page
+from pinakes.mr_jobs.study.plots import LIGHT, drawn
 
 
 def write_study(study: Study, folder: Path) -> None:

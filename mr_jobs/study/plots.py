@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pinakes.mr_jobs.study_figures import CrawlFigures, Share, Study, percent
+from pinakes.mr_jobs.study.figures import CrawlFigures, Share, Study, percent
 
 _BARS = 15
 _NAME_CHARACTERS = 40
