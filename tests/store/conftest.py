@@ -8,4 +8,4 @@ for folder in (HERE, HERE.parent / "dedupe"):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
-from scene_fixtures import in_child, scene  # noqa: E402, F401
+from scene_fixtures import in_child, landed, scene, undisturbed  # noqa: E402, F401

@@ -19,6 +19,24 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 
 
 @pytest.fixture
+def landed(scene: Scene) -> Scene:
+    """Both crawls in the store."""
+    scene.land(1)
+    scene.land(2)
+    return scene
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The state of such a store behind a run of dedupe that nothing happened to."""
+    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
+        scene.land(1)
+        scene.land(2)
+        scene.dedupe()
+        return scene.state()
+
+
+@pytest.fixture
 def in_child() -> Callable[[Callable[[], object]], int]:
     """Run a function in a forked process; the exit code it ended with, 0 for none."""
 

@@ -18,22 +18,6 @@ from pinakes.errors import DigestMismatch, StoreUnavailable
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
-        scene.land(1)
-        scene.land(2)
-        scene.dedupe()
-        return scene.state()
-
-
-@pytest.fixture
-def landed(scene: Scene) -> Scene:
-    scene.land(1)
-    scene.land(2)
-    return scene
-
-
 @pytest.mark.parametrize("runner", ["inline", "local"])
 def test_the_state_is_that_of_a_run_without_jobs(
     landed: Scene, undisturbed: dict[str, object], runner: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scenes import COLLECTION, KILLED, Scene, kill_at, make_scene
+from scenes import COLLECTION, KILLED, Scene, kill_at
 
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name
 from pinakes.dedupe.originals import Originals
@@ -23,22 +23,6 @@ from pinakes.warc.source import open_source
 STEPS = 18
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
-        scene.land(1)
-        scene.land(2)
-        scene.dedupe()
-        return scene.state()
-
-
-@pytest.fixture
-def landed(scene: Scene) -> Scene:
-    scene.land(1)
-    scene.land(2)
-    return scene
 
 
 def test_what_is_found(landed: Scene) -> None:

@@ -6,12 +6,12 @@ from functools import partial
 
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.rewrite.generations import current_generation, move_to_generation, write_generation
+from pinakes.rewrite.generations import current_generation, write_generation
 
-from .decided_records import Pair, annotate, check_generation, decided_by_ordinal, marks_of
+from .decided_records import Pair, annotate, check_generation, decided_by_ordinal
 from .file_choice import FileChoice
 from .refs import RefsCount, RevisitWriter
-from .rewriting_run import WHY, RewritingRun
+from .rewriting_run import RewritingRun
 from .run_report import DedupeReport
 from .stored_files import StoredFiles
 
@@ -66,16 +66,6 @@ class FileRewriter:
             annotate=partial(annotate, decided),
             at=run.at,
         )
-        move_to_generation(
-            run.rows,
-            run.archive,
-            held,
-            written,
-            why=WHY,
-            marks=partial(marks_of, decided, run.run),
-            at=run.at,
-        )
-        run.moved.add(held.archive_file)
+        run.make_current(held, written, decided)
         self._bodies.close(held.archive_file)
-        run.room.take(written.size)
         report.add_file(written.size, count)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
+from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_rows import Held
 from pinakes.index.manifest import ManifestLine
+from pinakes.rewrite.generations import Written, move_to_generation
 from pinakes.row_store.port import RowStore
 
-from .decided_records import Pair
+from .decided_records import Pair, marks_of
 from .run_report import DedupeRequest
 from .waves import Room
 
-WHY = "dedupe"
+_WHY = "dedupe"
 _ROWS = 1000
 
 
@@ -35,6 +37,26 @@ class RewritingRun:
     moved: set[str]
     room: Room
     at: Callable[[str], None]
+
+    def make_current(self, held: Held, written: Written, decided: Container[int]) -> None:
+        """Move a file's records to a generation that is published; again is no harm.
+
+        `decided` are the ordinals of those that are revisits by this run.
+
+        Raises:
+            Conflict: where the claim is not ours any more, or another act has moved the file.
+        """
+        move_to_generation(
+            self.rows,
+            self.archive,
+            held,
+            written,
+            why=_WHY,
+            marks=partial(marks_of, decided, self.run),
+            at=self.at,
+        )
+        self.moved.add(held.archive_file)
+        self.room.take(written.size)
 
     def relocate(self, pairs: list[Pair]) -> list[ManifestLine]:
         """The lines, with each original where it lies now: its old place may be dropped.

@@ -9,7 +9,6 @@ left of the wave, whatever it died of.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import chain
 from uuid import uuid4
 
@@ -17,11 +16,11 @@ from pinakes.catalog.file_rows import read_entry, release_claim
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.generations import Written, current_generation, move_to_generation
+from pinakes.rewrite.generations import Written, current_generation
 
-from .decided_records import Pair, marks_of, newly_replaced
+from .decided_records import Pair, newly_replaced
 from .file_choice import FileChoice
-from .rewriting_run import WHY, RewritingRun
+from .rewriting_run import RewritingRun
 from .run_files import VALIDATION, RunFiles
 from .run_report import DedupeReport
 from .tasks import FileOutcome, Tasks
@@ -154,21 +153,10 @@ class WaveRewriter:
             else:
                 self._publish(outcome, written)
                 decided = newly_replaced(run.archive, old.name, written.name)
-                move_to_generation(
-                    run.rows,
-                    run.archive,
-                    held,
-                    written,
-                    why=WHY,
-                    marks=partial(marks_of, decided, run.run),
-                    at=run.at,
-                )
-                run.room.take(written.size)
+                run.make_current(held, written, decided)
                 report.add_file(written.size, outcome.count)
         except (Conflict, DigestMismatch, InputRefused) as problem:
             report.leave("failed", problem)
-        else:
-            run.moved.add(outcome.archive_file)
         release_claim(run.rows, held)
 
     def _publish(self, outcome: FileOutcome, written: Written) -> None:
