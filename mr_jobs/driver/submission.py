@@ -73,7 +73,7 @@ def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:
 def hadoop_arguments(configuration: Configuration) -> list[str]:
     """The words that make a job of mrjob's run on YARN; the environment is there afterwards."""
     home = job_folder(configuration)
-    _require_hadoop(configuration)
+    require_hadoop(configuration)
     environment = Environment()
     with open_folder(f"{home}/{ENVIRONMENTS}", configuration) as folder:
         ensure_environment(folder, environment)
@@ -91,7 +91,8 @@ def hadoop_arguments(configuration: Configuration) -> list[str]:
     ]
 
 
-def _require_hadoop(configuration: Configuration) -> None:
+def require_hadoop(configuration: Configuration) -> None:
+    """Raise ConfigError where jobs cannot be handed to YARN from here."""
     command = parse_command(configuration.hadoop_command)[0]
     if shutil.which(command) is None:
         raise ConfigError(f"hadoop_command: there is no {command} here")
@@ -119,8 +120,11 @@ def _task_environment() -> list[str]:
 
 
 def _limits() -> list[str]:
-    """Python is a child of the task's JVM, and YARN counts what both take."""
-    values = {}
+    """Python is a child of the task's JVM, and YARN counts what both take.
+
+    A map has a block of lines, or a list of files: Hadoop would cut what is smaller in two.
+    """
+    values = {"mapreduce.job.maps": "1"}
     for kind in ("map", "reduce"):
         values[f"mapreduce.{kind}.memory.mb"] = str(TASK_MEMORY_MB)
         values[f"mapreduce.{kind}.java.opts"] = f"-Xmx{JVM_MEMORY_MB}m"

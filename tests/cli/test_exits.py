@@ -41,24 +41,24 @@ def test_exit_code(error: BaseException, code: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "profile", "extra"),
+    ("argv", "profile", "wanted"),
     [
-        (["dedupe", "--all", "--runner", "hadoop"], "embedded", "jobs"),
+        (["dedupe", "--all", "--runner", "hadoop"], "embedded", "profile = cluster"),
         (["crawl", "list"], "cluster", "cluster"),
         (["init"], "cluster", "cluster"),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_a_missing_extra_is_named(
+def test_what_is_missing_is_named(
     argv: list[str],
     profile: str,
-    extra: str,
+    wanted: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("PINAKES_PROFILE", profile)
     assert main(argv) == Exit.WRONG_CALL
-    assert extra in capsys.readouterr().err
+    assert wanted in capsys.readouterr().err
 
 
 def test_every_error_class_is_something_the_caller_can_act_on() -> None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cluster_stores import store_on
-from ingest_processes import call, start, until, write_folder
+from ingest_processes import call, start, until
+from scenes import write_crawl
 
 from pinakes.archive_store.port import ASIDE
 from pinakes.catalog.file_rows import scan_entries
@@ -45,7 +46,7 @@ def records_of(stores: Stores) -> Records:
         with closing(stores.archive.open(current_name(entry))) as file:
             found[entry.archive_file] = [
                 (item.type, item.record_id, *map(item.header.get, _REFERS))
-                for item in iter_records(Source(file))
+                for item in iter_records(Source(file, name=entry.archive_file))
                 if isinstance(item, Record)
             ]
     return found
@@ -54,8 +55,8 @@ def records_of(stores: Stores) -> Records:
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("crawls")
-    write_folder(folder / "a", files=3, records=12)
-    write_folder(folder / "b", files=3, records=12, first=3)
+    for number, name in enumerate("ab", 1):
+        write_crawl(folder / name, number, pages=36, files=3)
     return folder
 
 
@@ -174,7 +175,7 @@ def test_a_file_is_lost_while_it_is_deduplicated(
     landed: Configuration, tmp_path: Path, plain: Records
 ) -> None:
     """Named, and left; the others are what they would be, and nothing refers to it."""
-    lost = "b/004.warc.gz"
+    lost = "b/part-1.warc.gz"
     process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
     until(lambda: tasks_of("flag_duplicates"), process)
     with open_stores(landed) as stores:
@@ -194,7 +195,7 @@ def test_an_archive_is_damaged_on_disk(
     landed: Configuration, tmp_path: Path, plain: Records
 ) -> None:
     """What cannot be read is no duplicate and no original; it is named."""
-    damaged = "a/001.warc.gz"
+    damaged = "a/part-1.warc.gz"
     with open_stores(landed) as stores:
         with closing(stores.archive.open(damaged)) as file:
             content = file.read()

@@ -14,7 +14,7 @@ from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
-from pinakes.cli.dedupe_jobs import tasks_by_jobs
+from pinakes.cli.dedupe_jobs import require_jobs, tasks_by_jobs
 from pinakes.cli.exits import Exit
 from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import add_settings, configuration_of
@@ -98,6 +98,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Exit:
     configuration = configuration_of(arguments)
+    require_jobs(arguments.runner, configuration)
     with open_stores(configuration, tally=tally) as stores:
         request = _request(arguments, configuration, stores)
         if arguments.plan or arguments.sample:

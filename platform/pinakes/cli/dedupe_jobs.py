@@ -12,11 +12,27 @@ from pinakes.cli.progress import percents
 from pinakes.config import Configuration
 from pinakes.dedupe.run_report import DedupeRequest
 from pinakes.dedupe.tasks import Tasks
-from pinakes.errors import PinakesError
+from pinakes.errors import ConfigError, PinakesError
 from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 
 RENEW_S = 60.0
+
+
+def require_jobs(runner: str, configuration: Configuration) -> None:
+    """Look at what can be looked at before a run is begun.
+
+    Raises:
+        ConfigError: where this runner cannot work with this configuration.
+        MissingExtra: without what jobs need.
+    """
+    if runner == "hadoop" and configuration.profile != "cluster":
+        raise ConfigError("--runner hadoop is for profile = cluster: here use inline or local")
+    if runner != "inline":
+        from pinakes.mr_jobs.driver.submission import require_hadoop
+
+        if runner == "hadoop":
+            require_hadoop(configuration)
 
 
 def tasks_by_jobs(
@@ -28,11 +44,7 @@ def tasks_by_jobs(
     actor: Actor,
     console: Console,
 ) -> Tasks:
-    """The jobs of one run.
-
-    Raises:
-        MissingExtra: without what jobs need.
-    """
+    """The jobs of one run, for which `require_jobs` has found nothing wanting."""
     from pinakes.mr_jobs.store_tasks import StoreTasks  # needs the extra
 
     @contextmanager
