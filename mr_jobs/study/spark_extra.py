@@ -6,6 +6,7 @@ from pinakes.errors import MissingExtra
 
 try:
     import matplotlib as mpl  # noqa: F401  (wanted at the end of a study: told of at its start)
+    from py4j import java_gateway
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import AnalysisException, PySparkException
@@ -27,5 +28,6 @@ __all__ = [
     "SparkContext",
     "SparkSession",
     "T",
+    "java_gateway",
     "launch_gateway",
 ]

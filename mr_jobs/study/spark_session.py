@@ -34,6 +34,7 @@ from pinakes.mr_jobs.study.spark_extra import (
     SparkConf,
     SparkContext,
     SparkSession,
+    java_gateway,
     launch_gateway,
 )
 from pinakes.profile import open_folder
@@ -86,10 +87,26 @@ def spark_session(
     variables = {"HADOOP_CONF_DIR": str(hadoop)} if hadoop is not None else {}
     with TemporaryDirectory(prefix="pinakes-spark-") as name:
         log = Path(name) / "log"
-        with _interrupts_kept(), exported(variables), _context(conf, log) as context:
+        with (
+            _interrupts_kept(),
+            _answers_kept(),
+            exported(variables),
+            _context(conf, log) as context,
+        ):
             on_host = configuration.job_python
             context.pythonExec = on_host if master == YARN else sys.executable
             yield SparkSession(context)
+
+
+@contextmanager
+def _answers_kept() -> Iterator[None]:
+    """A session takes the answers of every JVM that this process asks for Spark's, HBase's too,
+    and leaves it so; undone here."""
+    before = java_gateway.get_return_value
+    try:
+        yield
+    finally:
+        java_gateway.get_return_value = before
 
 
 def _local_settings(configuration: Configuration, captures: int) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from py4j import java_gateway, protocol
 from study_scene import CRAWLS, OTHER, caller, captures_of, crawl_lines, land, tables
 from warc_sets import ArchiveFile, Rec, write_set
 
@@ -57,6 +58,8 @@ def test_a_study_of_everything(store: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ["-q", "study", "--store", str(store), *MASTER, "--all", "-o", str(out)]
     assert main(command) == 0
+    # Other JVMs that this process asks are none of Spark's.
+    assert java_gateway.get_return_value is protocol.get_return_value
     found = json.loads((out / "study.json").read_text())
     every_figure_is_that_of_the_plainest_program(found, store)
     the_papers_columns_are_as_counted_by_hand(found)
