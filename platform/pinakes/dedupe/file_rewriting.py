@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.generations import current_generation, write_generation
 
 from .decided_records import Pair, annotate, check_generation, decided_by_ordinal
-from .file_choice import FileChoice
+from .file_choice import choose_file
 from .refs import RefsCount, RevisitWriter
 from .rewriting_run import RewritingRun
-from .run_report import DedupeReport
+from .run_report import WANTS_ROOM, DedupeReport
 from .stored_files import StoredFiles
 
 
@@ -23,12 +23,11 @@ class FileRewriter:
         self._run = run
         self._writer = writer
         self._bodies = bodies
-        self._choice = FileChoice(run.archive, run.request, run.moved, run.room)
 
     def rewrite(self, name: str, pairs: list[Pair], report: DedupeReport) -> None:
         """Rewrite a file, or count in the report why it is left as it is."""
         entry = read_entry(self._run.rows, name)
-        why_not = self._choice.why_not(entry, pairs) or self._choice.why_no_room(entry, pairs)
+        why_not = None if name in self._run.moved else self._why_not(entry, pairs)
         if why_not is not None:
             report.files_left[why_not] += 1
             return
@@ -42,6 +41,12 @@ class FileRewriter:
         except (DigestMismatch, InputRefused) as problem:
             report.leave("failed", problem)
         release_claim(self._run.rows, held)
+
+    def _why_not(self, entry: FileEntry, pairs: list[Pair]) -> str | None:
+        why_not, size = choose_file(self._run, entry, pairs)
+        if why_not is None and not self._run.room.make(size):
+            return WANTS_ROOM
+        return why_not
 
     def _write_claimed(self, held: Held, pairs: list[Pair], report: DedupeReport) -> None:
         run = self._run

@@ -21,6 +21,7 @@ from pinakes.warc.source import Source, open_source
 from .folders import archive_folder
 from .index_originals import add_indexed
 from .outcomes import CHECKED, HARMLESS, KEPT, OUTCOMES
+from .reference_values import digest_of
 from .resolution import Reference, Resolution
 
 _RESOLVES = frozenset({"resolves"})
@@ -77,11 +78,10 @@ def add_standing_records(references: IndexedReferences, source: Source, number: 
 def _add_full(references: IndexedReferences, record: Record, number: int) -> None:
     if record.type not in ("response", "resource"):
         return
-    declared = record.header.field("warc-payload-digest")
     references.add_indexed(
         record.target_uri,
         record.date,
-        declared or str(record.payload_digest("sha1")),
+        digest_of(record),
         record_id=record.record_id,
         file=number,
     )

@@ -36,16 +36,8 @@ class FoundReferences(Protocol):
 
 def full_of(record: Record, body: str, *, stays: bool) -> tuple[bytes | None, Full]:
     """A full record's target URI, and what is judged by."""
-    digest = record.header.field("warc-payload-digest") or str(record.payload_digest("sha1"))
-    full = Full(
-        id=as_bytes(record.record_id),
-        second=second_or_date(record.date),
-        declared=normal_digest(digest),
-        written=storable(digest),
-        body=body,
-        stays=int(stays),
-    )
-    return as_bytes(record.target_uri), full
+    uri, full = indexed_full(record.target_uri, record.date, digest_of(record), record.record_id)
+    return uri, full._replace(body=body, stays=int(stays))
 
 
 def indexed_full(
@@ -61,6 +53,11 @@ def indexed_full(
         stays=1,
     )
     return as_bytes(target_uri), full
+
+
+def digest_of(record: Record) -> str:
+    """What a full record is looked up by: the digest that it declares, else its body's SHA-1."""
+    return record.header.field("warc-payload-digest") or str(record.payload_digest("sha1"))
 
 
 def revisit_of(record: Record, kind: str, body: str | None, *, name: bytes = b"") -> Revisit:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import NamedTuple
 from uuid import uuid4
 
 from pinakes.catalog.file_rows import read_entry, release_claim
@@ -19,15 +20,23 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import Written, current_generation
 
 from .decided_records import Pair, newly_replaced
-from .file_choice import FileChoice
+from .file_choice import choose_file
 from .rewriting_run import RewritingRun
 from .run_files import VALIDATION, RunFiles
-from .run_report import DedupeReport
+from .run_report import WANTS_ROOM, DedupeReport
 from .tasks import FileOutcome, Tasks
 from .validate import Discrepancy
 
 _WAVE_BYTES = 1 << 40
 FilePairs = tuple[str, list[Pair]]
+
+
+class _Chosen(NamedTuple):
+    """A file that is worth while, its duplicates, and what it will take, about, in bytes."""
+
+    name: str
+    pairs: list[Pair]
+    size: int
 
 
 class WaveRewriter:
@@ -41,7 +50,6 @@ class WaveRewriter:
         self._tasks = tasks
         self._files = files
         self._wave_bytes = wave_bytes
-        self._choice = FileChoice(run.archive, run.request, run.moved, run.room)
 
     def rewrite(
         self, by_file: Iterable[FilePairs], report: DedupeReport, advance: Callable[[int], None]
@@ -51,12 +59,11 @@ class WaveRewriter:
         worthwhile = self._worthwhile(by_file, done, report)
         waiting = next(worthwhile, None)
         while waiting is not None:
-            why_not = self._why_no_room(waiting)
-            if why_not is not None:
-                report.files_left[why_not] += 1
+            if not self._run.room.make(waiting.size):
+                report.files_left[WANTS_ROOM] += 1
                 waiting = next(worthwhile, None)
                 continue
-            wave = _Wave(waiting, worthwhile, self._expected_size, self._holds, self._run.relocate)
+            wave = _Wave(waiting, worthwhile, self._holds, self._run.relocate)
             name = f"wave-{uuid4().hex[:8]}"
             generations = self._files.old_generations()
             self._tasks.write(name, wave.pairs(), generations)
@@ -70,7 +77,7 @@ class WaveRewriter:
 
     def _worthwhile(
         self, by_file: Iterable[FilePairs], done: set[str], report: DedupeReport
-    ) -> Iterator[FilePairs]:
+    ) -> Iterator[_Chosen]:
         for name, pairs in by_file:
             if name in done:
                 continue
@@ -78,19 +85,12 @@ class WaveRewriter:
                 # This run died after the file's move: it has been done.
                 report.files_left["done already"] += 1
                 continue
-            why_not = self._choice.why_not(read_entry(self._run.rows, name), pairs)
+            entry = read_entry(self._run.rows, name)
+            why_not, size = choose_file(self._run, entry, pairs)
             if why_not is None:
-                yield name, pairs
+                yield _Chosen(name, pairs, size)
             else:
                 report.files_left[why_not] += 1
-
-    def _why_no_room(self, file: FilePairs) -> str | None:
-        name, pairs = file
-        return self._choice.why_no_room(read_entry(self._run.rows, name), pairs)
-
-    def _expected_size(self, file: FilePairs) -> int:
-        name, pairs = file
-        return self._choice.new_size(read_entry(self._run.rows, name), pairs)
 
     def _holds(self, size: int) -> bool:
         return size <= self._wave_bytes and self._run.room.holds(size)
@@ -182,18 +182,16 @@ class _Wave:
 
     def __init__(
         self,
-        first: FilePairs,
-        rest: Iterator[FilePairs],
-        expected_size: Callable[[FilePairs], int],
+        first: _Chosen,
+        rest: Iterator[_Chosen],
         holds: Callable[[int], bool],
         relocate: Callable[[list[Pair]], list[ManifestLine]],
     ) -> None:
         self.sizes: dict[str, int] = {}
         """What each file of it takes, about, in bytes; complete when `pairs` have been drawn."""
-        self.next: FilePairs | None = first
+        self.next: _Chosen | None = first
         """The first file that is not of it; None where there is none."""
         self._rest = rest
-        self._expected_size = expected_size
         self._holds = holds
         self._relocate = relocate
 
@@ -201,8 +199,7 @@ class _Wave:
         """The duplicates of its files, each original where it lies now."""
         total = 0
         while self.next is not None:
-            name, pairs = self.next
-            size = self._expected_size(self.next)
+            name, pairs, size = self.next
             if self.sizes and not self._holds(total + size):
                 return
             self.sizes[name] = size
