@@ -82,7 +82,8 @@ class WaveRewriter:
             if name in done:
                 continue
             if name in self._run.moved:
-                # This run died after the file's move: it has been done.
+                # This run died after the file's move: it has been done, and may still be claimed.
+                release_claim(self._run.rows, self._run.claim(name))
                 report.files_left["done already"] += 1
                 continue
             entry = read_entry(self._run.rows, name)
