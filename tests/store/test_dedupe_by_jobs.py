@@ -190,3 +190,34 @@ def test_what_a_task_wrote_and_somebody_changed_is_not_made_current(
     [problem] = report.problems
     assert isinstance(problem, DigestMismatch)
     assert problem.file == name
+
+
+@pytest.mark.parametrize("runner", [None, "here", "inline"])
+def test_a_file_that_is_lost_after_it_was_decided_on_is_named(
+    landed: Scene, runner: str | None
+) -> None:
+    lost = "c2/part-0.warc.gz"
+    content = landed.archive.path_of(lost).read_bytes()
+
+    def lose(step: str) -> None:
+        if step == "pinned":
+            landed.archive.delete(lost)
+
+    report = landed.dedupe(runner=runner, at=lose)
+    [problem] = report.amiss
+    assert (problem.file, report.files, dict(report.files_left)) == (lost, 1, {"failed": 1})
+    landed.archive.path_of(lost).write_bytes(content)
+    check_references(landed)
+    assert landed.dedupe(act="dedupe-again", runner=runner).files == 1
+
+
+@pytest.mark.parametrize("runner", [None, "here", "inline"])
+def test_a_file_that_is_lost_before_is_named_as_what_cannot_be_read(
+    landed: Scene, runner: str | None
+) -> None:
+    """Its captures are no duplicates, and nobody's originals."""
+    lost = "c1/part-0.warc.gz"
+    landed.archive.delete(lost)
+    report = landed.dedupe(runner=runner)
+    assert {problem.file for problem in report.amiss} == {lost}
+    assert report.files == 1  # the one that has nothing in common with it

@@ -104,6 +104,7 @@ def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Ex
         if arguments.plan or arguments.sample:
             return _forecast(arguments, request, stores, console)
         actor = Actor()
+        is_well = True
         while True:
             lease = actor.lease(stores.rows, request.collection, act=actor.new_act(_VERB))
             wanted, again = _what_to_do(stores, lease, request)
@@ -119,10 +120,12 @@ def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Ex
             )
             report = _execute(stores, lease, wanted, actor, console, drop, tasks)
             clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
+            # One that was taken up is told of, too: nobody else does.
+            _tell(report, console)
+            is_well = is_well and not report.amiss
             if wanted == request:
                 break
-        _tell(report, console)
-    return Exit.SOME_FAILED if report.problems or report.refs.problems else Exit.DONE
+    return Exit.DONE if is_well else Exit.SOME_FAILED
 
 
 def _forecast(
@@ -249,7 +252,7 @@ def _execute(
 
 
 def _tell(report: DedupeReport, console: Console) -> None:
-    for problem in (*report.problems, *report.refs.problems):
+    for problem in report.amiss:
         console.warn(problem)
     console.result(report.as_json(), text=_sentences(report))
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pinakes.catalog.file_rows import FileEntry
+from pinakes.errors import InputRefused
 from pinakes.rewrite.generations import current_name
 
 from .decided_records import Pair
@@ -24,10 +25,17 @@ class Choice(NamedTuple):
 
 
 def choose_file(run: RewritingRun, entry: FileEntry, pairs: Sequence[Pair]) -> Choice:
-    """Whether a file with these duplicates, not moved by the run yet, is rewritten."""
-    old_size = run.archive.size(current_name(entry))
-    if entry.state != "stored" or old_size is None:
+    """Whether a file with these duplicates, not moved by the run yet, is rewritten.
+
+    Raises:
+        InputRefused: where the catalogue has the file, and the archive has not.
+    """
+    if entry.state != "stored":
         return Choice("not stored any more")
+    name = current_name(entry)
+    old_size = run.archive.size(name)
+    if old_size is None:
+        raise InputRefused("is lost: the catalogue has it, and the archive has not", file=name)
     saving = sum(max(line.length - _REVISIT_BYTES, 0) for line, _ in pairs)
     size = old_size - saving
     if saving < run.request.min_file_saving * old_size:

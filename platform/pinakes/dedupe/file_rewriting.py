@@ -27,7 +27,11 @@ class FileRewriter:
     def rewrite(self, name: str, pairs: list[Pair], report: DedupeReport) -> None:
         """Rewrite a file, or count in the report why it is left as it is."""
         entry = read_entry(self._run.rows, name)
-        why_not = None if name in self._run.moved else self._why_not(entry, pairs)
+        try:
+            why_not = None if name in self._run.moved else self._why_not(entry, pairs)
+        except InputRefused as problem:
+            report.leave("failed", problem)
+            return
         if why_not is not None:
             report.files_left[why_not] += 1
             return

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
-from pinakes.errors import PinakesError
+from pinakes.errors import InputRefused, PinakesError
 
 from .refs import RefsCount
 from .trust import Trust
@@ -53,6 +55,17 @@ class DedupeReport:
         """Note a file that could not be rewritten."""
         self.files_left[why] += 1
         self.problems.append(problem)
+
+    @property
+    def amiss(self) -> list[PinakesError]:
+        """All that an operator must look at: files, bodies, records that were left for it."""
+        return [*self._unreadable(), *self.problems, *self.refs.problems]
+
+    def _unreadable(self) -> Iterator[PinakesError]:
+        # Decided by whoever began the run, and kept in its folder as it is told.
+        counts: Any = self.decisions.get("resolve", {})
+        for found in counts.get("unreadable", ()):
+            yield InputRefused(found["message"], file=found["file"], offset=found["offset"])
 
     def add_file(self, size: int, count: RefsCount) -> None:
         """Note a file that was: `size` bytes were written."""

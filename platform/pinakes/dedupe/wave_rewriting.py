@@ -87,7 +87,11 @@ class WaveRewriter:
                 report.files_left["done already"] += 1
                 continue
             entry = read_entry(self._run.rows, name)
-            why_not, size = choose_file(self._run, entry, pairs)
+            try:
+                why_not, size = choose_file(self._run, entry, pairs)
+            except InputRefused as problem:
+                report.leave("failed", problem)
+                continue
             if why_not is None:
                 yield _Chosen(name, pairs, size)
             else:
