@@ -46,17 +46,15 @@ def source_of(number: int) -> int:
     return number if number % _REPEATED else number - number % 100
 
 
-def body(number: int) -> bytes:
-    """What it holds."""
-    source = source_of(number)
+def body(source: int) -> bytes:
+    """What a capture holds, if it has a body of its own."""
     begin = _scattered(source + 1) % (len(_TEXT) - 4096)
     size = 500 + _scattered(source + 7) % 3000
     return b"%d " % source + _TEXT[begin : begin + size]
 
 
-def capture(number: int) -> bytes:
+def capture(number: int, payload: bytes) -> bytes:
     """One response record, in a gzip member of its own."""
-    payload = body(number)
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(
         payload
     )
@@ -80,7 +78,7 @@ def write_captures(folder: Path, captures: int) -> Iterator[Path]:
             aside = path.with_suffix(".part")
             with aside.open("wb") as file:
                 for number in range(first, first + count):
-                    file.write(capture(number))
+                    file.write(capture(number, body(source_of(number))))
             aside.rename(path)
         yield path
 

@@ -1,12 +1,13 @@
 """What jobs cost: seconds of each step as a + b·n, seconds per GB, calls of the name node.
 
     python -m bench.jobs [--runner local|hadoop] [--config FOLDER/conf/pinakes.toml]
-                         [--lines 100000,1000000] [--captures 50000,200000] [--only NAME]
+                         [--lines 100000,1000000] [--captures 50000,200000]
 
-Jobs that read manifests are run on made-up ones of so many lines (`--lines`; a tenth of them
-are copies, in pairs), jobs that read archive files on made-up files of so many captures.  With
-`--runner hadoop` on a cluster that runs; calls of its name node are counted by itself, all
-that anybody made meanwhile, but for its data nodes'.  Quiet machines only.
+The chain of a collection, each job on what the one before it wrote: so many made-up lines
+(`--lines`; see `bench.job_lines`) are resolved, processed, written as revisits and validated.
+`manifest` reads made-up archives of so many captures (`--captures`).  With `--runner hadoop` on
+a cluster that runs; calls of its name node are counted by itself, all that anybody made
+meanwhile, but for its data nodes'.  Quiet machines only.
 """
 
 from __future__ import annotations
@@ -16,26 +17,32 @@ import logging
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from uuid import uuid4
 
 from bench.cache import cache_dir
-from bench.captures import date, url, write_captures
+from bench.captures import write_captures
 from bench.corpus import say
 from bench.fitted import fit
+from bench.job_lines import write_lines
 from bench.name_node import calls
-from bench.skew import FILE_CAPTURES, member, write_archives
 from pinakes.config import Configuration, load_configuration
-from pinakes.mr_jobs.driver.running import JobRequest, run_job
+from pinakes.mr_jobs.archive_job import ArchiveJob
+from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
+from pinakes.mr_jobs.driver.submission import job_folder
+from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
+from pinakes.mr_jobs.given import Given
+from pinakes.mr_jobs.manifest import ManifestJob
+from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
+from pinakes.mr_jobs.validate import ValidateJob
+from pinakes.mr_jobs.write_revisits import WriteRevisitsJob
+from pinakes.mr_jobs.writing_job import run_writing_job
 
-OF_LINES = {
-    "resolve_collisions": "ResolveCollisionsJob",
-    "flag_duplicates": "FlagDuplicatesJob",
-}
-OF_FILES = {"manifest": "ManifestJob"}
-SHARED = 10
 MILLION = 1_000_000
 GB = 1e9
 
@@ -57,41 +64,34 @@ class StepTimes(logging.Handler):
         return [after - before for before, after in pairwise(marks)]
 
 
-def lines(count: int, archives: Path) -> Iterator[str]:
-    """Manifest lines; of each twenty, two have one digest, and bodies in the archives."""
-    size = len(member())
-    for number in range(count):
-        shared, rest = divmod(number, SHARED)
-        if rest:
-            name, place = f"alone/{number // FILE_CAPTURES:06d}.warc.gz", number % FILE_CAPTURES
-            where, digest = url(number), f"sha1:{number:032d}"
-        else:
-            file, place = divmod(shared, FILE_CAPTURES)
-            name, where = f"{archives}/hot-{file:06d}.warc.gz", "http://example.org/pixel"
-            digest = f"sha1:{number - number % (2 * SHARED):032d}"
-        yield (
-            f"{name} {place * size} {size} {where} {date(number)} {digest} 0"
-            f" size=5 status=200 id=urn:x-bench:{number}\n"
-        )
+@dataclass
+class Measured:
+    """Of each job, by the size of what it was given: seconds before its first step and of each."""
 
+    web: str | None
+    """The name node's web server; None where none is asked."""
 
-def run(
-    job: str, cls: str, names: Sequence[str], runner: str, configuration: Configuration, out: Path
-) -> tuple[list[float], Counter[str]]:
-    """Seconds before the first step and of each, and calls of the name node."""
-    request = JobRequest(job=getattr(import_module(f"pinakes.mr_jobs.{job}"), cls), names=names)
-    web = configuration.hdfs_web if runner == "hadoop" else None
-    before = calls(web) if web else Counter()
-    times, logger = StepTimes(), logging.getLogger("mrjob")
-    logger.addHandler(times)
-    begin = time.perf_counter()
-    try:
-        with out.open("wb") as file:
-            run_job(request, runner, configuration, file)
-    finally:
-        logger.removeHandler(times)
-    seconds = times.seconds(begin, time.perf_counter())
-    return seconds, (calls(web) if web else Counter()) - before
+    by_lines: dict[str, dict[int, list[float]]] = field(default_factory=lambda: defaultdict(dict))
+    by_bytes: dict[str, dict[int, list[float]]] = field(default_factory=lambda: defaultdict(dict))
+
+    @contextmanager
+    def job(self, name: str, records: int, archive_bytes: int | None = None) -> Iterator[None]:
+        """Measure what is done in it."""
+        before = calls(self.web) if self.web else Counter()
+        times, logger = StepTimes(), logging.getLogger("mrjob")
+        logger.addHandler(times)
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            logger.removeHandler(times)
+        seconds = times.seconds(begin, time.perf_counter())
+        if self.web:
+            tell_calls(name, records, calls(self.web) - before)
+        say(f"{name}, {records:,}: {sum(seconds):.1f} s")
+        self.by_lines[name][records] = seconds
+        if archive_bytes is not None:
+            self.by_bytes[name][archive_bytes] = seconds
 
 
 def tell(name: str, unit: str, points: dict[int, list[float]], per: float) -> None:
@@ -115,10 +115,73 @@ def tell(name: str, unit: str, points: dict[int, list[float]], per: float) -> No
 
 def tell_calls(name: str, size: int, asked: Counter[str]) -> None:
     """Calls of the name node a million records."""
-    if asked:
-        each = ", ".join(f"{what} {count:,}" for what, count in asked.most_common(6))
-        rate = asked.total() / size * MILLION
-        say(f"{name}, {size:,} records: {asked.total():,} calls, {rate:,.0f} a million; {each}")
+    each = ", ".join(f"{what} {count:,}" for what, count in asked.most_common(6))
+    rate = asked.total() / size * MILLION
+    say(f"{name}, {size:,} records: {asked.total():,} calls, {rate:,.0f} a million; {each}")
+
+
+class Chain:
+    """The jobs of a collection, one behind the other."""
+
+    def __init__(self, runner: str, configuration: Configuration, scratch: Path) -> None:
+        self._runner = runner
+        self._configuration = configuration
+        self._scratch = scratch
+        self.measured = Measured(configuration.hdfs_web if runner == "hadoop" else None)
+
+    def run(self, count: int) -> None:
+        """All of them, on so many lines."""
+        work = self._scratch / f"lines-{count}"
+        work.mkdir()
+        manifest, archives = work / "manifest", work / "archives"
+        size = write_lines(count, manifest, archives)
+        say(f"{count:,} lines, {size / GB:.2f} GB of archives for those that are read")
+        written = str(work / "written")
+        if self._runner == "hadoop":
+            written = f"{job_folder(self._configuration)}/bench/{uuid4().hex}"
+        resolved, decided = work / "resolved", work / "decided"
+        with self.measured.job("resolve_collisions", count):
+            self._job(ResolveCollisionsJob, [str(manifest)], resolved)
+        with self.measured.job("flag_duplicates", count):
+            report = self._job(FlagDuplicatesJob, [str(resolved)], decided)
+        say(f"  {report.counts['duplicates']:,} duplicates")
+        resolved.unlink()
+        with self.measured.job("write_revisits", count, size):
+            report = self._job(
+                WriteRevisitsJob,
+                [str(decided)],
+                work / "told",
+                partial(run_writing_job, to=written),
+            )
+        say(f"  {report.counts['revisits']:,} revisits")
+        given = Given(inputs=(str(archives), written))
+        with self.measured.job("validate", count, size):
+            pairs = ValidateJob.input_lines(given, self._configuration)
+            report = self._job(ValidateJob, pairs, work / "found")
+        say(f"  {report.counts['records']:,} records compared")
+
+    def manifest(self, count: int) -> None:
+        """The lines of archives with so many captures."""
+        paths = [str(path) for path in write_captures(cache_dir() / f"captures-{count}", count)]
+        size = sum(Path(path).stat().st_size for path in paths)
+        with self.measured.job("manifest", count, size):
+            self._job(ManifestJob, paths, self._scratch / "lines")
+
+    def _job(
+        self,
+        job: type[ArchiveJob],
+        names: list[str],
+        out: Path,
+        start: Callable[..., JobReport] = run_job,
+    ) -> JobReport:
+        request = JobRequest(job=job, names=names)
+        with out.open("wb") as file:
+            report = start(
+                request, runner=self._runner, configuration=self._configuration, out=file
+            )
+        if report.findings:
+            raise report.findings[0]
+        return report
 
 
 def main() -> None:
@@ -127,41 +190,18 @@ def main() -> None:
     parser.add_argument("--config", type=Path)
     parser.add_argument("--lines", default="100000,1000000", help="sizes, with commas")
     parser.add_argument("--captures", default="50000,200000", help="sizes, with commas")
-    parser.add_argument("--only", default="", help="only jobs whose name contains this")
     arguments = parser.parse_args()
     configuration = load_configuration(arguments.config, environment={}, folder=Path("/"))
-    archives = cache_dir() / "skew-archives"
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="jobs-") as folder:
-        scratch = Path(folder)
-        points: dict[str, dict[int, list[float]]] = defaultdict(dict)
+        chain = Chain(arguments.runner, configuration, Path(folder))
         for count in map(int, arguments.lines.split(",")):
-            write_archives(archives, -(-count // SHARED))
-            manifest = scratch / f"lines-{count}"
-            with manifest.open("w") as file:
-                file.writelines(lines(count, archives))
-            for job, cls in OF_LINES.items():
-                if arguments.only in job:
-                    seconds, asked = run(
-                        job, cls, [str(manifest)], arguments.runner, configuration, scratch / "out"
-                    )
-                    points[job][count] = seconds
-                    tell_calls(job, count, asked)
-            manifest.unlink()
-        for job, sizes in points.items():
-            tell(job, "million lines", sizes, MILLION)
-        points.clear()
+            chain.run(count)
         for count in map(int, arguments.captures.split(",")):
-            paths = [str(path) for path in write_captures(cache_dir() / f"captures-{count}", count)]
-            size = sum(Path(path).stat().st_size for path in paths)
-            for job, cls in OF_FILES.items():
-                if arguments.only in job:
-                    seconds, asked = run(
-                        job, cls, paths, arguments.runner, configuration, scratch / "out"
-                    )
-                    points[job][size] = seconds
-                    tell_calls(job, count, asked)
-        for job, sizes in points.items():
-            tell(job, "GB", sizes, GB)
+            chain.manifest(count)
+    for job, sizes in chain.measured.by_lines.items():
+        tell(job, "million captures", sizes, MILLION)
+    for job, sizes in chain.measured.by_bytes.items():
+        tell(job, "GB", sizes, GB)
 
 
 if __name__ == "__main__":

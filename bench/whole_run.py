@@ -20,6 +20,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -33,11 +34,13 @@ from bench.landing import options_of
 from bench.peers import pins
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.config import load_configuration
+from pinakes.dedupe.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT, WAVE
 from pinakes.mr_jobs.driver.submission import settings_text
 from pinakes.profile import open_stores
 from pinakes.rewrite.generations import current_name
 
 _PATIENCE_S = 120.0
+_TOLD_BY = (GENERATIONS, DECIDED, ORIGINAL_KEYS, WAVE, REPORT)
 
 
 def pinakes(work: Path, *words: str) -> str:
@@ -59,6 +62,30 @@ def fetch(work: Path, into: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             with closing(stores.archive.open(current_name(entry))) as file, path.open("wb") as copy:
                 copyfileobj(file, copy, 1 << 20)
+
+
+@contextmanager
+def steps_told(runs: Path) -> Iterator[None]:
+    """Say when the files of a run come and go that tell how far it is."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        there: set[Path] = set()
+        started = time.monotonic()
+        while not ended.wait(0.2):
+            now = {path for name in _TOLD_BY for path in runs.glob(f"*/{name}")}
+            for path in sorted(there ^ now):
+                what = "is there" if path in now else "has gone"
+                say(f"  {time.monotonic() - started:.1f} s: {path.name} {what}")
+            there = now
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
 
 
 @contextmanager
@@ -131,9 +158,9 @@ def main() -> None:
     for folder in sorted((work / "before").iterdir()):
         pinakes(work, "ingest", str(folder), "--crawl", folder.name, "-j", "2", "-q")
     started = time.monotonic()
-    report = json.loads(
-        pinakes(work, "dedupe", "--all", "--runner", arguments.runner, "--json").splitlines()[-1]
-    )
+    words = ("dedupe", "--all", "--runner", arguments.runner, "--json")
+    with steps_told(work / "store" / "runs"):
+        report = json.loads(pinakes(work, *words).splitlines()[-1])
     seconds = time.monotonic() - started
     say(
         f"{report['revisits']:,} revisits in {report['files_rewritten']} files, "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -37,6 +38,7 @@ pytestmark = pytest.mark.long
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
 _REFERS = ("WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date")
 Records = dict[str, list[tuple[object, ...]]]
+Address = tuple[str | None, ...]
 
 
 def records_of(stores: Stores) -> Records:
@@ -213,6 +215,94 @@ def test_an_archive_is_damaged_on_disk(
     assert {json.loads(line)["file"] for line in told[:-1]} == {damaged}
 
 
+def test_a_crawl_lands_and_another_is_taken_out_meanwhile(
+    landed: Configuration, tmp_path: Path
+) -> None:
+    """What landed takes part in the next run; what is to be taken out waits for this one."""
+    write_crawl(tmp_path / "c", 3, pages=36, files=3)
+    process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
+    until(lambda: tasks_of("resolve_collisions"), process)
+    removal = start(tmp_path, "crawl", "cancel", "b")
+    lander = call(tmp_path, "ingest", str(tmp_path / "c"), "--crawl", "c")
+    assert lander.returncode == 0, lander.stderr
+    _, said = process.communicate()
+    assert process.returncode == 0, said
+    _, said = removal.communicate()
+    if removal.returncode:
+        assert "dedupe-" in said
+        again = call(tmp_path, "crawl", "cancel", "b")
+        assert again.returncode == 0, again.stderr
+    done = call(tmp_path, *DEDUPE, "--runner", "hadoop")
+    assert done.returncode == 0, done.stderr
+    with open_stores(landed) as stores:
+        full, referred = addresses(stores)
+        stored = [entry for entry in scan_entries(stores.rows) if entry.state == "stored"]
+        assert {entry.archive_file[0] for entry in stored} == {"a", "c"}
+    assert len(referred) > 10
+    assert referred <= full
+    checked = call(tmp_path, "fsck", "--full")
+    assert checked.returncode == 0, checked.stdout
+
+
+def addresses(stores: Stores) -> tuple[set[Address], set[Address]]:
+    """URI and date of each full record, and of what each revisit refers to."""
+    full, referred = set(), set()
+    for entry in scan_entries(stores.rows):
+        if entry.state != "stored":
+            continue
+        with closing(stores.archive.open(current_name(entry))) as file:
+            for item in iter_records(Source(file, name=entry.archive_file)):
+                assert isinstance(item, Record)
+                if item.type == "revisit":
+                    referred.add(tuple(map(item.header.get, _REFERS[1:])))
+                elif item.type == "response":
+                    full.add((item.header.get("WARC-Target-URI"), item.header.get("WARC-Date")))
+    return full, referred
+
+
+@pytest.fixture
+def small_disk(cluster_alone: RunningCluster) -> Iterator[Path]:
+    """Where YARN's tasks work, a disk of its own; skips where nobody may mount one."""
+    place = cluster_alone.layout.data / "nodemanager"
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3g", "tmpfs", str(place)]
+    kill_server(cluster_alone, "nodemanager")
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount a small disk, and not everywhere")
+    cluster_alone.up()
+    yield place
+    kill_server(cluster_alone, "nodemanager")
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def kill_server(cluster: RunningCluster, name: str) -> None:
+    os.kill(running(cluster.layout)[name].pid, signal.SIGKILL)
+    time.sleep(1)
+
+
+def fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(1 << 20))
+
+
+def test_the_disk_of_tasks_is_full(
+    cluster_alone: RunningCluster, small_disk: Path, tmp_path: Path, crawls: Path, plain: Records
+) -> None:
+    """For a while: the run waits for room, or fails and is run again."""
+    with store_on(cluster_alone, tmp_path, _jobs(cluster_alone)) as configuration:
+        land(tmp_path, crawls)
+        process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
+        until(lambda: tasks_of("resolve_collisions"), process)
+        filler = small_disk / "filler"
+        with pytest.raises(OSError, match="No space left"):
+            fill(filler)
+        time.sleep(20)
+        filler.unlink()
+        _, said = process.communicate()
+        assert process.returncode in (0, 4), said
+        end_well(tmp_path, configuration, plain)
+
+
 def test_the_node_manager_is_killed(
     cluster_alone: RunningCluster, tmp_path: Path, crawls: Path, plain: Records
 ) -> None:
@@ -220,8 +310,7 @@ def test_the_node_manager_is_killed(
         land(tmp_path, crawls)
         process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
         until(lambda: tasks_of("write_generations"), process)
-        os.kill(running(cluster_alone.layout)["nodemanager"].pid, signal.SIGKILL)
-        time.sleep(1)
+        kill_server(cluster_alone, "nodemanager")
         cluster_alone.up()
         _, said = process.communicate()
         assert process.returncode in (0, 4), said
