@@ -14,7 +14,7 @@ from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
-from pinakes.cli.dedupe_jobs import require_jobs, tasks_by_jobs
+from pinakes.cli.dedupe_jobs import committers, require_jobs, tasks_by_jobs
 from pinakes.cli.exits import Exit
 from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import add_settings, configuration_of
@@ -24,6 +24,7 @@ from pinakes.cli.progress import Progress, SilentProgress
 from pinakes.cli.trust_options import add_trust, trust_of
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.collection import Collection
+from pinakes.dedupe.file_commit import Commit
 from pinakes.dedupe.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.plan import plan_dedupe
 from pinakes.dedupe.run_files import RunFiles, clear_ended_runs
@@ -71,6 +72,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "YARN (default: inline)",
     )
     parser.add_argument(
+        "-j",
+        "--jobs",
+        metavar="N",
+        help="with jobs: processes here that commit what they have written, a file each (1)",
+    )
+    parser.add_argument(
         "--drop-old",
         action="store_true",
         help="afterwards, delete generations that have been replaced for the grace time",
@@ -99,7 +106,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Exit:
     configuration = configuration_of(arguments)
     require_jobs(arguments.runner, configuration)
-    with open_stores(configuration, tally=tally) as stores:
+    by_jobs = arguments.runner != "inline"
+    with (
+        committers(configuration.jobs if by_jobs else 1, configuration) as commit,
+        open_stores(configuration, tally=tally) as stores,
+    ):
         request = _request(arguments, configuration, stores)
         if arguments.plan or arguments.sample:
             return _forecast(arguments, request, stores, console)
@@ -111,14 +122,13 @@ def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Ex
             if again:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
             drop = partial(_drop, arguments, stores, actor, console) if arguments.drop_old else None
-            tasks = (
-                None
-                if arguments.runner == "inline"
-                else tasks_by_jobs(
+            execute = partial(_execute, stores, lease, wanted, actor, console, drop)
+            if by_jobs:
+                tasks = tasks_by_jobs(
                     arguments.runner, wanted, stores, configuration, lease, actor, console
                 )
-            )
-            report = _execute(stores, lease, wanted, actor, console, drop, tasks)
+                execute = partial(execute, tasks=tasks, commit=commit)
+            report = execute()
             clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
             # One that was taken up is told of, too: nobody else does.
             _tell(report, console)
@@ -218,7 +228,9 @@ def _execute(
     actor: Actor,
     console: Console,
     drop: Drop | None,
-    tasks: Tasks | None,
+    *,
+    tasks: Tasks | None = None,
+    commit: Commit | None = None,
 ) -> DedupeReport:
     act = lease.lease.act
     work = StoreRun(
@@ -231,6 +243,7 @@ def _execute(
         claim=partial(actor.claim, stores.rows, act=act),
         drop=drop,
         tasks=tasks,
+        commit=commit,
     )
     # Jobs have a bar each.
     shown = console.progress(_VERB, unit="files") if tasks is None else nullcontext(_SILENT)

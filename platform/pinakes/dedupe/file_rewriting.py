@@ -11,7 +11,7 @@ from pinakes.rewrite.generations import current_generation, write_generation
 from .decided_records import Pair, annotate, check_generation, decided_by_ordinal
 from .file_choice import choose_file
 from .refs import RefsCount, RevisitWriter
-from .rewriting_run import RewritingRun
+from .rewriting_run import RewritingRun, move_records
 from .run_report import WANTS_ROOM, DedupeReport
 from .stored_files import StoredFiles
 
@@ -75,6 +75,7 @@ class FileRewriter:
             annotate=partial(annotate, decided),
             at=run.at,
         )
-        run.make_current(held, written, decided)
+        move_records(run.rows, run.archive, held, written, decided=decided, run=run.run, at=run.at)
+        run.note_moved(held.archive_file, written.size)
         self._bodies.close(held.archive_file)
         report.add_file(written.size, count)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import partial
 
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_rows import Held
 from pinakes.index.manifest import ManifestLine
@@ -38,25 +38,10 @@ class RewritingRun:
     room: Room
     at: Callable[[str], None]
 
-    def make_current(self, held: Held, written: Written, decided: Container[int]) -> None:
-        """Move a file's records to a generation that is published; again is no harm.
-
-        `decided` are the ordinals of those that are revisits by this run.
-
-        Raises:
-            Conflict: where the claim is not ours any more, or another act has moved the file.
-        """
-        move_to_generation(
-            self.rows,
-            self.archive,
-            held,
-            written,
-            why=_WHY,
-            marks=partial(marks_of, decided, self.run),
-            at=self.at,
-        )
-        self.moved.add(held.archive_file)
-        self.room.take(written.size)
+    def note_moved(self, archive_file: str, size: int) -> None:
+        """Note that a file's records are in a new generation, of so many bytes, by this run."""
+        self.moved.add(archive_file)
+        self.room.take(size)
 
     def relocate(self, pairs: list[Pair]) -> list[ManifestLine]:
         """The lines, with each original where it lies now: its old place may be dropped.
@@ -70,6 +55,27 @@ class RewritingRun:
             for placed in place_captures(self.rows, found):
                 places[placed.capture.key] = placed
         return [_at_place(line, places.get(key)) for line, key in pairs]
+
+
+def move_records(
+    rows: RowStore,
+    archive: ArchiveReader,
+    held: Held,
+    written: Written,
+    *,
+    decided: Container[int],
+    run: str,
+    at: Callable[[str], None],
+) -> None:
+    """Move a file's records to a generation that is published; again is no harm.
+
+    `decided` are the ordinals of those that are revisits by this run.
+
+    Raises:
+        Conflict: where the claim is not ours any more, or another act has moved the file.
+    """
+    marks = partial(marks_of, decided, run)
+    move_to_generation(rows, archive, held, written, why=_WHY, marks=marks, at=at)
 
 
 def _at_place(line: ManifestLine, placed: Placed | None) -> ManifestLine:

@@ -28,6 +28,7 @@ from pinakes.row_store.port import Put, RowStore
 from .archive_files import ArchiveFiles
 from .collection import Collection, Decisions
 from .decided_records import check_generation
+from .file_commit import Commit
 from .file_rewriting import FileRewriter
 from .late_revisits import LateRevisits
 from .proven_originals import OriginalReader
@@ -56,13 +57,15 @@ class StoreRun:
         claim: Callable[[str], Held],
         drop: Drop | None = None,
         tasks: Tasks | None = None,
+        commit: Commit | None = None,
         at: Callable[[str], None] = lambda step: None,
         space: SortSpace = DEFAULT_SPACE,
     ) -> None:
         """`claim(archive_file)` takes a file's claim for this run.
 
         `drop(entries)` drops old generations where there is no room else; None: never.
-        `tasks` work on archive files; None: this process does.
+        `tasks` work on archive files; None: this process does.  `commit` commits what they
+        write; None: this process does.
         """
         self._rows = rows
         self._archive = archive
@@ -73,6 +76,7 @@ class StoreRun:
         self._claim = claim
         self._drop = drop
         self._tasks = tasks
+        self._commit = commit
         self._at = at
         self._space = space
 
@@ -143,7 +147,7 @@ class StoreRun:
             at=self._at,
         )
         if self._tasks is not None:
-            waves = WaveRewriter(run, self._tasks, self._files)
+            waves = WaveRewriter(run, self._tasks, self._files, commit=self._commit)
             waves.rewrite(self._files.by_file(), report, advance)
         else:
             rewriter = FileRewriter(run, self._writer(bodies), bodies)

@@ -14,13 +14,12 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from pinakes.catalog.file_rows import read_entry, release_claim
-from pinakes.catalog.sidecar import sidecar_name
-from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
+from pinakes.errors import DigestMismatch, InputRefused, PinakesError
 from pinakes.index.manifest import ManifestLine
-from pinakes.rewrite.generations import Written, current_generation
 
-from .decided_records import Pair, newly_replaced
+from .decided_records import Pair
 from .file_choice import choose_file
+from .file_commit import Commit, Committed, FileCommitter
 from .rewriting_run import RewritingRun
 from .run_files import VALIDATION, RunFiles
 from .run_report import WANTS_ROOM, DedupeReport
@@ -43,12 +42,22 @@ class WaveRewriter:
     """Rewrites the files of one run, many at a time.  Not for several threads."""
 
     def __init__(
-        self, run: RewritingRun, tasks: Tasks, files: RunFiles, *, wave_bytes: int = _WAVE_BYTES
+        self,
+        run: RewritingRun,
+        tasks: Tasks,
+        files: RunFiles,
+        *,
+        commit: Commit | None = None,
+        wave_bytes: int = _WAVE_BYTES,
     ) -> None:
-        """`wave_bytes`: at most so much is written before some of it is committed."""
+        """`commit` commits files elsewhere; None: this process does, one after the other.
+
+        `wave_bytes`: at most so much is written before some of it is committed.
+        """
         self._run = run
         self._tasks = tasks
         self._files = files
+        self._commit = commit or self._commit_here
         self._wave_bytes = wave_bytes
 
     def rewrite(
@@ -121,13 +130,8 @@ class WaveRewriter:
         if wave is None:
             return []
         missing = dict(sizes)
-        for outcome in self._tasks.outcomes(wave):
-            if missing.pop(outcome.archive_file, None) is None:
-                raise PinakesError(
-                    "tasks have written this file twice, or unasked: nothing more is committed",
-                    file=outcome.archive_file,
-                )
-            self._commit(outcome, report)
+        for committed in self._commit(self._run.run, self._each_once(wave, missing)):
+            self._note(committed, report)
             advance(1)
         if missing:
             raise PinakesError(
@@ -138,48 +142,29 @@ class WaveRewriter:
         self._run.at("wave committed")
         return list(sizes)
 
-    def _commit(self, outcome: FileOutcome, report: DedupeReport) -> None:
-        run, written = self._run, outcome.written
-        if written is None:
-            if outcome.problem is not None:
-                report.leave("failed", outcome.problem)
-            return
-        try:
-            held = run.claim(outcome.archive_file)
-        except Conflict as problem:
-            report.leave("claimed by another", problem)
-            return
-        try:
-            old = current_generation(read_entry(run.rows, outcome.archive_file))
-            if old.generation == written.generation:
-                report.files_left["done already"] += 1
-            elif old.generation + 1 != written.generation:
-                raise Conflict("another act has moved this file's records", file=old.archive_file)  # noqa: TRY301
-            else:
-                self._publish(outcome, written)
-                decided = newly_replaced(run.archive, old.name, written.name)
-                run.make_current(held, written, decided)
-                report.add_file(written.size, outcome.count)
-        except (Conflict, DigestMismatch, InputRefused) as problem:
-            report.leave("failed", problem)
-        release_claim(run.rows, held)
+    def _each_once(self, wave: str, missing: dict[str, int]) -> Iterator[FileOutcome]:
+        """What the wave came to; each of its files is taken off `missing`."""
+        for outcome in self._tasks.outcomes(wave):
+            if missing.pop(outcome.archive_file, None) is None:
+                raise PinakesError(
+                    "tasks have written this file twice, or unasked: nothing more is committed",
+                    file=outcome.archive_file,
+                )
+            yield outcome
 
-    def _publish(self, outcome: FileOutcome, written: Written) -> None:
-        """Give what the task wrote its names, sidecar first; again is no harm."""
-        archive = self._run.archive
-        sidecar = sidecar_name(written.name)
-        if archive.size(sidecar) is not None and (
-            archive.checksum(sidecar) != outcome.sidecar_sha256
-        ):
-            archive.delete(sidecar)
-        if archive.size(sidecar) is None:
-            archive.publish_from(self._run.run, f"{outcome.folder}/{sidecar}", sidecar)
-        self._run.at("sidecar published")
-        if archive.size(written.name) is None:
-            archive.publish_from(self._run.run, f"{outcome.folder}/{written.name}", written.name)
-        elif archive.checksum(written.name) != written.sha256:
-            raise DigestMismatch("another file has the new generation's name", file=written.name)
-        self._run.at("published")
+    def _note(self, committed: Committed, report: DedupeReport) -> None:
+        if committed.refs is not None:
+            self._run.note_moved(committed.archive_file, committed.size)
+            report.add_file(committed.size, committed.refs)
+        elif committed.problem is not None:
+            report.leave(committed.why_not or "failed", committed.problem)
+        elif committed.why_not is not None:
+            report.files_left[committed.why_not] += 1
+
+    def _commit_here(self, run: str, outcomes: Iterable[FileOutcome]) -> Iterator[Committed]:
+        of = self._run
+        committer = FileCommitter(of.rows, of.archive, run=run, claim=of.claim, at=of.at)
+        return map(committer.commit, outcomes)
 
 
 class _Wave:

@@ -1,0 +1,106 @@
+"""What tasks have written of one file, made current: published, then its records moved.
+
+    sidecar published ─▶ published ─▶ locations ─▶ marked ─▶ moved
+
+Made again it does no harm, whoever makes it; so files may be committed by several at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
+from pinakes.rewrite.generations import Written, current_generation
+from pinakes.row_store.port import RowStore
+
+from .decided_records import newly_replaced
+from .refs import RefsCount
+from .rewriting_run import move_records
+from .tasks import FileOutcome
+
+
+class Committed(NamedTuple):
+    """What became of a file; `why_not` says why it is left as it is, if it is."""
+
+    archive_file: str
+    why_not: str | None = None
+    problem: PinakesError | None = None
+    size: int = 0
+    """What was written, in bytes."""
+    refs: RefsCount | None = None
+
+
+Commit = Callable[[str, Iterable[FileOutcome]], Iterator[Committed]]
+"""Commits files that a run's tasks have written, in no order; given the run."""
+
+
+class FileCommitter:
+    """Commits files of a run, one after the other.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        *,
+        run: str,
+        claim: Callable[[str], Held],
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`claim(archive_file)` takes a file's claim for the run."""
+        self._rows = rows
+        self._archive = archive
+        self._run = run
+        self._claim = claim
+        self._at = at
+
+    def commit(self, outcome: FileOutcome) -> Committed:
+        """Make current what was written, if anything was."""
+        name, written = outcome.archive_file, outcome.written
+        if written is None:
+            why_not = "failed" if outcome.problem is not None else None
+            return Committed(name, why_not, outcome.problem)
+        try:
+            held = self._claim(name)
+        except Conflict as problem:
+            return Committed(name, "claimed by another", problem)
+        try:
+            committed = self._commit_claimed(held, outcome, written)
+        except (Conflict, DigestMismatch, InputRefused) as problem:
+            committed = Committed(name, "failed", problem)
+        release_claim(self._rows, held)
+        return committed
+
+    def _commit_claimed(self, held: Held, outcome: FileOutcome, written: Written) -> Committed:
+        name = held.archive_file
+        old = current_generation(read_entry(self._rows, name))
+        if old.generation == written.generation:
+            return Committed(name, "done already")
+        if old.generation + 1 != written.generation:
+            raise Conflict("another act has moved this file's records", file=name)
+        self._publish(outcome, written)
+        decided = newly_replaced(self._archive, old.name, written.name)
+        move_records(
+            self._rows, self._archive, held, written, decided=decided, run=self._run, at=self._at
+        )
+        return Committed(name, size=written.size, refs=outcome.count)
+
+    def _publish(self, outcome: FileOutcome, written: Written) -> None:
+        """Give what the task wrote its names, sidecar first."""
+        archive = self._archive
+        sidecar = sidecar_name(written.name)
+        if archive.size(sidecar) is not None and (
+            archive.checksum(sidecar) != outcome.sidecar_sha256
+        ):
+            archive.delete(sidecar)
+        if archive.size(sidecar) is None:
+            archive.publish_from(self._run, f"{outcome.folder}/{sidecar}", sidecar)
+        self._at("sidecar published")
+        if archive.size(written.name) is None:
+            archive.publish_from(self._run, f"{outcome.folder}/{written.name}", written.name)
+        elif archive.checksum(written.name) != written.sha256:
+            raise DigestMismatch("another file has the new generation's name", file=written.name)
+        self._at("published")
