@@ -1,0 +1,220 @@
+"""A request answered out of the archive: found, opened, resolved, its head made.
+
+A revisit is answered with its own header and the body of what it refers to, whoever wrote
+it.  What is damaged or lost is a fault that names the record; it is never passed over for
+another capture, since it is what whoever looks must be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.captures import Capture, Placed, scan_captures_of
+from pinakes.catalog.file_rows import hidden_among
+from pinakes.catalog.payloads import resolve
+from pinakes.errors import MalformedRecord, PinakesError, UnresolvedReference
+from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import RowStore
+from pinakes.warc.dates import parse_digits_date
+from pinakes.warc.http import HttpHead
+from pinakes.warc.record import Record
+
+from .answer_head import AnswerHead, Field, captured_head, own_head
+from .asked import Asked
+from .choice import Candidate, why_not
+from .codings import FIRST_BYTES, is_coded
+from .generations import Generation, Shelf
+from .index_lookup import IndexLookup
+from .page_log import Outcome
+from .payload import Payload
+
+MOST_TRIED = 32
+"""So many captures are opened in search of one that is no redirect to itself, nor a 304."""
+_DAMAGE = frozenset({"crc", "damaged", "truncated"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What to send, and what to note of it; `body` is to be read once, in the `with`.
+
+    `has_body` is whether the body goes with the head: not where HEAD was asked.
+    """
+
+    outcome: Outcome
+    head: AnswerHead
+    body: Iterable[bytes | memoryview] = ()
+    has_body: bool = True
+    urlkey: str | None = None
+    found: Candidate | None = None
+    problem: str | None = None
+
+
+class _Opened(NamedTuple):
+    """A capture's head, and the body it stands for."""
+
+    head: HttpHead
+    payload: Payload | None
+
+
+def own_answer(
+    outcome: Outcome,
+    status: int,
+    text: str,
+    *,
+    key: str | None = None,
+    found: Candidate | None = None,
+    fields: tuple[Field, ...] = (),
+    has_body: bool = True,
+) -> Answer:
+    """An answer of the proxy's own, in a line of text; a header names what it is."""
+    line = f"Pinakes replay: {outcome}: {text}\n".encode("utf-8", "backslashreplace")
+    body = b"" if status == 204 else line
+    return Answer(
+        outcome=outcome,
+        head=own_head(status, outcome, len(body), fields=fields),
+        body=(body,) if body and has_body else (),
+        has_body=has_body,
+        urlkey=key,
+        found=found,
+        problem=None if outcome == "preflight" else text,
+    )
+
+
+class ArchiveAnswers:
+    """Answers requests from one generation of the archive.  Safe for several threads."""
+
+    def __init__(
+        self, rows: RowStore, archive: ArchiveReader, generation: Generation = "current"
+    ) -> None:
+        self._rows = rows
+        self._lookup = IndexLookup(rows)
+        self._shelf = Shelf(rows, archive, generation)
+
+    @contextmanager
+    def answer(self, asked: Asked, moment: datetime) -> Iterator[Answer]:
+        """What the archive has for a request, closest to that moment.
+
+        Faults of archive and store are answers too.
+        """
+        key = urlkey(asked.lookup_uri)
+        with ExitStack() as stack:
+            yield self._answer(stack, asked, moment, key)
+
+    def _answer(self, stack: ExitStack, asked: Asked, moment: datetime, key: str) -> Answer:
+        found: Candidate | None = None
+        second_best: Candidate | None = None
+        try:
+            for tried, found in enumerate(self._visible(asked, moment)):
+                if tried >= MOST_TRIED:
+                    break
+                with ExitStack() as opened:
+                    answer, why = self._answer_by(opened, found, asked, key)
+                    if why is None:
+                        stack.enter_context(opened.pop_all())
+                        return answer
+                second_best = second_best or found
+            if (found := second_best) is not None:
+                return self._answer_by(stack, found, asked, key)[0]
+        except PinakesError as error:
+            return own_answer(
+                "fault", 502, str(error), key=key, found=found, has_body=asked.wants_body
+            )
+        text = f"{asked.method} {asked.uri}"
+        return own_answer("miss", 404, text, key=key, has_body=asked.wants_body)
+
+    def _visible(self, asked: Asked, moment: datetime) -> Iterator[Candidate]:
+        for candidate in self._lookup.candidates(asked, moment):
+            if not hidden_among(self._rows, [candidate.capture.facts.archive_file]):
+                yield candidate
+
+    def _answer_by(
+        self, stack: ExitStack, found: Candidate, asked: Asked, key: str
+    ) -> tuple[Answer, str | None]:
+        """The answer by this capture, and why another one should be preferred."""
+        head, payload = self._open(stack, found.capture)
+        size = payload.size if payload is not None else 0
+        coding = head.get("content-encoding")
+        coded = coding is None or (
+            payload is not None and is_coded(coding, payload.first(FIRST_BYTES))
+        )
+        captured = parse_digits_date(found.capture.time[:14])
+        made = captured_head(head, asked, size, coded=coded, captured=captured)
+        answer = Answer(
+            outcome="hit",
+            head=made,
+            body=payload.pieces(made.start, made.end)
+            if payload is not None and asked.wants_body
+            else (),
+            has_body=asked.wants_body,
+            urlkey=key,
+            found=found,
+            problem=payload.problem if payload is not None else None,
+        )
+        return answer, why_not(asked, head)
+
+    def _open(self, stack: ExitStack, capture: Capture) -> _Opened:
+        record = self._record(stack, self._shelf.place(capture))
+        if record.type != "revisit":
+            head = head_of(record)
+            return _Opened(head, Payload(record, said_chunked=head.says_chunked))
+        own = record.http
+        # A server that answered "not modified" meant all that it had said before.
+        is_own = own is not None and own.status is not None and own.status != 304
+        try:
+            original = self._record(stack, self._original(capture, record))
+        except UnresolvedReference:
+            if own is not None and is_own and 300 <= (own.status or 0) < 400:
+                return _Opened(own, None)  # no browser reads the body of a redirect
+            raise
+        if original.type == "revisit":
+            raise UnresolvedReference(
+                "what it refers to is a revisit, which has no body either",
+                file=capture.key.decode("ascii"),
+            )
+        theirs = head_of(original)
+        head = own if own is not None and is_own else theirs
+        chunked = head.says_chunked or theirs.says_chunked
+        return _Opened(head, Payload(original, said_chunked=chunked))
+
+    def _original(self, capture: Capture, revisit: Record) -> Placed:
+        try:
+            placed = resolve(self._rows, capture, revisit)
+        except UnresolvedReference:
+            if revisit.http is None or revisit.http.status != 304:
+                raise
+            earlier = scan_captures_of(
+                self._rows, urlkey(capture.facts.target_uri), stop_time=capture.time
+            )
+            whole = [c for c in earlier if c.facts.type == "response" and c.facts.status == 200]
+            if not whole:
+                raise
+            return self._shelf.place(whole[-1])
+        return self._shelf.place(placed.capture)
+
+    def _record(self, stack: ExitStack, placed: Placed) -> Record:
+        """The record at a place, whole.
+
+        Raises:
+            MalformedRecord: where it is damaged.
+        """
+        record = stack.enter_context(self._shelf.open(placed))
+        for finding in record.findings:
+            if finding.code in _DAMAGE:
+                raise MalformedRecord(
+                    finding.message, file=placed.file, offset=placed.location.offset
+                )
+        return record
+
+
+def head_of(record: Record) -> HttpHead:
+    """The HTTP head of a full record; of a resource, one that says its media type."""
+    if record.type == "resource" or (record.http is None and record.type != "revisit"):
+        media_type = record.header.field("content-type") or "application/octet-stream"
+        line = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n"
+        return HttpHead(line.encode("utf-8", "surrogateescape"))
+    return record.http or HttpHead(b"")

@@ -1,0 +1,93 @@
+"""Which written form of an archive file a session answers from.
+
+`current` is what readers of the store get.  `before` is the newest form that no run of
+dedupe wrote: the same as the current one where a file was never deduplicated, or was
+restored.  Of one that was dropped nothing is left to answer from, and the answer says so.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Literal
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.captures import Capture, Placed, placed_by, require_visible
+from pinakes.catalog.file_records import read_generations
+from pinakes.catalog.file_rows import FileEntry, read_entry
+from pinakes.catalog.payloads import open_placed, open_record
+from pinakes.errors import InputRefused
+from pinakes.hbase_schema.file_cells import GenerationFacts
+from pinakes.row_store.port import RowStore
+from pinakes.warc.record import Record
+
+Generation = Literal["current", "before"]
+_WRITTEN_BY_DEDUPE = "dedupe"
+_KEPT_FILES = 10_000
+
+
+def generation_before(current: int, written: Mapping[int, GenerationFacts]) -> int:
+    """The newest generation up to the current one that dedupe did not write."""
+    number = current
+    while number > 1 and number in written and written[number].why == _WRITTEN_BY_DEDUPE:
+        number -= 1
+    return number
+
+
+class Shelf:
+    """Opens records in the form of one generation.  Safe for several threads."""
+
+    def __init__(self, rows: RowStore, archive: ArchiveReader, generation: Generation) -> None:
+        self._rows = rows
+        self._archive = archive
+        self._generation = generation
+        # By file and its current generation, which is another as soon as one is written.
+        self._before: OrderedDict[tuple[str, int], int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def place(self, capture: Capture) -> Placed:
+        """Where a capture lies in that form.
+
+        Raises:
+            InputRefused: where it lies nowhere.
+        """
+        entry = read_entry(self._rows, capture.facts.archive_file)
+        number = entry.generation if self._generation == "current" else self._number_before(entry)
+        placed = placed_by(capture, replace(entry, generation=number))
+        if placed is None:
+            raise InputRefused(
+                "the capture has no place in it", file=f"{entry.archive_file} generation {number}"
+            )
+        return placed
+
+    def _number_before(self, entry: FileEntry) -> int:
+        key = (entry.archive_file, entry.generation)
+        with self._lock:
+            known = self._before.get(key)
+        if known is None:
+            written = read_generations(self._rows, entry.archive_file)
+            known = generation_before(entry.generation, written)
+            with self._lock:
+                self._before[key] = known
+                if len(self._before) > _KEPT_FILES:
+                    self._before.popitem(last=False)
+        return known
+
+    @contextmanager
+    def open(self, placed: Placed) -> Iterator[Record]:
+        """The record at a place; to be read within the `with`.
+
+        Raises:
+            InputRefused: where the file is not there, or lands or leaves.
+            MalformedRecord: where no record lies there.
+        """
+        if self._generation == "current":
+            with open_placed(self._rows, self._archive, placed) as record:
+                yield record
+            return
+        require_visible(self._rows, placed.entry.archive_file)
+        with open_record(self._archive, placed.file, placed.location) as record:
+            yield record

@@ -1,0 +1,105 @@
+"""What a page asked for while it was shown, and what came of it.
+
+One log a page, from `begin_page` to `end_page`; bounded, whatever a page does.  Safe for
+several threads: a browser asks for many things at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import Literal
+
+MOST_EXCHANGES = 10_000
+URL_LIMIT_CHARACTERS = 4_096
+Outcome = Literal["hit", "miss", "fault", "refused", "preflight", "unfinished"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request and what was answered.
+
+    `capture_key` is the row key of the capture that answered, `capture_uri` its URL as
+    captured, `rule` the fuzzy rule by which it did (None: its urlkey is the one asked for),
+    `distance_s` its time less the page's.  `payload_digest` is over the bytes that were sent,
+    `is_whole` whether they were all of the resource: not for a range, nor where the browser
+    hung up.  `problem` says what was wrong, for people.
+    """
+
+    method: str
+    url: str
+    outcome: Outcome
+    urlkey: str | None = None
+    capture_key: str | None = None
+    capture_uri: str | None = None
+    rule: str | None = None
+    distance_s: int | None = None
+    status: int | None = None
+    media_type: str | None = None
+    sent_bytes: int = 0
+    payload_digest: str | None = None
+    is_whole: bool = False
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageLog:
+    """All that a page asked for, in the order in which it began to; `left_out` were too many."""
+
+    name: str
+    exchanges: tuple[Exchange, ...]
+    left_out: int = 0
+
+    @property
+    def misses(self) -> tuple[Exchange, ...]:
+        """What the archive does not have."""
+        return tuple(e for e in self.exchanges if e.outcome == "miss")
+
+    @property
+    def faults(self) -> tuple[Exchange, ...]:
+        """What the archive has and cannot give."""
+        return tuple(e for e in self.exchanges if e.outcome == "fault")
+
+
+class OpenPage:
+    """The log of a page that is being shown."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._changed = threading.Condition()
+        self._exchanges: list[Exchange] = []
+        self._under_way = 0
+        self._left_out = 0
+        self._closed = False
+
+    def begin(self, method: str, url: str) -> int | None:
+        """Note that something is asked for; its number, None where there are too many."""
+        exchange = Exchange(
+            method=method[:32], url=url[:URL_LIMIT_CHARACTERS], outcome="unfinished"
+        )
+        with self._changed:
+            if self._closed or len(self._exchanges) >= MOST_EXCHANGES:
+                self._left_out += 1
+                return None
+            self._exchanges.append(exchange)
+            self._under_way += 1
+            return len(self._exchanges) - 1
+
+    def finish(self, number: int | None, exchange: Exchange) -> None:
+        """Note what came of it; not any more, once the page is closed."""
+        with self._changed:
+            if number is None or self._closed:
+                return
+            begun = self._exchanges[number]
+            self._exchanges[number] = replace(exchange, method=begun.method, url=begun.url)
+            self._under_way -= 1
+            self._changed.notify_all()
+
+    def close(self, patience_s: float) -> PageLog:
+        """The log; what is not finished after that time stays `unfinished` in it."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._under_way, patience_s)
+            self._closed = True
+            return PageLog(
+                name=self._name, exchanges=tuple(self._exchanges), left_out=self._left_out
+            )

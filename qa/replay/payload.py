@@ -1,0 +1,60 @@
+"""The body of a capture as it goes to a browser: transfer-coding undone, else as stored.
+
+What a header calls chunked may not be: some writers take the chunks off and leave the
+header.  So a body that is said to be chunked is looked through once, which also gives its
+length.  One that breaks off in the middle of its chunks is sent as far as it goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pinakes.warc.http import Dechunker
+from pinakes.warc.record import Record
+
+_PIECE_BYTES = 1 << 16
+
+
+class Payload:
+    """The body of a record; its size is known before the first byte is sent."""
+
+    def __init__(self, record: Record, *, said_chunked: bool) -> None:
+        self._record = record
+        self.size = record.payload_size
+        self.problem: str | None = None
+        self._chunked = False
+        if said_chunked:
+            self._look_through()
+
+    def _look_through(self) -> None:
+        dechunker = Dechunker()
+        size = sum(len(part) for p in self._record.payload() for part in dechunker.feed(p))
+        if dechunker.failed and not size:
+            return
+        self._chunked, self.size = True, size
+        if not dechunker.finished:
+            self.problem = "the body breaks off in the middle of its chunks"
+
+    def pieces(self, start: int, end: int) -> Iterator[memoryview]:
+        """The bytes `[start, end)`, in pieces of at most 64 KiB."""
+        position, left = start, end - start
+        if self._chunked:
+            dechunker = Dechunker()
+            stored: Iterator[bytes | memoryview] = (
+                part for p in self._record.payload() for part in dechunker.feed(p)
+            )
+            position = 0
+        else:
+            stored = self._record.chunks(self._record.payload_offset + start)
+        for piece in stored:
+            if not left:
+                return
+            part = memoryview(piece)[max(0, start - position) :][:left]
+            position += len(piece)
+            left -= len(part)
+            for at in range(0, len(part), _PIECE_BYTES):
+                yield part[at : at + _PIECE_BYTES]
+
+    def first(self, count: int) -> bytes:
+        """The first bytes, at most so many."""
+        return b"".join(self.pieces(0, min(count, self.size)))

@@ -1,0 +1,93 @@
+"""An answer sent, piece by piece, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from io import BufferedIOBase
+
+from pinakes.errors import PinakesError
+
+from .answers import Answer
+from .page_log import Exchange, Outcome
+
+
+class Sender:
+    """Where an answer goes: one connection; `close` is whether that ends with it."""
+
+    def __init__(self, file: BufferedIOBase, *, close: bool) -> None:
+        self.file = file
+        self.close = close
+        self.has_begun = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """How it went: `is_complete` where all that was promised was taken."""
+
+    size: int
+    digest: str
+    is_complete: bool
+    outcome: Outcome
+    problem: str | None
+
+
+def send_answer(answer: Answer, sender: Sender) -> Sent:
+    """Send head and body; never raises.
+
+    Where a promised body ends early, by the archive's fault or the browser's, the
+    connection is to be closed: that is how the browser learns of it.
+    """
+    digest = hashlib.sha256()
+    size = 0
+    outcome, problem = answer.outcome, answer.problem
+    close, sender.close, sender.has_begun = sender.close, True, True
+    promised = answer.head.end - answer.head.start if answer.has_body else 0
+    try:
+        sender.file.write(answer.head.encode(close=close))
+        for piece in answer.body:
+            sender.file.write(piece)
+            digest.update(piece)
+            size += len(piece)
+        sender.file.flush()
+        is_complete = size == promised
+        if is_complete:
+            sender.close = close
+        else:
+            outcome, problem = "fault", "the body is not as long as it was when it was opened"
+    except OSError as error:
+        is_complete = False
+        problem = f"the browser took no more, after {size} bytes: {type(error).__name__}"
+    except PinakesError as error:
+        is_complete = False
+        outcome, problem = "fault", str(error)
+    return Sent(
+        size=size,
+        digest=digest.hexdigest(),
+        is_complete=is_complete,
+        outcome=outcome,
+        problem=problem,
+    )
+
+
+def noted(answer: Answer, sent: Sent, *, method: str, url: str) -> Exchange:
+    """The line of the page's log about it."""
+    found = answer.found
+    facts = found.capture.facts if found is not None else None
+    has_payload = sent.outcome == "hit" and sent.is_complete and answer.has_body
+    return Exchange(
+        method=method,
+        url=url,
+        outcome=sent.outcome,
+        urlkey=answer.urlkey,
+        capture_key=found.capture.key.decode("ascii") if found is not None else None,
+        capture_uri=facts.target_uri if facts is not None else None,
+        rule=found.rule if found is not None else None,
+        distance_s=found.distance_s if found is not None else None,
+        status=answer.head.status,
+        media_type=answer.head.media_type,
+        sent_bytes=sent.size,
+        payload_digest=f"sha256:{sent.digest}" if has_payload else None,
+        is_whole=has_payload and answer.head.is_whole,
+        problem=sent.problem,
+    )

@@ -1,0 +1,9 @@
+"""Builders of stores, scenes and archive files are plain modules beside other tests."""
+
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parent.parent
+for folder in ("qa", "catalog", "store", "warc", "dedupe"):
+    if str(TESTS / folder) not in sys.path:
+        sys.path.append(str(TESTS / folder))

@@ -1,0 +1,64 @@
+"""What is noted of a page, within bounds."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from pinakes.qa.replay.page_log import (
+    MOST_EXCHANGES,
+    URL_LIMIT_CHARACTERS,
+    Exchange,
+    OpenPage,
+    Outcome,
+)
+
+
+def exchange(outcome: Outcome) -> Exchange:
+    return Exchange(method="GET", url="http://example.org/", outcome=outcome)
+
+
+def test_in_the_order_asked_whatever_ends_first() -> None:
+    page = OpenPage("p")
+    numbers = [page.begin("GET", f"http://example.org/{number}") for number in range(3)]
+    for number, outcome in reversed(list(zip(numbers, ("hit", "miss", "fault"), strict=True))):
+        page.finish(number, exchange(outcome))  # type: ignore[arg-type]
+    log = page.close(0)
+    assert [(e.url[-1], e.outcome) for e in log.exchanges] == [
+        ("0", "hit"),
+        ("1", "miss"),
+        ("2", "fault"),
+    ]
+    assert [e.url[-1] for e in (*log.misses, *log.faults)] == ["1", "2"]
+
+
+def test_what_is_under_way_is_waited_for() -> None:
+    page = OpenPage("p")
+    number = page.begin("GET", "http://example.org/")
+    thread = threading.Thread(target=lambda: page.finish(number, exchange("hit")))
+    timer = threading.Timer(0.05, thread.start)
+    timer.start()
+    assert page.close(60).exchanges[0].outcome == "hit"
+    timer.join()
+    thread.join()
+
+
+def test_what_hangs_is_unfinished_and_cannot_be_noted_later() -> None:
+    page = OpenPage("p")
+    number = page.begin("GET", "http://example.org/")
+    log = page.close(0)
+    page.finish(number, exchange("hit"))
+    assert page.begin("GET", "http://example.org/late") is None
+    assert [e.outcome for e in log.exchanges] == ["unfinished"]
+
+
+@pytest.mark.parametrize("more", [0, 5])
+def test_no_page_fills_the_memory(more: int) -> None:
+    page = OpenPage("p")
+    for _ in range(MOST_EXCHANGES + more):
+        page.finish(page.begin("X" * 9999, "http://example.org/" + "a" * 9999), exchange("miss"))
+    log = page.close(0)
+    assert (len(log.exchanges), log.left_out) == (MOST_EXCHANGES, more)
+    assert max(len(e.url) for e in log.exchanges) == URL_LIMIT_CHARACTERS
+    assert max(len(e.method) for e in log.exchanges) < 100
