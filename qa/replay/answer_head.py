@@ -72,7 +72,7 @@ class AnswerHead:
     @property
     def is_whole(self) -> bool:
         """Whether all of a resource goes with it, and not a part that was asked for."""
-        return self.status != 206
+        return self.status not in (206, 416)
 
     @property
     def media_type(self) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -183,7 +183,9 @@ class ArchiveAnswers:
 
     def _original(self, capture: Capture, revisit: Record) -> Placed:
         try:
-            placed = resolve(self._rows, capture, revisit)
+            # By what the record says, as every other tool does, and not by what dedupe noted:
+            # whether the two agree is what is to be found out.
+            placed = resolve(self._rows, replace(capture, dedupe=None), revisit)
         except UnresolvedReference:
             if revisit.http is None or revisit.http.status != 304:
                 raise

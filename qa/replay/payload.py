@@ -29,7 +29,7 @@ class Payload:
     def _look_through(self) -> None:
         dechunker = Dechunker()
         size = sum(len(part) for p in self._record.payload() for part in dechunker.feed(p))
-        if dechunker.failed and not size:
+        if not dechunker.finished and not size:
             return
         self._chunked, self.size = True, size
         if not dechunker.finished:

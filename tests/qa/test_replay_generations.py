@@ -1,0 +1,129 @@
+"""Before and behind a deduplication, at once."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+from browsing import Client
+from scenes import make_scene
+
+from pinakes.hbase_schema.file_cells import GenerationFacts
+from pinakes.qa.replay.generations import Generation, generation_before
+from pinakes.qa.replay.page_log import Exchange
+from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import open_source
+
+PAGES = 12
+MOMENT = datetime(2022, 1, 1, tzinfo=timezone.utc)
+pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
+
+
+class Twice:
+    """The second crawl, which repeats much of the first, asked for from both generations."""
+
+    def __init__(self, folder: Path, proxy: ReplayProxy) -> None:
+        self.archive = folder / "store" / "archive"
+        self._proxy = proxy
+
+    def pages(self, generation: Generation) -> list[Exchange]:
+        """What the log has of every page of the site."""
+        session = self._proxy.open_session(generation)
+        session.begin_page(generation, MOMENT)
+        client = Client(session.port, self._proxy.ca_file)
+        for number in range(PAGES):
+            client.ask(f"http://example.org/{number}")
+        return list(session.end_page(patience_s=60).exchanges)
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> Iterator[Twice]:
+    with make_scene(tmp_path) as scene:
+        scene.land(1)
+        scene.land(2)
+        scene.dedupe()
+        with ReplayProxy(scene.rows, scene.archive) as proxy:
+            yield Twice(tmp_path, proxy)
+
+
+def revisits(path: Path) -> list[Record]:
+    with open_source(path) as source:
+        return [r for r in iter_records(source) if isinstance(r, Record) and r.type == "revisit"]
+
+
+def test_both_generations_give_the_same_bytes(twice: Twice) -> None:
+    before, behind = twice.pages("before"), twice.pages("current")
+    assert [e.outcome for e in before] == ["hit"] * PAGES
+    assert before == behind
+    assert len({e.payload_digest for e in before}) == PAGES
+    assert sum(len(revisits(path)) for path in (twice.archive / "c2" / "g2").glob("*.gz")) == 8
+
+
+def test_each_reads_its_own_files(twice: Twice) -> None:
+    """Without the old files only `before` fails, and says which file is not there."""
+    for path in (twice.archive / "c2").glob("*.gz"):
+        path.unlink()
+    assert {e.outcome for e in twice.pages("current")} == {"hit"}
+    lost = twice.pages("before")
+    assert {e.outcome for e in lost} == {"fault"}
+    assert all("c2/part-" in (e.problem or "") for e in lost)
+
+
+def test_a_revisit_pointed_at_another_body_is_seen(twice: Twice) -> None:
+    """By the record and by the bytes that are sent, whatever the catalogue believes."""
+    expected = {e.url: e.payload_digest for e in twice.pages("before")}
+    changed_uri = point_elsewhere(twice.archive / "c2" / "g2" / "part-0.warc.gz", digest=True)
+    found = twice.pages("current")
+    assert {e.outcome for e in found} == {"hit"}
+    assert [e.url for e in found if expected[e.url] != e.payload_digest] == [changed_uri]
+
+
+def test_a_revisit_that_contradicts_itself_is_a_fault(twice: Twice) -> None:
+    changed_uri = point_elsewhere(twice.archive / "c2" / "g2" / "part-0.warc.gz", digest=False)
+    faults = [e for e in twice.pages("current") if e.outcome == "fault"]
+    assert [e.url for e in faults] == [changed_uri]
+    assert "is not in the store" in (faults[0].problem or "")
+
+
+def point_elsewhere(path: Path, *, digest: bool) -> str | None:
+    """Have the last revisit of a file refer to what the first one does; its URI."""
+    first, last = revisits(path)[0], revisits(path)[-1]
+    names = ["WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date"]
+    names += ["WARC-Payload-Digest"] if digest else []
+    whole = gzip.decompress(path.read_bytes()[last.offset :][: last.length])
+    for name in names:
+        old, new = (f"{name}: {record.header.get(name)}\r\n".encode() for record in (last, first))
+        assert old in whole
+        whole = whole.replace(old, new)
+    data = path.read_bytes()
+    assert last.offset + last.length == len(data)
+    path.write_bytes(data[: last.offset] + gzip.compress(whole, mtime=0))
+    return last.target_uri
+
+
+def facts(why: str) -> GenerationFacts:
+    return GenerationFacts(file="f", size=1, sha256="", why=why, act="a")
+
+
+@pytest.mark.parametrize(
+    ("written", "current", "before"),
+    [
+        (["landed"], 1, 1),
+        (["landed", "dedupe"], 2, 1),
+        (["landed", "dedupe", "dedupe"], 3, 1),
+        (["landed", "convert", "dedupe"], 3, 2),
+        (["landed", "dedupe", "restore"], 3, 3),
+        (["landed", "dedupe", "restore", "dedupe"], 4, 3),
+        (["landed", "dedupe"], 1, 1),
+        (["dedupe"], 1, 1),
+        ([], 1, 1),
+    ],
+)
+def test_which_generation_is_before(written: list[str], current: int, before: int) -> None:
+    numbered = {number: facts(why) for number, why in enumerate(written, 1)}
+    assert generation_before(current, numbered) == before
