@@ -1,0 +1,120 @@
+"""The browsers that pages are looked at with: one table, and where each is found.
+
+Pure but for looking whether files are there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from pinakes.errors import ConfigError
+
+INSTALL = "make browsers"
+
+
+class Kind(str, Enum):
+    """Who drives it."""
+
+    CHROMIUM = "chromium"  # Selenium and chromedriver
+    FIREFOX = "firefox"  # Selenium and geckodriver, with WebDriver BiDi
+    WEBKITGTK = "webkitgtk"  # Selenium and WebKitWebDriver, in an X server of its own
+    PIPED_CHROMIUM = "piped-chromium"  # the DevTools protocol: no driver matches it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Browser:
+    """One browser of the list.  Programs are names on PATH, or files in the cache folder."""
+
+    name: str
+    kind: Kind
+    program: str
+    driver: str | None = None
+    version: str = ""  # what its own must begin with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """A browser, and its programs on this machine."""
+
+    browser: Browser
+    program: Path
+    driver: Path | None
+
+
+BROWSERS = (
+    Browser(name="chromium", kind=Kind.CHROMIUM, program="chromium", driver="chromedriver"),
+    Browser(name="firefox", kind=Kind.FIREFOX, program="firefox-esr", driver="geckodriver"),
+    Browser(name="webkitgtk", kind=Kind.WEBKITGTK, program="xvfb-run", driver="WebKitWebDriver"),
+    Browser(
+        name="chromium-131",
+        kind=Kind.PIPED_CHROMIUM,
+        program="chromium-131.0.1/chromium",
+        version="131.",
+    ),
+    Browser(
+        name="chromium-119",
+        kind=Kind.PIPED_CHROMIUM,
+        program="chromium-119.0.2/chromium",
+        version="119.",
+    ),
+    Browser(
+        name="chromium-106",
+        kind=Kind.PIPED_CHROMIUM,
+        program="chromium-106.0.0/chromium",
+        version="106.",
+    ),
+    Browser(
+        name="chromium-92",
+        kind=Kind.PIPED_CHROMIUM,
+        program="chromium-92.0.0/chromium",
+        version="92.",
+    ),
+)
+
+
+def browser_named(name: str) -> Browser:
+    """One of the list.
+
+    Raises:
+        ConfigError: there is none of that name; the message has those there are.
+    """
+    for browser in BROWSERS:
+        if browser.name == name:
+            return browser
+    known = ", ".join(browser.name for browser in BROWSERS)
+    raise ConfigError(f"no browser is called {name!r}: there are {known}")
+
+
+def installed(browser: Browser, cache: Path) -> Installed:
+    """Find a browser's programs, in the cache folder and on PATH.
+
+    Raises:
+        ConfigError: one is not there, named, with what installs it.
+    """
+    found = {}
+    for name in filter(None, (browser.program, browser.driver)):
+        path = _found(name, cache)
+        if path is None:
+            raise ConfigError(
+                f"the browser {browser.name} needs {name}, which is neither in {cache} "
+                f"nor on PATH: {INSTALL}"
+            )
+        found[name] = path
+    return Installed(
+        browser=browser,
+        program=found[browser.program],
+        driver=found[browser.driver] if browser.driver else None,
+    )
+
+
+def _found(name: str, cache: Path) -> Path | None:
+    """In the cache folder, among what cargo installed there, on PATH; never in the folder
+    that we happen to be in."""
+    for place in (cache / name, cache / "bin" / name):
+        if place.is_file():
+            return place
+    path = None if "/" in name else shutil.which(name)
+    return Path(path) if path else None

@@ -1,0 +1,116 @@
+"""Chromium by Selenium and the chromedriver that came with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from selenium.webdriver import Chrome
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+
+from pinakes.qa.browsers.browser_list import Installed
+from pinakes.qa.browsers.chromium import ChromiumTab, flags
+from pinakes.qa.browsers.chromium_events import KEPT
+from pinakes.qa.browsers.driven import POPEN, quit_driver, translated
+from pinakes.qa.browsers.tab import Proxy, Viewport, profile_folder
+
+# No account, no search engine, no downloads, no PDF viewer.
+_PREFERENCES = {
+    "signin.allowed": False,
+    "session.restore_on_startup": 5,
+    "homepage": "about:blank",
+    "homepage_is_newtabpage": False,
+    "plugins.always_open_pdf_externally": True,
+    "search.suggest_enabled": False,
+    "safebrowsing.enabled": False,
+}
+
+
+class DrivenChromium:
+    """`DevTools` through chromedriver, which keeps events in its performance log.
+
+    A page gets a window of its own; cookies, storage and caches are cleared before it.
+    """
+
+    def __init__(self, driver: Chrome, service: Service) -> None:
+        self._driver = driver
+        self._service = service
+        self.version = str(driver.capabilities["browserVersion"])
+        self.process_session: int = service.process.pid
+
+    def renew(self) -> None:
+        with translated():
+            old = self._driver.window_handles
+            self._driver.switch_to.new_window("tab")
+            new = self._driver.current_window_handle
+            for handle in old:
+                self._driver.switch_to.window(handle)
+                self._driver.close()
+            self._driver.switch_to.window(new)
+        self.send("Network.clearBrowserCookies", {})
+        self.send("Network.clearBrowserCache", {})
+        self.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+        self.send("Browser.setDownloadBehavior", {"behavior": "deny"})
+
+    def post(self, method: str, parameters: dict[str, Any]) -> None:
+        # The driver has no command that does not wait, but a navigation of the strategy `none`.
+        if method != "Page.navigate":
+            raise ValueError(method)
+        with translated():
+            self._driver.get(parameters["url"])
+
+    def send(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        with translated():
+            result: dict[str, Any] = self._driver.execute_cdp_cmd(method, parameters)
+        return result
+
+    def take_events(self) -> list[tuple[str, dict[str, Any]]]:
+        with translated():
+            entries = self._driver.get_log("performance")  # type: ignore[no-untyped-call,unused-ignore]
+            lines = self._driver.get_log("browser")  # type: ignore[no-untyped-call,unused-ignore]
+        messages = (json.loads(entry["message"])["message"] for entry in entries)
+        events = [(told["method"], told["params"]) for told in messages if told["method"] in KEPT]
+        return [*events, *(as_event(line) for line in lines)]
+
+    def close(self) -> None:
+        quit_driver(self._driver, self._service)
+
+
+def as_event(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A line of the driver's browser log as the event that it was made of.
+
+    The performance log has none of Runtime and Log.  `message` of what a page said by console is
+    `URL LINE:COLUMN "TEXT"`.
+    """
+    text = str(line.get("message", ""))
+    if line.get("source") == "console-api":
+        quoted = text[text.find('"') :]
+        try:
+            said = json.loads(quoted)
+        except ValueError:
+            said = text
+        kind = {"SEVERE": "error", "DEBUG": "debug"}.get(str(line.get("level")), "log")
+        return "Runtime.consoleAPICalled", {"type": kind, "args": [{"value": said}]}
+    level = "error" if line.get("level") == "SEVERE" else "info"
+    source = str(line.get("source", "other"))
+    return "Log.entryAdded", {"entry": {"level": level, "source": source, "text": text}}
+
+
+def open_chromium(
+    installed: Installed, scratch: Path, proxy: Proxy, viewport: Viewport
+) -> ChromiumTab:
+    """Start it; raises BrowserGone."""
+    options = Options()
+    options.binary_location = str(installed.program)
+    options.page_load_strategy = "none"
+    options.unhandled_prompt_behavior = "dismiss"
+    for flag in (*flags(proxy, viewport), f"--user-data-dir={profile_folder(scratch)}"):
+        options.add_argument(flag)
+    options.add_experimental_option("prefs", _PREFERENCES)
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    service = Service(executable_path=str(installed.driver), popen_kw=dict(POPEN))
+    with translated(starts=service):
+        driver = Chrome(options=options, service=service)
+    return ChromiumTab(DrivenChromium(driver, service), viewport)

@@ -1,0 +1,143 @@
+r"""The Chrome DevTools protocol over a pair of pipes: `--remote-debugging-pipe`.
+
+    file descriptor 3 of the browser: we write, it reads     JSON, NUL, JSON, NUL, ...
+    file descriptor 4 of the browser: it writes, we read     JSON, NUL, JSON, NUL, ...
+
+Against a port there is nothing that a page could reach, no number to find out, and a browser
+whose pipe breaks ends by itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from pinakes.qa.browsers.tab import BrowserGone, PageRefused
+
+# What a page may make us keep, in events; the oldest go.
+_MOST_EVENTS = 20_000
+_CHUNK_BYTES = 1 << 16
+
+
+class DevToolsPipe:
+    """A browser that was started, spoken to by commands; events are kept until they are taken.
+
+    Commands come from one thread at a time.
+    """
+
+    def __init__(self, command: Sequence[str], *, keep: frozenset[str]) -> None:
+        self._keep = keep
+        self._events: deque[tuple[str, str, dict[str, Any]]] = deque(maxlen=_MOST_EVENTS)
+        self._answers: dict[int, dict[str, Any]] = {}
+        self._changed = threading.Condition()
+        self._last = 0
+        self._open = True
+        theirs_in, self._out = _pipe_above(0)
+        theirs_out, self._in = _pipe_above(1)
+        # A shell puts the pipes where the browser looks for them.
+        words = f'exec 3<&{theirs_in} 4>&{theirs_out}; exec "$@"'
+        try:
+            self.process = subprocess.Popen(  # noqa: S603  the command is of our list
+                ["/bin/bash", "-c", words, "browser", *command],
+                pass_fds=(theirs_in, theirs_out),
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        self._reader = threading.Thread(target=self._read, daemon=True, name="devtools")
+        self._reader.start()
+
+    def post(self, method: str, parameters: dict[str, Any], session: str | None) -> int:
+        """Send a command, and do not wait for its answer."""
+        with self._changed:
+            self._last += 1
+            number = self._last
+        message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
+        if session is not None:
+            message["sessionId"] = session
+        data = json.dumps(message).encode() + b"\0"
+        try:
+            while data:
+                data = data[os.write(self._out, data) :]
+        except OSError as error:
+            raise BrowserGone(f"the pipe is closed: {error.strerror}") from error
+        return number
+
+    def send(
+        self, method: str, parameters: dict[str, Any], session: str | None, *, patience_s: float
+    ) -> dict[str, Any]:
+        """Send a command and wait for what it gives.
+
+        Raises:
+            PageRefused: the browser says no.
+            BrowserGone: it says nothing any more.
+        """
+        number = self.post(method, parameters, session)
+        with self._changed:
+            there = self._changed.wait_for(
+                lambda: number in self._answers or not self._open, patience_s
+            )
+            answer = self._answers.pop(number, None)
+            self._answers.clear()  # of what was posted
+        if answer is None:
+            raise BrowserGone(f"no answer to {method}" if not there else "the browser ended")
+        if "error" in answer:
+            raise PageRefused(f"{method}: {answer['error'].get('message')}")
+        result: dict[str, Any] = answer.get("result", {})
+        return result
+
+    def take_events(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Session, method and parameters of what came since the last call."""
+        with self._changed:
+            taken = list(self._events)
+            self._events.clear()
+        return taken
+
+    def close(self) -> None:
+        """Close our ends.  The process is somebody else's to end."""
+        if self._out >= 0:
+            os.close(self._out)
+            self._out = -1
+
+    def _read(self) -> None:
+        rest = bytearray()
+        try:
+            while chunk := os.read(self._in, _CHUNK_BYTES):
+                rest += chunk
+                *messages, rest = rest.split(b"\0") if b"\0" in chunk else [rest]
+                for message in messages:
+                    self._take(json.loads(message))
+        except (OSError, ValueError):
+            pass
+        finally:
+            os.close(self._in)
+            with self._changed:
+                self._open = False
+                self._changed.notify_all()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        with self._changed:
+            if "id" in message:
+                self._answers[message["id"]] = message
+                self._changed.notify_all()
+            elif message.get("method") in self._keep:
+                session = message.get("sessionId", "")
+                self._events.append((session, message["method"], message.get("params", {})))
+
+
+def _pipe_above(end: int) -> tuple[int, int]:
+    """A pipe: the browser's end (0 reads, 1 writes), above 3 and 4, and ours."""
+    ends = os.pipe()
+    theirs = fcntl.fcntl(ends[end], fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(ends[end])
+    return theirs, ends[1 - end]

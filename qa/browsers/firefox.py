@@ -1,0 +1,217 @@
+"""Firefox by Selenium and geckodriver; pages by WebDriver BiDi.
+
+A page gets a user context of its own (a "container"), which shares no storage with others.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from selenium.webdriver import Firefox
+from selenium.webdriver.common.bidi.common import command_builder
+from selenium.webdriver.firefox.options import Options
+from selenium.webdriver.firefox.service import Service
+
+from pinakes.errors import ConfigError
+from pinakes.qa.browsers.browser_list import Installed
+from pinakes.qa.browsers.driven import POPEN, quit_driver, translated, wrapped
+from pinakes.qa.browsers.firefox_events import KEPT, FirefoxFold
+from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport, profile_folder
+
+# Selenium looks for an answer this often.
+_POLL_S = 0.005
+_SANDBOX = "pinakes"
+
+
+def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
+    """Shut in behind the proxy, quiet, and still."""
+    return {
+        "network.proxy.type": 1,
+        "network.proxy.http": proxy.host,
+        "network.proxy.http_port": proxy.port,
+        "network.proxy.ssl": proxy.host,
+        "network.proxy.ssl_port": proxy.port,
+        "network.proxy.no_proxies_on": "",
+        "network.proxy.allow_hijacking_localhost": True,
+        # Its own requests would go round a proxy that does not answer.
+        "network.proxy.failover_direct": False,
+        "network.dns.disablePrefetch": True,
+        "network.prefetch-next": False,
+        "network.predictor.enabled": False,
+        "network.http.speculative-parallel-limit": 0,
+        "network.trr.mode": 5,
+        "network.captive-portal-service.enabled": False,
+        "network.connectivity-service.enabled": False,
+        "network.http.http3.enable": False,
+        "media.peerconnection.enabled": False,
+        "dom.security.https_first": False,
+        "dom.security.https_only_mode": False,
+        "dom.serviceWorkers.enabled": False,
+        "dom.push.enabled": False,
+        "dom.disable_open_during_load": False,
+        "dom.disable_beforeunload": True,
+        "browser.cache.disk.enable": False,
+        "browser.cache.memory.enable": False,
+        "browser.safebrowsing.malware.enabled": False,
+        "browser.safebrowsing.phishing.enabled": False,
+        "browser.safebrowsing.downloads.enabled": False,
+        "browser.safebrowsing.update.enabled": False,
+        "browser.region.update.enabled": False,
+        "browser.search.update": False,
+        "browser.newtabpage.enabled": False,
+        "browser.startup.page": 0,
+        "browser.aboutHomeSnippets.updateUrl": "",
+        "browser.tabs.warnOnClose": False,
+        "browser.download.start_downloads_in_tmp_dir": True,
+        "app.normandy.enabled": False,
+        "app.update.enabled": False,
+        "datareporting.policy.dataSubmissionEnabled": False,
+        "toolkit.telemetry.enabled": False,
+        "extensions.update.enabled": False,
+        "extensions.getAddons.cache.enabled": False,
+        "services.settings.server": "data:,#remote-settings-dummy/v1",
+        "pdfjs.disabled": True,
+        "media.autoplay.default": 5,
+        "media.volume_scale": "0.0",
+        "intl.accept_languages": "en-US, en",
+        "ui.prefersReducedMotion": 1,
+        "ui.caretBlinkTime": 0,
+        "image.animation_mode": "none",
+        "toolkit.cosmeticAnimations.enabled": False,
+        "gfx.color_management.mode": 0,
+        "ui.useOverlayScrollbars": 1,
+        "widget.gtk.overlay-scrollbars.enabled": True,
+        # Those that Chromium takes, where a page names none.
+        "font.name.serif.x-western": "Liberation Serif",
+        "font.name.sans-serif.x-western": "Liberation Sans",
+        "font.name.monospace.x-western": "Liberation Mono",
+        "dom.ipc.processCount": 2,
+        "dom.ipc.processPrelaunch.enabled": False,
+    }
+
+
+class FirefoxTab:
+    """A `Tab` by BiDi."""
+
+    can_pin = True
+
+    def __init__(self, driver: Firefox, service: Service, viewport: Viewport) -> None:
+        self.version = str(driver.capabilities["browserVersion"])
+        self.process_session: int = service.process.pid
+        self._driver = driver
+        self._service = service
+        self._viewport = viewport
+        self._user_context: str | None = None
+        self._context = ""
+        self._lock = threading.Lock()
+        self._fold = FirefoxFold("")
+        with translated(starts=service):
+            self._do("session.subscribe", {"events": sorted(KEPT)})
+            for name in KEPT:
+                self._listen(name)
+
+    def begin(self, pins: str) -> None:
+        if self._user_context is not None:
+            self._do("browser.removeUserContext", {"userContext": self._user_context})
+            self._user_context = None
+        self._user_context = self._do("browser.createUserContext", {})["userContext"]
+        tab = {"type": "tab", "userContext": self._user_context}
+        self._context = self._do("browsingContext.create", tab)["context"]
+        with self._lock:
+            self._fold = FirefoxFold(self._context)
+        size = {"width": self._viewport.width, "height": self._viewport.height}
+        self._do(
+            "browsingContext.setViewport",
+            {"context": self._context, "viewport": size, "devicePixelRatio": 1},
+        )
+        self._do(
+            "script.addPreloadScript",
+            {"functionDeclaration": f"() => {{ {pins} }}", "contexts": [self._context]},
+        )
+
+    def go(self, url: str) -> None:
+        self._do("browsingContext.navigate", {"context": self._context, "url": url, "wait": "none"})
+
+    def run(self, function: str, *arguments: object) -> Any:
+        """In a sandbox, where the page's own objects do not reach."""
+        words = ",".join(json.dumps(argument) for argument in arguments)
+        result = self._do(
+            "script.callFunction",
+            {
+                "functionDeclaration": f"async () => JSON.stringify(await ({function})({words}))",
+                "awaitPromise": True,
+                "target": {"context": self._context, "sandbox": _SANDBOX},
+            },
+        )
+        if result.get("type") != "success":
+            raise PageRefused(str(result.get("exceptionDetails", {}).get("text"))[:300])
+        value = result["result"]
+        return json.loads(value["value"]) if value.get("type") == "string" else None
+
+    def shoot(self, width: int, height: int) -> bytes:
+        clip = {"type": "box", "x": 0, "y": 0, "width": width, "height": height}
+        shot = {"context": self._context, "origin": "document", "clip": clip}
+        return base64.b64decode(self._do("browsingContext.captureScreenshot", shot)["data"])
+
+    def events(self) -> PageEvents:
+        with self._lock:
+            return self._fold.told()
+
+    def close(self) -> None:
+        quit_driver(self._driver, self._service)
+
+    def _do(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        with translated():
+            command: Any = command_builder(method, parameters)
+            result: dict[str, Any] = self._driver.execute(command)
+        return result
+
+    def _listen(self, name: str) -> None:
+        def take(parameters: dict[str, Any]) -> None:
+            with self._lock:
+                self._fold.take(name, parameters)
+
+        connection: Any = self._driver._websocket_connection
+        connection.add_callback(_Named(name), take)
+
+
+class _Named:
+    """What Selenium wants of an event: its name, and what to make of its parameters."""
+
+    def __init__(self, name: str) -> None:
+        self.event_class = name
+        self.from_json: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+
+
+def open_firefox(
+    installed: Installed, scratch: Path, proxy: Proxy, viewport: Viewport
+) -> FirefoxTab:
+    """Start it; raises BrowserGone."""
+    options = Options()
+    options.binary_location = str(installed.program)
+    options.page_load_strategy = "none"
+    options.accept_insecure_certs = True  # see Proxy
+    options.unhandled_prompt_behavior = "dismiss"
+    options.set_capability("webSocketUrl", True)
+    options.add_argument("-headless")
+    for name, value in preferences(proxy).items():
+        options.set_preference(name, value)
+    # It heeds `services.settings.server` only so; the clock's zone is that of the other browsers.
+    environment = {"MOZ_REMOTE_SETTINGS_DEVTOOLS": "1", "TZ": "UTC", "TMPDIR": str(scratch)}
+    if installed.driver is None:
+        raise ConfigError("firefox needs geckodriver: make browsers")
+    service = Service(
+        executable_path=wrapped(installed.driver, scratch, environment),
+        service_args=["--profile-root", str(profile_folder(scratch))],
+        popen_kw=dict(POPEN),
+    )
+    with translated(starts=service):
+        driver = Firefox(options=options, service=service)
+        executor: Any = driver.command_executor
+        executor.client_config.websocket_interval = _POLL_S
+    return FirefoxTab(driver, service, viewport)

@@ -1,0 +1,265 @@
+"""One look at one page: what is waited for, what is asked, in which order.
+
+The same for every browser; the shell is `session`, which kills what takes too long.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pinakes.errors import MalformedRecord
+from pinakes.qa.browsers.tab import PageEvents, PageRefused, Tab, Viewport
+from pinakes.qa.snapshot import Image, Outcome, Snapshot, value_of
+
+_PAUSE_S = 0.1
+_QUIET_S = 0.3
+_MOST_REDIRECTS = 20
+_TRIES = 3
+_NO_PAGES = frozenset({"application/pdf", "application/octet-stream"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long, how high, how many.  `page_s` is enforced from outside the browser."""
+
+    load_s: float = 15.0
+    quiet_s: float = 3.0
+    page_s: float = 60.0
+    height: int = 4_000
+    scroll_pause_ms: int = 60
+    boxes: int = 3_000
+    frames: int = 100
+    media: int = 100
+    resources: int = 2_000
+    urls: int = 100
+    url: int = 2_000
+    text: int = 200_000
+    elements: int = 50_000
+    depth: int = 4
+
+    def of_observation(self) -> dict[str, int]:
+        """Those that observe.js goes by."""
+        names = ("boxes", "frames", "media", "resources", "urls", "url", "text", "elements")
+        return {name: getattr(self, name) for name in (*names, "depth")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pins:
+    """What scripts of the page take for now, and the seed of their random numbers."""
+
+    clock: datetime
+    seed: int = 1
+
+
+@cache
+def script(name: str) -> str:
+    """The function of a script of ours."""
+    text = files("pinakes.qa.browsers").joinpath(f"{name}.js").read_text("utf-8")
+    return "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+
+
+def pinning(pins: Pins, now: datetime) -> str:
+    """What runs before the page's scripts; `now` is the clock of this machine."""
+    shift_ms = round((pins.clock - now).total_seconds() * 1000)
+    return f"({script('pins')})({shift_ms}, {pins.seed})"
+
+
+class Look:
+    """Fills a snapshot step by step, so that what is seen when it is cut off is not lost."""
+
+    def __init__(
+        self,
+        tab: Tab,
+        blank: Snapshot,
+        *,
+        limits: Limits,
+        viewport: Viewport,
+        keep: Callable[[bytes], Image],
+    ) -> None:
+        self.snapshot = blank
+        self._tab = tab
+        self._limits = limits
+        self._viewport = viewport
+        self._keep = keep
+        self._began = time.monotonic()
+        self._timings: list[tuple[str, int]] = []
+
+    def take(self) -> Snapshot:
+        """Load, scroll, observe, shoot.  Raises what a `Tab` raises."""
+        try:
+            self._tab.go(self.snapshot.url)
+            outcome, reasons = self._load()
+            self._mark("loaded")
+            self._say(outcome, *reasons)
+            if outcome in {Outcome.COMPLETE, Outcome.STILL_LOADING}:
+                self._see()
+        finally:
+            self.snapshot = replace(self.snapshot, timings_ms=tuple(self._timings))
+        self._told(self._tab.events())
+        return self.snapshot
+
+    def _say(self, outcome: Outcome, *reasons: str) -> None:
+        self.snapshot = replace(
+            self.snapshot, outcome=outcome, reasons=(*self.snapshot.reasons, *reasons)
+        )
+
+    def _mark(self, name: str) -> None:
+        self._timings.append((name, round((time.monotonic() - self._began) * 1000)))
+
+    def _load(self) -> tuple[Outcome, list[str]]:
+        until = time.monotonic() + self._limits.load_s
+        quiet = _Quiet()
+        state: dict[str, Any] = {"blank": True}
+        while time.monotonic() < until:
+            events = self._tab.events()
+            state = self._state() or state
+            ended = _ended(state, events)
+            if ended is not None:
+                return ended
+            if not state["blank"] and state.get("complete") and quiet.since(state) >= _QUIET_S:
+                return Outcome.COMPLETE, []
+            time.sleep(_PAUSE_S)
+        if state["blank"]:
+            return Outcome.FAILED, [f"no answer within {self._limits.load_s:g} s"]
+        self._try("() => window.stop()")
+        if not state.get("complete"):
+            return Outcome.STILL_LOADING, [f"still loading after {self._limits.load_s:g} s"]
+        return Outcome.COMPLETE, ["it never stopped asking for more"]
+
+    def _state(self) -> dict[str, Any] | None:
+        """Where the load stands; None between two pages."""
+        try:
+            state = self._tab.run(script("readiness"))
+        except PageRefused:
+            return None
+        return state if isinstance(state, dict) else None
+
+    def _try(self, function: str, *arguments: object) -> Any:
+        """Ask a page that may be leaving for another; None where it always was."""
+        for _ in range(_TRIES):
+            try:
+                return self._tab.run(function, *arguments)
+            except PageRefused as error:
+                last = error
+                time.sleep(_PAUSE_S)
+        self._say(self.snapshot.outcome, f"the page refused: {last}"[:300])
+        return None
+
+    def _see(self) -> None:
+        self._try(script("scroll"), self._limits.height, self._limits.scroll_pause_ms)
+        self._calm()
+        self._mark("scrolled")
+        overlay = self._try(script("overlay"), False)
+        observed = self._try(script("observe"), self._limits.of_observation())
+        if not isinstance(observed, dict):
+            return
+        observed.pop("status", None)
+        try:
+            self.snapshot = observation(self.snapshot, observed, overlay)
+        except MalformedRecord as error:
+            self._say(self.snapshot.outcome, f"the page told nonsense: {error}")
+            return
+        if self.snapshot.media_type in _NO_PAGES:
+            self._say(Outcome.NOT_A_PAGE, f"{self.snapshot.media_type}")
+            return
+        self._mark("observed")
+        self.snapshot = replace(self.snapshot, image=self._shot())
+        if self.snapshot.overlay is not None:
+            self._try(script("overlay"), True)
+            self.snapshot = replace(self.snapshot, image_without_overlay=self._shot())
+        self._mark("shot")
+
+    def _calm(self) -> None:
+        """What scrolling set off may come in, for a while."""
+        until = time.monotonic() + self._limits.quiet_s
+        quiet = _Quiet()
+        while time.monotonic() < until:
+            state = self._state()
+            if state is not None and not state["pictures"] and quiet.since(state) >= _QUIET_S:
+                return
+            time.sleep(_PAUSE_S)
+
+    def _shot(self) -> Image | None:
+        height = self.snapshot.page_height or self._viewport.height
+        # A page may be lower than the viewport, or say that it has no height at all.
+        height = min(max(height, self._viewport.height), self._limits.height)
+        try:
+            return self._keep(self._tab.shoot(self._viewport.width, height))
+        except PageRefused as error:
+            self._say(self.snapshot.outcome, f"no image: {error}"[:300])
+        except OSError as error:  # a full disk ends no run
+            self._say(self.snapshot.outcome, f"the image is not kept: {error.strerror}")
+        return None
+
+    def _told(self, events: PageEvents) -> None:
+        counted = {
+            "console": events.console,
+            "console_total": events.console_total,
+            "media_type": self.snapshot.media_type or events.media_type,
+        }
+        if events.resources:
+            counted |= {
+                "resources": events.resources[: self._limits.resources],
+                "resources_total": events.resources_total,
+            }
+        self.snapshot = replace(
+            self.snapshot,
+            reasons=(*self.snapshot.reasons, *events.notes),
+            **counted,  # type: ignore[arg-type]
+        )
+
+
+def observation(snapshot: Snapshot, observed: dict[str, Any], overlay: object) -> Snapshot:
+    """A snapshot with what observe.js and overlay.js gave.
+
+    Raises:
+        MalformedRecord: a page got between, and it is not what they give.
+    """
+    empty = {
+        "url": "",
+        "browser": "",
+        "browser_version": "",
+        "taken": snapshot.taken.isoformat(),
+        "clock": None,
+        "seed": None,
+        "outcome": snapshot.outcome.value,
+        "viewport_width": 0,
+        "viewport_height": 0,
+    }
+    seen = value_of(Snapshot, {**empty, **observed, "overlay": overlay})
+    return replace(snapshot, **{name: getattr(seen, name) for name in (*observed, "overlay")})
+
+
+def _ended(state: dict[str, Any], events: PageEvents) -> tuple[Outcome, list[str]] | None:
+    """Whether the load has come to an end that is no page."""
+    if events.download is not None:
+        return Outcome.NOT_A_PAGE, [f"download: {events.download}"]
+    if events.documents > _MOST_REDIRECTS:
+        return Outcome.FAILED, ["redirects in a circle"]
+    if state.get("error"):
+        return Outcome.FAILED, [events.failure or str(state.get("uri"))[:300]]
+    if state["blank"] and events.status in {204, 205}:
+        return Outcome.NOT_A_PAGE, [f"status {events.status}: an answer without a page"]
+    if state["blank"] and events.failure is not None:
+        return Outcome.FAILED, [events.failure]
+    return None
+
+
+class _Quiet:
+    """For how long nothing more was asked for."""
+
+    def __init__(self) -> None:
+        self._last: object = None
+        self._since_s = 0.0
+
+    def since(self, state: dict[str, Any]) -> float:
+        now = (state.get("asked"), state.get("pictures"), state.get("uri"))
+        if now != self._last:
+            self._last, self._since_s = now, time.monotonic()
+        return time.monotonic() - self._since_s

@@ -1,0 +1,104 @@
+// Everything about the page but its image, in bounded lists with their true lengths.
+(limits) => {
+  const BLOCKS = new Set(["header", "nav", "main", "section", "article", "aside", "footer", "table", "form", "ul", "ol", "pre", "blockquote", "fieldset"]);
+  const IMAGES = new Set(["img", "svg", "canvas", "object", "embed", "iframe", "frame"]);
+  const MEDIA = new Set(["video", "audio"]);
+  const CONTROLS = new Set(["input", "button", "select", "textarea"]);
+  const list = (bound) => ({ items: [], total: 0, add(make) { if (this.total++ < bound) this.items.push(make()); } });
+  const boxes = list(limits.boxes), frames = list(limits.frames), media = list(limits.media);
+  const resources = list(limits.resources), broken = list(limits.urls), texts = [];
+  const pictures = { total: 0, zero_size: 0, broken: 0 };
+  const styles = { sheets: 0, unreadable_sheets: 0, rules: 0 };
+  const rectangle = (box, at) => ({
+    x: Math.round(box.x + at.x), y: Math.round(box.y + at.y), width: Math.round(box.width), height: Math.round(box.height) });
+  const finite = (number) => (Number.isFinite(number) ? number : null);
+
+  const kindOf = (element, style) => {
+    const tag = element.localName;
+    if (MEDIA.has(tag)) return "media";
+    if (IMAGES.has(tag)) return "image";
+    if (CONTROLS.has(tag)) return "control";
+    for (const node of element.childNodes)
+      if (node.nodeType === 3 && node.data.trim()) return "text";
+    if (style.backgroundImage.includes("url(")) return "image";
+    return BLOCKS.has(tag) ? "block" : null;
+  };
+
+  const countRules = (sheet, depth) => {
+    styles.sheets++;
+    let rules;
+    try { rules = sheet.cssRules; } catch (error) { styles.unreadable_sheets++; return; }
+    const inner = (rules, depth) => {
+      for (const rule of rules) {
+        styles.rules++;
+        if (rule.styleSheet && depth < 5) countRules(rule.styleSheet, depth + 1);
+        else if (rule.cssRules && depth < 5) inner(rule.cssRules, depth + 1);
+      }
+    };
+    inner(rules, depth);
+  };
+
+  const look = (page, at, depth) => {
+    const view = page.defaultView;
+    texts.push(page.body ? page.body.innerText || "" : "");
+    for (const sheet of page.styleSheets) countRules(sheet, 0);
+    for (const entry of view.performance.getEntriesByType("resource"))
+      resources.add(() => ({
+        url: entry.name.slice(0, limits.url), kind: entry.initiatorType || "other",
+        status: entry.responseStatus || null, media_type: null, failure: null }));
+    let seen = 0;
+    for (const element of page.querySelectorAll("*")) {
+      if (++seen > limits.elements) break;
+      const tag = element.localName;
+      if (tag === "img") {
+        pictures.total++;
+        if (!element.naturalWidth) {
+          pictures.zero_size++;
+          if (element.complete && (element.currentSrc || element.getAttribute("src"))) {
+            pictures.broken++;
+            broken.add(() => (element.currentSrc || element.src).slice(0, limits.url));
+          }
+        }
+      }
+      if (MEDIA.has(tag))
+        media.add(() => ({
+          tag, url: (element.currentSrc || element.src || "").slice(0, limits.url),
+          ready_state: element.readyState, network_state: element.networkState,
+          error: element.error ? element.error.code : null, duration_s: finite(element.duration),
+          width: element.videoWidth || 0, height: element.videoHeight || 0 }));
+      const box = element.getBoundingClientRect();
+      const frame = tag === "iframe" || tag === "frame";
+      if (frame) {
+        let inside = null;
+        try { inside = element.contentDocument; } catch (error) { inside = null; }
+        frames.add(() => ({
+          url: (inside ? inside.documentURI : element.src || "").slice(0, limits.url),
+          rect: rectangle(box, at), readable: inside !== null,
+          text_length: inside && inside.body ? (inside.body.innerText || "").length : null }));
+        if (inside && inside.defaultView && depth < limits.depth)
+          look(inside, { x: at.x + box.x, y: at.y + box.y }, depth + 1);
+      }
+      if (box.width < 1 || box.height < 1) continue;
+      const style = view.getComputedStyle(element);
+      if (style.visibility !== "visible" || style.opacity === "0") continue;
+      const kind = kindOf(element, style);
+      if (kind) boxes.add(() => ({ tag: tag.slice(0, 40), kind, rect: rectangle(box, at) }));
+    }
+  };
+
+  look(document, { x: scrollX, y: scrollY }, 0);
+  const root = document.documentElement, body = document.body;
+  const extent = (name) => Math.round(Math.max(root ? root["scroll" + name] : 0, body ? body["scroll" + name] : 0));
+  const text = texts.join("\n").trim();
+  const timing = performance.getEntriesByType("navigation")[0];
+  return {
+    final_url: document.documentURI.slice(0, limits.url), title: document.title.slice(0, 1000),
+    media_type: document.contentType, page_width: extent("Width"), page_height: extent("Height"),
+    text: text.slice(0, limits.text), text_length: text.length,
+    boxes: boxes.items, boxes_total: boxes.total, frames: frames.items, frames_total: frames.total,
+    media: media.items, media_total: media.total,
+    resources: resources.items, resources_total: resources.total,
+    status: timing && timing.responseStatus || null,
+    pictures: { ...pictures, broken_urls: broken.items }, styles,
+  };
+}

@@ -1,0 +1,58 @@
+"""Ending a browser and all that it started, and nothing else.
+
+Each is started as the leader of a session of the operating system (setsid(2)), and what it
+starts stays in that session: a session's number names exactly our processes, also those whose
+parent has died, until the last is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def processes_of(session: int) -> list[int]:
+    """The processes of a session: field 6 of /proc/PID/stat, see proc(5)."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with suppress(OSError, ValueError, IndexError):
+            # The name, field 2, may hold anything, so count from its last bracket.
+            fields = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def kill_session(session: int, *, patience_s: float = 5.0) -> None:
+    """Kill all of a session; what they fork meanwhile is found in the next round."""
+    until = time.monotonic() + patience_s
+    while (left := processes_of(session)) and time.monotonic() < until:
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+
+
+@contextmanager
+def killed_after(session: int, limit_s: float) -> Iterator[threading.Event]:
+    """Kill a browser's processes if the block takes longer; the event says that it came to it."""
+    struck = threading.Event()
+
+    def strike() -> None:
+        struck.set()
+        kill_session(session)
+
+    timer = threading.Timer(limit_s, strike)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield struck
+    finally:
+        timer.cancel()

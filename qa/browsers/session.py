@@ -1,0 +1,135 @@
+"""A browser that is kept, and replaced when it dies, is killed, or has shown many pages.
+
+The shell around `looking`: reads the clock, has a scratch folder, kills what takes too long.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+
+from pinakes.errors import ConfigError
+from pinakes.qa.browsers.kept import keep_image
+from pinakes.qa.browsers.looking import Limits, Look, Pins, pinning
+from pinakes.qa.browsers.processes import killed_after
+from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Tab, Viewport
+from pinakes.qa.snapshot import Outcome, Snapshot
+
+# Browsers grow; a new one costs a second or two.
+_PAGES_PER_BROWSER = 200
+
+
+class Session:
+    """One browser of the list; not for several threads."""
+
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[Path], Tab],
+        *,
+        viewport: Viewport,
+        limits: Limits | None = None,
+        pages_per_browser: int = _PAGES_PER_BROWSER,
+    ) -> None:
+        self.name = name
+        self._start = start
+        self._viewport = viewport
+        self._limits = limits or Limits()
+        self._pages_per_browser = pages_per_browser
+        self._tab: Tab | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._pages = 0
+        self.started = 0
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def capture(self, url: str, *, pins: Pins, folder: Path) -> Snapshot:
+        """Show a page and say what was seen; images go to `folder`.
+
+        Whatever the page does, there is a snapshot that says so.
+
+        Raises:
+            ConfigError: the browser cannot be started.
+        """
+        now = datetime.now(timezone.utc)
+        script = pinning(pins, now)
+        tab = self._begun(script)
+        blank = Snapshot(
+            url=url,
+            browser=self.name,
+            browser_version=tab.version,
+            taken=now,
+            clock=pins.clock if tab.can_pin else None,
+            seed=pins.seed if tab.can_pin else None,
+            outcome=Outcome.CUT_OFF,
+            viewport_width=self._viewport.width,
+            viewport_height=self._viewport.height,
+        )
+        keep = partial(keep_image, folder)
+        look = Look(tab, blank, limits=self._limits, viewport=self._viewport, keep=keep)
+        with killed_after(tab.process_session, self._limits.page_s) as struck:
+            try:
+                return look.take()
+            except (BrowserGone, PageRefused) as error:
+                why = (
+                    f"killed after {self._limits.page_s:g} s"
+                    if struck.is_set()
+                    else f"the browser is gone: {error}"[:300]
+                )
+        self.close()
+        reasons = (*look.snapshot.reasons, why)
+        return replace(look.snapshot, outcome=Outcome.CUT_OFF, reasons=reasons)
+
+    def close(self) -> None:
+        """End the browser, and remove what it wrote."""
+        if self._tab is not None:
+            self._tab.close()
+            self._tab = None
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+
+    def _begun(self, script: str) -> Tab:
+        """A browser with a blank page: the one before, or a new one if that has died since."""
+        if self._pages >= self._pages_per_browser:
+            self.close()
+        for last in (False, True):
+            tab = self._tab or self._open()
+            try:
+                with killed_after(tab.process_session, self._limits.page_s):
+                    tab.begin(script)
+            except (BrowserGone, PageRefused) as error:
+                self.close()
+                if last:
+                    raise ConfigError(f"{self.name} takes no page: {error}") from error
+            else:
+                self._pages += 1
+                return tab
+        raise AssertionError("unreachable")
+
+    def _open(self) -> Tab:
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="pinakes-browser-", ignore_cleanup_errors=True
+        )
+        try:
+            self._tab = self._start(Path(self._scratch.name))
+        except (BrowserGone, PageRefused) as error:
+            self.close()
+            raise ConfigError(f"{self.name} does not start: {error}") from error
+        self._pages = 0
+        self.started += 1
+        return self._tab

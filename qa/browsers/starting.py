@@ -1,0 +1,48 @@
+"""From the list to a browser that runs: one line a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pinakes.errors import ConfigError, MissingExtra
+from pinakes.qa.browsers.browser_list import Installed, Kind
+from pinakes.qa.browsers.chromium import ChromiumTab, PipedChromium
+from pinakes.qa.browsers.tab import Proxy, Tab, Viewport
+
+
+def starter(installed: Installed, proxy: Proxy, viewport: Viewport) -> Callable[[Path], Tab]:
+    """What starts a browser, given a scratch folder.  It raises ConfigError for another version
+    than the list asks for, and without the extra `qa`."""
+
+    def start(scratch: Path) -> Tab:
+        tab = _start(installed, scratch, proxy, viewport)
+        wanted = installed.browser.version
+        if not tab.version.startswith(wanted):
+            tab.close()
+            name = installed.browser.name
+            raise ConfigError(f"{name} should be version {wanted}*, and is {tab.version}")
+        return tab
+
+    return start
+
+
+def _start(installed: Installed, scratch: Path, proxy: Proxy, viewport: Viewport) -> Tab:
+    kind = installed.browser.kind
+    if kind is Kind.PIPED_CHROMIUM:
+        return ChromiumTab(PipedChromium(installed.program, scratch, proxy, viewport), viewport)
+    try:
+        import selenium  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("Selenium is of the extra qa: make dev-qa") from error
+    if kind is Kind.CHROMIUM:
+        from pinakes.qa.browsers.chromium_driver import open_chromium
+
+        return open_chromium(installed, scratch, proxy, viewport)
+    if kind is Kind.FIREFOX:
+        from pinakes.qa.browsers.firefox import open_firefox
+
+        return open_firefox(installed, scratch, proxy, viewport)
+    from pinakes.qa.browsers.webkitgtk import open_webkitgtk
+
+    return open_webkitgtk(installed, scratch, proxy, viewport)

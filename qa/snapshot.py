@@ -1,0 +1,247 @@
+"""What one look of one browser at one page gives: frozen values, and their JSON.
+
+Images lie in files beside it and are named by their digest, so that a snapshot is small
+whatever the page was.  Every list is bounded, and says how many it left out.
+Layer: the lowest of `pinakes.qa`; standard library only, no IO.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime, timezone
+from enum import Enum
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from pinakes.errors import MalformedRecord
+
+SCHEMA = 1
+Value = TypeVar("Value")
+
+
+class Outcome(str, Enum):
+    """How far the look came; the reasons beside it say why."""
+
+    COMPLETE = "complete"
+    STILL_LOADING = "still_loading"  # something never ended; this is what there was by then
+    FAILED = "failed"  # the browser shows an error of its own
+    NOT_A_PAGE = "not_a_page"  # a download, a PDF, an empty answer
+    CUT_OFF = "cut_off"  # the browser hung and was killed, or died
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rect:
+    """CSS pixels, from the document's upper left corner."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A PNG in the snapshot's folder, named by its SHA-256; its pixels are CSS pixels."""
+
+    name: str
+    sha256: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A visible element; `kind` is text, image, media, control or block."""
+
+    tag: str
+    kind: str
+    rect: Rect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """What the page asked for.  A status is None where the browser keeps it to itself."""
+
+    url: str
+    status: int | None
+    media_type: str | None
+    kind: str
+    failure: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A frame at any depth; one of another site cannot be read, and has no text."""
+
+    url: str
+    rect: Rect
+    readable: bool
+    text_length: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """A video or audio element: HTMLMediaElement's states and MediaError's code."""
+
+    tag: str
+    url: str
+    ready_state: int
+    network_state: int
+    error: int | None
+    duration_s: float | None
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """Counts of img elements; `zero_size` have no natural size, `broken` ended without one."""
+
+    total: int
+    zero_size: int
+    broken: int
+    broken_urls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Styles:
+    """Counts; the rules of sheets of another origin cannot be read, and are not in `rules`."""
+
+    sheets: int
+    unreadable_sheets: int
+    rules: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlay:
+    """What lies fixed over more than a third of the viewport."""
+
+    tag: str
+    identity: str
+    rect: Rect
+    viewport_share: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """One page as one browser showed it."""
+
+    url: str
+    browser: str
+    browser_version: str
+    taken: datetime
+    clock: datetime | None  # what scripts took for now; None where it could not be set
+    seed: int | None
+    outcome: Outcome
+    reasons: tuple[str, ...] = ()
+    final_url: str | None = None
+    title: str = ""
+    media_type: str | None = None
+    viewport_width: int
+    viewport_height: int
+    page_width: int | None = None
+    page_height: int | None = None
+    image: Image | None = None
+    image_without_overlay: Image | None = None
+    overlay: Overlay | None = None
+    text: str = ""
+    text_length: int = 0
+    boxes: tuple[Box, ...] = ()
+    boxes_total: int = 0
+    resources: tuple[Resource, ...] = ()
+    resources_total: int = 0
+    frames: tuple[Frame, ...] = ()
+    frames_total: int = 0
+    media: tuple[Media, ...] = ()
+    media_total: int = 0
+    pictures: Pictures | None = None
+    styles: Styles | None = None
+    console: tuple[str, ...] = ()
+    console_total: int = 0
+    timings_ms: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        for moment in (self.taken, self.clock):
+            if moment is not None and moment.tzinfo is None:
+                raise ValueError("a moment without a time zone")
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    """One JSON object in UTF-8, led by the schema's version; equal snapshots, equal bytes."""
+    document = {"schema": SCHEMA, **asdict(snapshot)}
+    text = json.dumps(document, ensure_ascii=False, default=_format, separators=(",", ":"))
+    # Lone surrogates come from pages, and are no UTF-8.
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode_snapshot(encoded: bytes) -> Snapshot:
+    """Undo `encode_snapshot`.
+
+    Raises:
+        MalformedRecord: it is no snapshot, or one of a later schema.
+    """
+    try:
+        document = json.loads(encoded.decode("utf-8", "surrogatepass"))
+        if document.pop("schema") != SCHEMA:
+            raise MalformedRecord(f"not a snapshot of schema {SCHEMA}")
+        snapshot: Snapshot = _value(Snapshot, document)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise MalformedRecord(f"not a snapshot: {type(error).__name__}: {error}") from error
+    return snapshot
+
+
+def value_of(cls: type[Value], document: object) -> Value:
+    """A value of this module out of what JSON gave.
+
+    Raises:
+        MalformedRecord: a field is missing, is one too many, or has another type.
+    """
+    try:
+        value: Value = _value(cls, document)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise MalformedRecord(f"no {cls.__name__}: {error}") from error
+    return value
+
+
+def _format(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(timezone.utc).isoformat()
+    raise TypeError(f"{type(value).__name__} in a snapshot")
+
+
+def _value(cls: Any, document: Any) -> Any:
+    """Build what the type says, strictly: a lying document is no snapshot."""
+    origin = get_origin(cls)
+    if origin is tuple:
+        return _tuple(get_args(cls), document)
+    if origin in (Union, UnionType):
+        [inner] = [choice for choice in get_args(cls) if choice is not type(None)]
+        return None if document is None else _value(inner, document)
+    if cls is datetime:
+        return datetime.fromisoformat(document)
+    if isinstance(cls, type) and issubclass(cls, Enum):
+        return cls(document)
+    if cls in (int, float, str, bool):
+        return _primitive(cls, document)
+    hints = get_type_hints(cls)
+    if unknown := document.keys() - {field.name for field in fields(cls)}:
+        raise ValueError(f"unknown fields {sorted(unknown)}")
+    return cls(**{name: _value(hints[name], value) for name, value in document.items()})
+
+
+def _tuple(inner: tuple[Any, ...], document: Any) -> tuple[Any, ...]:
+    if not isinstance(document, list):
+        raise TypeError("a list was expected")
+    if inner[-1] is Ellipsis:
+        return tuple(_value(inner[0], value) for value in document)
+    return tuple(_value(kind, value) for kind, value in zip(inner, document, strict=True))
+
+
+def _primitive(cls: type, document: object) -> object:
+    if cls is float and type(document) is int:
+        return float(document)
+    if type(document) is not cls:
+        raise TypeError(f"{cls.__name__} was expected, not {type(document).__name__}")
+    return document
