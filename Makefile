@@ -52,9 +52,9 @@ tools: dev
 	@.ci/system-packages
 	PYTHONPATH=. $(PYTHON) -m bench.peers install
 
-# Spark, 300 MB, for one Python only.
+# Spark, 300 MB, and what QA compares with, for one Python only.
 .PHONY: test
-test: tools dev-spark ## the fast tests on the other Pythons found, then all tests, with coverage
+test: tools dev-spark dev-qa ## the fast tests on the other Pythons found, then all tests, with coverage
 	@failed=
 	for version in $(OTHER_PYTHONS); do
 	    $(MAKE) --no-print-directory test-$$version || failed="$$failed $$version"

@@ -1,0 +1,128 @@
+"""Which rows of one image are which of another, where something was put in between or is gone.
+
+The first image is cut into blocks of a few rows.  Each is looked for everywhere in the second,
+row by row, and the blocks are then placed all together, in order, at the least cost (Viterbi):
+to lie directly behind the one before costs nothing, to lie further down a little, to be
+changed more, to be gone most.  So a banner more at the top moves everything below it, and is
+itself all that differs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .pixels import Pixels
+
+BLOCK_ROWS = 32
+"""Of the scaled image; a multiple of the rows of a tile."""
+
+_COLUMNS = 24
+"""What a row is known by: the grey of so many pieces of it."""
+
+_GREYS = 16.0
+"""A block whose rows are so far from those of another, in grey levels, costs 1."""
+
+_DEAREST = 0.9
+"""Nothing costs more: where another block lies in its place it is changed, and not gone."""
+
+_JUMP = 0.25
+_GONE = 1.0
+
+
+class Alignment(NamedTuple):
+    """Which row of the first is which of the second; blocks of rows, in order, both of one
+    length."""
+
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    gone: float
+    """The part of the first image's blocks that the second has not."""
+    new: float
+    """The part of the second image's rows that the first has not."""
+
+
+def align(first: Pixels, second: Pixels) -> Alignment:
+    """Match the rows of two images of one width; none may be without rows.
+
+    The last block of the first is filled up with its last row, and the second with its own.
+    """
+    blocks = -(-first.shape[0] // BLOCK_ROWS)
+    known = _profile(first, blocks * BLOCK_ROWS)
+    searched = _profile(second, max(BLOCK_ROWS, second.shape[0]) + BLOCK_ROWS - 1)
+    costs = [
+        _costs(searched, known[number * BLOCK_ROWS : (number + 1) * BLOCK_ROWS])
+        for number in range(blocks)
+    ]
+    starts = _place(costs)
+    within = np.arange(BLOCK_ROWS)
+    placed = [number for number, start in enumerate(starts) if start is not None]
+    rows: NDArray[np.intp] = np.array([number * BLOCK_ROWS for number in placed], dtype=np.intp)
+    to: NDArray[np.intp] = np.array([starts[number] for number in placed], dtype=np.intp)
+    covered: NDArray[np.bool_] = np.zeros(second.shape[0] + 2 * BLOCK_ROWS, dtype=np.bool_)
+    covered[(to[:, None] + within).reshape(-1)] = True
+    return Alignment(
+        np.minimum((rows[:, None] + within).reshape(-1), first.shape[0] - 1),
+        np.minimum((to[:, None] + within).reshape(-1), second.shape[0] - 1),
+        1 - len(placed) / blocks,
+        float(1 - covered[: second.shape[0]].mean()),
+    )
+
+
+def _profile(image: Pixels, rows: int) -> NDArray[np.float32]:
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    narrow = cv2.resize(grey, (_COLUMNS, grey.shape[0]), interpolation=cv2.INTER_AREA)
+    missing = max(0, rows - narrow.shape[0])
+    return np.pad(narrow.astype(np.float32), ((0, missing), (0, 0)), mode="edge")
+
+
+def _costs(searched: NDArray[np.float32], block: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What it costs to place a block at each row."""
+    squares = cv2.matchTemplate(searched, block, cv2.TM_SQDIFF)[:, 0]
+    distance = np.sqrt(np.maximum(squares, 0.0) / block.size)
+    return np.minimum(distance / _GREYS, _DEAREST).astype(np.float32)
+
+
+def _place(costs: list[NDArray[np.float32]]) -> list[int | None]:
+    """Where each block begins in the second image; None where it is gone."""
+    places = len(costs[0])
+    after: NDArray[np.float32] = np.full(places + BLOCK_ROWS, np.inf, dtype=np.float32)
+    after[0] = 0.0  # by the row at which the next block is expected
+    ways: list[tuple[NDArray[np.bool_], NDArray[np.intp]]] = []
+    for cost in costs:
+        least, at = _least_before(after[:places])
+        jumped = least + _JUMP
+        stays = after[:places] <= jumped
+        matched = np.full_like(after, np.inf)
+        matched[BLOCK_ROWS:] = cost + np.where(stays, after[:places], jumped)
+        came: NDArray[np.intp] = np.where(stays, np.arange(places), at)
+        gone = after + np.float32(_GONE)
+        is_matched = matched <= gone
+        ways.append((is_matched, came))
+        after = np.where(is_matched, matched, gone)
+    return _trace(int(np.argmin(after)), ways)
+
+
+def _least_before(values: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """The least of each beginning, and where it is."""
+    least = np.minimum.accumulate(values)
+    is_new = np.concatenate(([True], values[1:] < least[:-1]))
+    at: NDArray[np.intp] = np.maximum.accumulate(np.where(is_new, np.arange(len(values)), 0))
+    return least, at
+
+
+def _trace(
+    expected: int, ways: list[tuple[NDArray[np.bool_], NDArray[np.intp]]]
+) -> list[int | None]:
+    starts: list[int | None] = []
+    for is_matched, came in reversed(ways):
+        if is_matched[expected]:
+            start = expected - BLOCK_ROWS
+            starts.append(start)
+            expected = int(came[start])
+        else:
+            starts.append(None)
+    return starts[::-1]

@@ -1,0 +1,200 @@
+"""What differs between two images of a page, once they are aligned: tiles, colours.
+
+Structural similarity is that of Wang, Bovik, Sheikh and Simoncelli (2004), over grey levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .alignment import Alignment, align
+from .pixels import Mask, Pixels, same_width
+
+TILE_ROWS, TILE_COLUMNS = 8, 32
+"""Of the scaled image; blocks that are aligned are of whole tiles."""
+
+_WINDOW = (7, 7)
+_C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+_CHANGED_TILE = 12.0
+"""Mean difference of a tile's colours from which it counts as changed."""
+
+_CHANGED_PIXEL = 32
+_BLANK_ROUGHNESS = 1.0
+"""Standard deviation of grey levels below which a tile has nothing on it."""
+
+_BINS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageDifference:
+    """Shares are of what was compared, from 0 to 1; masked tiles are in none of them."""
+
+    gone: float
+    """Blocks of rows of the first image that the second has not."""
+    new: float
+    """Rows of the second that the first has not."""
+    moved: float
+    """Rows of both that are not as far down in one as in the other."""
+    similarity: float
+    """Mean structural similarity of what both have; 1 is the same."""
+    similarity_low: float
+    """The same of the worst twentieth of tiles."""
+    changed_tiles: float
+    changed_pixels: float
+    emptied_tiles: float
+    """Tiles that had something on them, and have nothing now."""
+    filled_tiles: float
+    colour: float
+    """Hellinger's distance of the colours of both, wherever they are; 0 is the same."""
+    largest_change: float
+    """The largest piece of changed tiles that touch, as a share of all tiles."""
+    changes: tuple[tuple[int, int, int, int], ...]
+    """The largest pieces: x, y, width, height in the second image as it is compared."""
+
+
+_SAME = ImageDifference(
+    gone=0.0,
+    new=0.0,
+    moved=0.0,
+    similarity=1.0,
+    similarity_low=1.0,
+    changed_tiles=0.0,
+    changed_pixels=0.0,
+    emptied_tiles=0.0,
+    filled_tiles=0.0,
+    colour=0.0,
+    largest_change=0.0,
+    changes=(),
+)
+
+
+def compare_images(first: Pixels, second: Pixels, *, masked: Mask | None = None) -> ImageDifference:
+    """Compare two images; `masked` is about the first, and moves with what it covers."""
+    if first.shape == second.shape and not cv2.norm(first, second, cv2.NORM_INF):
+        return _SAME
+    first, second = same_width(first, second)
+    found = align(first, second)
+    tiles = _Tiles(first, second, found, masked)
+    shift = found.second - found.first
+    changed = tiles.changed | tiles.emptied | tiles.filled
+    pieces = _pieces(changed, found)
+    return ImageDifference(
+        gone=found.gone,
+        new=found.new,
+        moved=float(np.mean(shift != 0)) if len(shift) else 0.0,
+        similarity=tiles.mean(tiles.similarity, otherwise=0.0),
+        similarity_low=tiles.low(tiles.similarity),
+        changed_tiles=tiles.mean(changed),
+        changed_pixels=tiles.mean(tiles.changed_pixels),
+        emptied_tiles=tiles.mean(tiles.emptied),
+        filled_tiles=tiles.mean(tiles.filled),
+        colour=_colour_distance(first, second),
+        largest_change=pieces[0][0] / max(1, changed.size) if pieces else 0.0,
+        changes=tuple(box for _, box in pieces[:20]),
+    )
+
+
+class _Tiles:
+    """The tiles of rows that both images have; arrays are of tiles below and beside another."""
+
+    def __init__(
+        self, first: Pixels, second: Pixels, found: Alignment, masked: Mask | None
+    ) -> None:
+        one, other = first[found.first], second[found.second]
+        difference = cv2.absdiff(one, other) if len(one) else one
+        strongest = np.maximum.reduce([difference[:, :, channel] for channel in range(3)])
+        grey = [_grey(image) for image in (one, other)]
+        self.similarity = _by_tile(_structural_similarity(*grey))
+        self.changed = _by_tile(difference).mean(axis=2) > _CHANGED_TILE
+        self.changed_pixels = _by_tile((strongest > _CHANGED_PIXEL).astype(np.float32))
+        was_blank, is_blank = (_roughness(image) < _BLANK_ROUGHNESS for image in grey)
+        self.emptied = is_blank & ~was_blank
+        self.filled = was_blank & ~is_blank
+        self._counts = np.ones(self.changed.shape, dtype=np.bool_)
+        if masked is not None and masked.any():
+            covered = _by_tile(masked.astype(np.uint8)[found.first])
+            self._counts = covered == 0
+            self.changed &= self._counts
+            self.emptied &= self._counts
+            self.filled &= self._counts
+
+    def mean(self, tiles: NDArray[np.generic], *, otherwise: float = 0.0) -> float:
+        """Over the tiles that count."""
+        counted = tiles[self._counts]
+        return float(counted.mean()) if counted.size else otherwise
+
+    def low(self, tiles: NDArray[np.float32]) -> float:
+        """The mean of the least twentieth."""
+        counted = np.sort(tiles[self._counts])
+        return float(counted[: max(1, counted.size // 20)].mean()) if counted.size else 0.0
+
+
+def _grey(image: Pixels) -> NDArray[np.float32]:
+    if not image.size:
+        return np.zeros(image.shape[:2], dtype=np.float32)
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.float32)
+
+
+def _by_tile(values: NDArray[np.generic]) -> NDArray[np.float32]:
+    """Means of `TILE_ROWS` × `TILE_COLUMNS` values each; what is left at the right counts."""
+    rows = values.shape[0] // TILE_ROWS
+    columns = -(-values.shape[1] // TILE_COLUMNS)
+    if not rows:
+        return np.zeros((0, columns, *values.shape[2:]), dtype=np.float32)
+    missing = columns * TILE_COLUMNS - values.shape[1]
+    padding = ((0, 0), (0, missing), (0, 0))[: values.ndim]
+    whole = np.pad(values.astype(np.float32), padding, mode="edge") if missing else values
+    tiles = cv2.resize(whole.astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA)
+    return np.asarray(tiles, dtype=np.float32)
+
+
+def _roughness(grey: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The standard deviation of each tile."""
+    mean = _by_tile(grey)
+    spread: NDArray[np.float32] = np.sqrt(np.maximum(_by_tile(grey * grey) - mean * mean, 0.0))
+    return spread
+
+
+def _structural_similarity(
+    first: NDArray[np.float32], second: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    if not first.size:
+        return first
+
+    def blurred(image: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.asarray(cv2.blur(image, _WINDOW), dtype=np.float32)
+
+    mean_1, mean_2 = blurred(first), blurred(second)
+    variance_1 = blurred(first * first) - mean_1 * mean_1
+    variance_2 = blurred(second * second) - mean_2 * mean_2
+    covariance = blurred(first * second) - mean_1 * mean_2
+    above = (2 * mean_1 * mean_2 + _C1) * (2 * covariance + _C2)
+    below = (mean_1**2 + mean_2**2 + _C1) * (variance_1 + variance_2 + _C2)
+    return above / below
+
+
+def _colour_distance(first: Pixels, second: Pixels) -> float:
+    one, other = (
+        cv2.calcHist([image], [0, 1, 2], None, [_BINS] * 3, [0, 256] * 3)
+        for image in (first, second)
+    )
+    return float(cv2.compareHist(one, other, cv2.HISTCMP_BHATTACHARYYA))
+
+
+def _pieces(
+    changed: NDArray[np.bool_], found: Alignment
+) -> list[tuple[int, tuple[int, int, int, int]]]:
+    """Pieces of changed tiles that touch, largest first: tiles, and where they are."""
+    if not changed.any():
+        return []
+    _, _, stats, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8), connectivity=8)
+    pieces = []
+    for left, top, width, height, tiles in stats[1:].tolist():
+        rows = found.second[top * TILE_ROWS : (top + height) * TILE_ROWS]
+        y, end = int(rows.min()), int(rows.max()) + 1
+        pieces.append((tiles, (left * TILE_COLUMNS, y, width * TILE_COLUMNS, end - y)))
+    return sorted(pieces, reverse=True)

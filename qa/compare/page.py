@@ -1,0 +1,112 @@
+"""What differs between two snapshots beside pixels and words: boxes, resources, what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pinakes.qa.snapshot import Resource, Snapshot
+
+_GRID = 8
+_FAILED_STATUS = 400
+_MAX_NAMED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageDifference:
+    """Counts are of the second snapshot less the first, and so may be below 0."""
+
+    height_ratio: float
+    """The lower page to the higher; 1 where one of the two is not known."""
+    boxes_gone: float
+    """Boxes of the first without one of their kind, left edge and width in the second."""
+    boxes_new: float
+    images: int
+    zero_size: int
+    broken: int
+    style_rules_ratio: float
+    """Rules of the second to those of the first; 1 where the first has none."""
+    frames: int
+    console: int
+    failed: int
+    """Resources that failed, or were answered with an error."""
+    failed_urls: tuple[str, ...]
+    """Those that failed in the second alone."""
+    media_failed: int
+    overlay: int
+    """1 where only the second is covered by one, -1 where only the first."""
+
+
+def compare_pages(first: Snapshot, second: Snapshot) -> PageDifference:
+    """Compare two snapshots; nothing is read."""
+    failed, now_failed = _failed(first.resources), _failed(second.resources)
+    gone, new = _boxes_apart(first, second)
+    return PageDifference(
+        height_ratio=_ratio(first.page_height, second.page_height),
+        boxes_gone=gone,
+        boxes_new=new,
+        images=_pictures(second)[0] - _pictures(first)[0],
+        zero_size=_pictures(second)[1] - _pictures(first)[1],
+        broken=_pictures(second)[2] - _pictures(first)[2],
+        style_rules_ratio=_rules(second) / _rules(first) if _rules(first) else 1.0,
+        frames=second.frames_total - first.frames_total,
+        console=second.console_total - first.console_total,
+        failed=len(now_failed) - len(failed),
+        failed_urls=tuple(sorted(now_failed - failed))[:_MAX_NAMED],
+        media_failed=_media_failed(second) - _media_failed(first),
+        overlay=(second.overlay is not None) - (first.overlay is not None),
+    )
+
+
+def other_payloads(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
+    """URLs that both pages were answered, with payloads of two digests: URL to digest.
+
+    Between two generations of one capture there is none, if nothing was harmed: it is a proof,
+    and no resemblance.
+    """
+    shared = first.keys() & second.keys()
+    return tuple(sorted(url for url in shared if first[url] != second[url]))
+
+
+def _boxes_apart(first: Snapshot, second: Snapshot) -> tuple[float, float]:
+    one, other = _box_shapes(first), _box_shapes(second)
+    return (
+        (one - other).total() / max(1, one.total()),
+        (other - one).total() / max(1, other.total()),
+    )
+
+
+def _box_shapes(snapshot: Snapshot) -> Counter[tuple[str, str, int, int]]:
+    """By kind, tag, left edge and width: how far down they are is the image's to tell."""
+    return Counter(
+        (box.kind, box.tag, round(box.rect.x / _GRID), round(box.rect.width / _GRID))
+        for box in snapshot.boxes
+    )
+
+
+def _failed(resources: Iterable[Resource]) -> set[str]:
+    return {
+        resource.url
+        for resource in resources
+        if resource.failure is not None or (resource.status or 0) >= _FAILED_STATUS
+    }
+
+
+def _pictures(snapshot: Snapshot) -> tuple[int, int, int]:
+    pictures = snapshot.pictures
+    return (pictures.total, pictures.zero_size, pictures.broken) if pictures else (0, 0, 0)
+
+
+def _rules(snapshot: Snapshot) -> int:
+    return snapshot.styles.rules if snapshot.styles else 0
+
+
+def _media_failed(snapshot: Snapshot) -> int:
+    return sum(media.error is not None for media in snapshot.media)
+
+
+def _ratio(first: int | None, second: int | None) -> float:
+    if not first or not second:
+        return 1.0
+    return min(first, second) / max(first, second)

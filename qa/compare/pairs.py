@@ -1,0 +1,150 @@
+"""A pair of snapshots compared: what differs, as numbers in a fixed order, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pinakes.qa.snapshot import Rect, Snapshot
+
+from .images import ImageDifference, compare_images
+from .page import PageDifference, compare_pages, other_payloads
+from .pixels import Mask, Pixels, mask_of
+from .stillness import moving_parts
+from .texts import TextDifference, compare_texts
+
+_HALF = 0.5
+_MUCH = 0.2
+_MISREAD = 0.05
+_LINES_OF = {"image": ImageDifference, "text": TextDifference, "page": PageDifference}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A snapshot and the pixels of its image; none where no image was taken."""
+
+    snapshot: Snapshot
+    pixels: Pixels | None = None
+    payloads: Mapping[str, str] | None = None
+    """What the page was answered, by URL: digests of payloads; None where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How the second of a pair differs from the first, its reference."""
+
+    image: ImageDifference | None
+    """None where one of them has no image."""
+    text: TextDifference
+    page: PageDifference
+    payloads: tuple[str, ...] | None
+    """URLs that were answered with other bytes; None where nobody knows."""
+    masked: float
+    """The part of the reference that is not compared."""
+
+
+def compare_pair(
+    reference: Seen, other: Seen, *, again: Seen | None = None, masked: Sequence[Rect] = ()
+) -> Comparison:
+    """Compare two snapshots.
+
+    `again` is the reference, looked at once more: where it differs from itself nothing is
+    compared.  `masked` are regions of the reference that somebody has excepted.
+    """
+    image, mask = None, None
+    if reference.pixels is not None and other.pixels is not None:
+        mask = _mask(reference.pixels, again, masked)
+        image = compare_images(reference.pixels, other.pixels, masked=mask)
+    payloads = None
+    if reference.payloads is not None and other.payloads is not None:
+        payloads = other_payloads(reference.payloads, other.payloads)
+    return Comparison(
+        image=image,
+        text=compare_texts(reference.snapshot.text, other.snapshot.text),
+        page=compare_pages(reference.snapshot, other.snapshot),
+        payloads=payloads,
+        masked=float(mask.mean()) if mask is not None else 0.0,
+    )
+
+
+def _mask(pixels: Pixels, again: Seen | None, regions: Sequence[Rect]) -> Mask:
+    mask = mask_of(pixels.shape, regions)
+    if again is not None and again.pixels is not None:
+        mask |= moving_parts(pixels, again.pixels)
+    return mask
+
+
+def feature_names() -> tuple[str, ...]:
+    """What the numbers of `features` are, in their order."""
+    return (
+        *(
+            f"{part}_{name}"
+            for part, cls in _LINES_OF.items()
+            for name, kind in cls.__annotations__.items()
+            if kind in ("int", "float")
+        ),
+        "image_there",
+        "payloads_other",
+    )
+
+
+def features(comparison: Comparison) -> tuple[float, ...]:
+    """A pair as numbers; an image that is not there differs from every other in all."""
+    found: list[float] = []
+    for name in feature_names()[:-2]:
+        part, _, field = name.partition("_")
+        found.append(float(getattr(getattr(comparison, part), field, 1.0)))
+    return (*found, float(comparison.image is not None), float(len(comparison.payloads or ())))
+
+
+def reasons(comparison: Comparison) -> tuple[str, ...]:
+    """What differs, in words, the gravest first; none where nothing does that people see."""
+    found: list[str] = []
+    if comparison.payloads:
+        some = ", ".join(comparison.payloads[:3])
+        found.append(f"resources with other bytes: {len(comparison.payloads):,}: {some}")
+    found += [*_of_page(comparison.page), *_of_text(comparison.text)]
+    if comparison.image is None:
+        found.append("no image of one of the two")
+    else:
+        found += _of_image(comparison.image)
+    return tuple(found)
+
+
+def _of_page(page: PageDifference) -> Iterator[str]:
+    if page.broken > 0 or page.zero_size > 0:
+        yield f"images broken: {max(page.broken, page.zero_size):,} more"
+    if page.images < 0:
+        yield f"images: {-page.images:,} fewer"
+    if page.style_rules_ratio != 1.0:
+        yield f"style rules: {page.style_rules_ratio:.0%} of the reference's"
+    if page.failed > 0:
+        yield f"resources failed: {page.failed:,} more"
+    if page.media_failed > 0:
+        yield f"videos or sounds failed: {page.media_failed:,} more"
+    if page.overlay > 0:
+        yield "something lies over the page"
+    if page.height_ratio < 1 - _MUCH:
+        yield f"heights differ: {page.height_ratio:.0%}"
+
+
+def _of_text(text: TextDifference) -> Iterator[str]:
+    if text.gone > _MUCH:
+        yield f"{text.gone:.0%} of the words are gone"
+    if text.new > _MUCH:
+        yield f"{text.new:.0%} of the words are new"
+    if text.misread > _MISREAD:
+        yield f"{text.misread:.0%} of the letters beyond ASCII are in a wrong encoding"
+
+
+def _of_image(image: ImageDifference) -> Iterator[str]:
+    if image.emptied_tiles > _MUCH:
+        yield f"{image.emptied_tiles:.0%} of the page is blank that was not"
+    if image.changed_tiles > _MUCH:
+        yield f"{image.changed_tiles:.0%} of the page looks different"
+    if image.gone > _MUCH:
+        yield f"{image.gone:.0%} of the page is gone"
+    if image.new > _MUCH:
+        yield f"{image.new:.0%} of the page is new"
+    if image.colour > _HALF:
+        yield "its colours are others"

@@ -1,0 +1,64 @@
+"""Images as arrays: read, scaled down, masked.
+
+An array is rows × columns × 3, uint8, in OpenCV's order (blue, green, red).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.errors import MalformedRecord
+from pinakes.qa.snapshot import Rect
+
+Pixels: TypeAlias = NDArray[np.uint8]
+Mask: TypeAlias = NDArray[np.bool_]
+"""Rows × columns: True where nothing is compared."""
+
+SCALE = 2
+"""Images are compared at half their size: text stays, how its edges are smoothed does not."""
+
+MAX_ROWS = 8_000
+"""Of the image as it was taken; what is below is not compared."""
+
+
+def read_pixels(png: bytes) -> Pixels:
+    """Decode, cut to `MAX_ROWS`, and scale down.
+
+    Raises:
+        MalformedRecord: this is no image, or one of no size.
+    """
+    encoded = np.frombuffer(png, dtype=np.uint8)
+    image: Any = cv2.imdecode(encoded, cv2.IMREAD_COLOR) if encoded.size else None
+    if image is None:
+        raise MalformedRecord("a screenshot that cannot be decoded")
+    image = image[:MAX_ROWS]
+    height, width = (max(1, side // SCALE) for side in image.shape[:2])
+    scaled: Pixels = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
+    return scaled
+
+
+def same_width(first: Pixels, second: Pixels) -> tuple[Pixels, Pixels]:
+    """Both as wide as the wider one, filled up with the colour of their last column."""
+    width = max(first.shape[1], second.shape[1])
+    return _widened(first, width), _widened(second, width)
+
+
+def _widened(image: Pixels, width: int) -> Pixels:
+    missing = width - image.shape[1]
+    return np.pad(image, ((0, 0), (0, missing), (0, 0)), mode="edge") if missing else image
+
+
+def mask_of(shape: tuple[int, ...], regions: Iterable[Rect]) -> Mask:
+    """True within these regions of the page, given in pixels of the image as it was taken."""
+    mask: Mask = np.zeros(shape[:2], dtype=np.bool_)
+    for rect in regions:
+        top, left = max(0, rect.y) // SCALE, max(0, rect.x) // SCALE
+        bottom = -(-(rect.y + rect.height) // SCALE)
+        right = -(-(rect.x + rect.width) // SCALE)
+        mask[top : max(top, bottom), left : max(left, right)] = True
+    return mask
