@@ -7,3 +7,5 @@ TESTS = Path(__file__).parent.parent
 for folder in ("qa", "catalog", "store", "warc", "dedupe"):
     if str(TESTS / folder) not in sys.path:
         sys.path.append(str(TESTS / folder))
+
+from scene_fixtures import landed, scene  # noqa: E402, F401

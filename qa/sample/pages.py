@@ -1,0 +1,79 @@
+"""The pages of a crawl: HTML that was answered with success, each URL once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
+from pinakes.index.seconds import second_of
+from pinakes.index.urlkey import urlkey
+from pinakes.rewrite.generations import current_name
+
+_MEDIA_TYPES = frozenset(("text/html", "application/xhtml+xml"))
+_TYPES = frozenset(("response", "revisit"))
+_STORED = "stored"
+
+
+class Page(NamedTuple):
+    """A capture of a page.  A tuple, sorted by its fields: there is one for each."""
+
+    urlkey: str
+    second: str
+    """Of its WARC-Date, as 14 digits."""
+    url: str
+    media_type: str
+    row_key: bytes
+
+    @property
+    def site(self) -> str:
+        """The host, as the urlkey has it: without `www.`, its parts in reverse."""
+        return self.urlkey.partition(")")[0]
+
+    @property
+    def is_home(self) -> bool:
+        """Whether this is the page of a host's root."""
+        return urlsplit(self.url).path in ("", "/") and not urlsplit(self.url).query
+
+
+def pages_of(
+    archive: ArchiveReader, entries: Iterable[FileEntry], *, space: SortSpace = DEFAULT_SPACE
+) -> Iterator[Page]:
+    """The pages of these files, by urlkey; of one urlkey its first capture.
+
+    Reads sidecars and nothing else.  Memory: a few times `space`.
+    """
+    found = (
+        page
+        for entry in entries
+        if entry.state == _STORED
+        for page in _pages_of_file(archive, entry)
+    )
+    ordered = sort_outside_memory(found, space=space)
+    for _, captures in groupby(ordered, key=attrgetter("urlkey")):
+        yield next(captures)
+
+
+def _pages_of_file(archive: ArchiveReader, entry: FileEntry) -> Iterator[Page]:
+    with closing(archive.open(sidecar_name(current_name(entry)))) as file:
+        for row in read_sidecar(file):
+            page = page_of(row)
+            if page is not None:
+                yield page
+
+
+def page_of(row: SidecarRow) -> Page | None:
+    """The page that a record is a capture of; None where it is none that people look at."""
+    second = second_of(row.date or "")
+    if row.type not in _TYPES or row.target_uri is None or row.row_key is None or second is None:
+        return None
+    if row.media_type not in _MEDIA_TYPES or not 200 <= (row.status or 0) < 300:
+        return None
+    return Page(urlkey(row.target_uri), second, row.target_uri, row.media_type, row.row_key)
