@@ -161,7 +161,7 @@ class ArchiveAnswers:
         record = self._record(stack, self._shelf.place(capture))
         if record.type != "revisit":
             head = head_of(record)
-            return _Opened(head, Payload(record, said_chunked=head.says_chunked))
+            return _Opened(head, _payload_of(record, head))
         own = record.http
         # A server that answered "not modified" meant all that it had said before.
         is_own = own is not None and own.status is not None and own.status != 304
@@ -178,8 +178,7 @@ class ArchiveAnswers:
             )
         theirs = head_of(original)
         head = own if own is not None and is_own else theirs
-        chunked = head.says_chunked or theirs.says_chunked
-        return _Opened(head, Payload(original, said_chunked=chunked))
+        return _Opened(head, _payload_of(original, theirs, or_chunked=head.says_chunked))
 
     def _original(self, capture: Capture, revisit: Record) -> Placed:
         try:
@@ -211,6 +210,11 @@ class ArchiveAnswers:
                     finding.message, file=placed.file, offset=placed.location.offset
                 )
         return record
+
+
+def _payload_of(record: Record, head: HttpHead, *, or_chunked: bool = False) -> Payload:
+    chunked = or_chunked or head.says_chunked
+    return Payload(record, said_chunked=chunked, said_size=head.content_length)
 
 
 def head_of(record: Record) -> HttpHead:

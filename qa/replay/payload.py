@@ -3,6 +3,9 @@
 What a header calls chunked may not be: some writers take the chunks off and leave the
 header.  So a body that is said to be chunked is looked through once, which also gives its
 length.  One that breaks off in the middle of its chunks is sent as far as it goes.
+
+Some writers count the line ends that close a record to its block: where all that is over the
+Content-Length are line ends, they are left off.
 """
 
 from __future__ import annotations
@@ -13,18 +16,25 @@ from pinakes.warc.http import Dechunker
 from pinakes.warc.record import Record
 
 _PIECE_BYTES = 1 << 16
+_LINE_ENDS = (b"\n", b"\r\n", b"\n\n", b"\r\n\r\n")
 
 
 class Payload:
     """The body of a record; its size is known before the first byte is sent."""
 
-    def __init__(self, record: Record, *, said_chunked: bool) -> None:
+    def __init__(self, record: Record, *, said_chunked: bool, said_size: int | None = None) -> None:
         self._record = record
         self.size = record.payload_size
         self.problem: str | None = None
         self._chunked = False
         if said_chunked:
             self._look_through()
+        elif (
+            said_size is not None
+            and 0 < self.size - said_size <= len(_LINE_ENDS[-1])
+            and b"".join(self.pieces(said_size, self.size)) in _LINE_ENDS
+        ):
+            self.size = said_size
 
     def _look_through(self) -> None:
         dechunker = Dechunker()

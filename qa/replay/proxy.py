@@ -18,6 +18,7 @@ import threading
 from datetime import datetime, timezone
 from email.message import Message
 from pathlib import Path
+from typing import get_args
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import ConfigError
@@ -56,7 +57,13 @@ class ReplayProxy:
         return self._authority.host_key_pin
 
     def open_session(self, generation: Generation = "current") -> ReplaySession:
-        """A port of its own, for one browser, answered from one generation."""
+        """A port of its own, for one browser, answered from one generation.
+
+        Raises:
+            ConfigError: for another than `current` and `before`.
+        """
+        if generation not in get_args(Generation):
+            raise ConfigError(f"a session answers from current or before, not {generation!r}")
         answers = ArchiveAnswers(self._rows, self._archive, generation)
         session = ReplaySession(answers, self._authority)
         self._sessions.append(session)

@@ -32,6 +32,7 @@ LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 256
 PATIENCE_S = 60.0
 """For how long a client may neither send nor take anything."""
+_STOP_PATIENCE_S = 10.0
 _LINE_LIMIT_BYTES = 1 << 16
 _DRAIN_LIMIT_BYTES = 1 << 28
 _WRITE_BYTES = 1 << 16
@@ -92,6 +93,8 @@ class ProxyServer(ThreadingTCPServer):
     def known(self, connection: socket.socket) -> Iterator[None]:
         """Keep a connection among those that `stop` ends."""
         with self._lock:
+            if self._stopping:
+                raise OSError("this server was stopped")
             self._open.add(connection)
         try:
             yield
@@ -100,18 +103,24 @@ class ProxyServer(ThreadingTCPServer):
                 self._open.discard(connection)
 
     def stop(self) -> None:
-        """Listen no more, and end every connection; idempotent."""
-        if self._stopping:
-            return
-        self._stopping = True
-        self.shutdown()
+        """Listen no more, and end every connection; idempotent.
+
+        Waits for what they have under way: the stores may be closed behind it.
+        """
         with self._lock:
+            if self._stopping:
+                return
+            self._stopping = True
             connections = list(self._open)
+        self.shutdown()
         for connection in connections:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         self.server_close()
         self._thread.join()
+        for _ in range(MOST_CONNECTIONS):
+            if not self._room.acquire(timeout=_STOP_PATIENCE_S):
+                break
 
 
 class _Connection(BaseHTTPRequestHandler):

@@ -35,16 +35,17 @@ class Said(NamedTuple):
 class Client:
     """Asks for original URLs over a proxy, as a browser does; one connection a request."""
 
-    def __init__(self, port: int, ca_file: Path) -> None:
+    def __init__(self, port: int, ca_file: Path, timeout_s: float = 60) -> None:
         self.port = port
+        self._timeout_s = timeout_s
         self._tls = ssl.create_default_context(cafile=str(ca_file))
 
     def connect(self, url: str) -> http.client.HTTPConnection:
         parts = urlsplit(url)
         if parts.scheme == "http":
-            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=self._timeout_s)
         connection = http.client.HTTPSConnection(
-            "127.0.0.1", self.port, timeout=60, context=self._tls
+            "127.0.0.1", self.port, timeout=self._timeout_s, context=self._tls
         )
         connection.set_tunnel(parts.hostname or "", parts.port or 443)
         return connection

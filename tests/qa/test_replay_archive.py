@@ -17,6 +17,7 @@ DATE = "2020-01-02T03:04:05Z"
 SITE = "http://example.org"
 BODY = bytes(range(256)) * 40
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+SIX = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
 GZIPPED = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\n"
 
 
@@ -159,9 +160,22 @@ def test_a_stored_part_answers_those_who_ask_for_it(at: Browsing) -> None:
         (CHUNKED, b"5\r\nhello\r\nff\r\nworld", b"helloworld", "breaks off"),
         (CHUNKED, b"5\r\nhello\r\nzz\r\nworld", b"hello", "breaks off"),
         (CHUNKED, b"0\r\n\r\n", b"", None),
+        (SIX, b"page\r\n\r\n", b"page\r\n", None),
+        (SIX, b"page\r\n<p>", b"page\r\n<p>", None),
+        (SIX, b"page", b"page", None),
         (GZIPPED, gzip.compress(b"page", mtime=0), gzip.compress(b"page", mtime=0), None),
     ],
-    ids=["not at all", "well", "cut off", "broken", "empty", "a length that lies"],
+    ids=[
+        "not at all",
+        "well",
+        "cut off",
+        "broken",
+        "empty",
+        "line ends over",
+        "more over",
+        "less",
+        "a length that lies",
+    ],
 )
 def test_framing_that_lies(
     at: Browsing, head: bytes, body: bytes, sent: bytes, problem: str | None

@@ -183,6 +183,19 @@ def test_a_client_that_hangs_up(at: Browsing) -> None:
     assert "took no more" in (first.problem or "")
 
 
+def test_a_client_that_takes_its_time(at: Browsing) -> None:
+    """Others are answered meanwhile; it gets all of it in the end."""
+    with socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+        slow.connect(("127.0.0.1", at.session.port))
+        slow.sendall(f"GET {HUGE.replace('https', 'http')} HTTP/1.0\r\n\r\n".encode())
+        first = slow.recv(1000)
+        assert [at.ask(PLAIN).body for _ in range(20)] == [b"plain"] * 20
+        rest = sum(len(piece) for piece in iter(lambda: slow.recv(1 << 20), b""))
+    assert len(first) + rest > HUGE_BYTES
+    assert [e.outcome for e in at.log()] == ["hit"] * 21
+
+
 def test_a_huge_body_is_streamed(at: Browsing) -> None:
     connection = at.client.connect(HUGE)
     connection.request("GET", "/huge")
@@ -233,6 +246,8 @@ def test_leave_to_ask_across_origins(at: Browsing) -> None:
 
 def test_pages_of_a_session(at: Browsing) -> None:
     session = at.session
+    with pytest.raises(ConfigError):
+        at.open("later")  # type: ignore[arg-type]
     with pytest.raises(ConfigError):
         session.begin_page("second", MOMENT)
     session.end_page()
