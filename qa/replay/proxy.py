@@ -26,6 +26,7 @@ from pinakes.row_store.port import RowStore
 
 from .answers import Answer, ArchiveAnswers, own_answer
 from .asked import Asked
+from .browsers_own import is_browsers_own
 from .certificates import Authority
 from .generations import Generation
 from .page_log import OpenPage, PageLog
@@ -156,10 +157,7 @@ class ReplaySession:
             return
         try:
             with self._answers.answer(asked, moment) as answer:
-                if answer.outcome == "miss" and _is_preflight(asked, fields):
-                    send(_preflight(fields, answer))
-                else:
-                    send(answer)
+                send(_instead_of_a_miss(answer, asked, fields) or answer)
         except Exception as error:  # noqa: BLE001 (no page may hang on an error of ours, unsaid)
             sender.close = True
             fault = own_answer("fault", 502, f"{type(error).__name__}: {error}")
@@ -173,6 +171,23 @@ def _refusal(asked: Asked, fields: Message) -> Answer | None:
         return own_answer("refused", 403, f"no service worker is installed: {asked.uri}")
     if fields.get("Upgrade", "").strip().lower() == "websocket":
         return own_answer("miss", 404, f"no archive has what came over WebSockets: {asked.uri}")
+    return None
+
+
+def _instead_of_a_miss(answer: Answer, asked: Asked, fields: Message) -> Answer | None:
+    """What to say where it is no fault of the archive that it has no answer."""
+    if answer.outcome != "miss":
+        return None
+    if _is_preflight(asked, fields):
+        return _preflight(fields, answer)
+    if is_browsers_own(asked.uri):
+        return own_answer(
+            "refused",
+            404,
+            f"browsers ask for it of their own accord: {asked.uri}",
+            key=answer.urlkey,
+            has_body=asked.wants_body,
+        )
     return None
 
 

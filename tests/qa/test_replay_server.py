@@ -232,6 +232,14 @@ def test_service_workers_are_refused(at: Browsing) -> None:
     assert at.last().outcome == "refused"
 
 
+def test_what_browsers_ask_for_themselves_is_no_miss(at: Browsing) -> None:
+    url = "http://detectportal.firefox.com/success.txt"
+    assert at.ask(url).outcome == "refused"
+    at.store.land("own", "a.warc.gz", page(url, b"success"))
+    assert at.ask(url).body == b"success"
+    assert at.ask("http://detectportal.firefox.com.example.org/").outcome == "miss"
+
+
 def test_web_sockets_are_a_miss(at: Browsing) -> None:
     assert at.ask(PLAIN, Upgrade="websocket", Connection="Upgrade").outcome == "miss"
 
