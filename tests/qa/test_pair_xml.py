@@ -1,0 +1,101 @@
+"""A result as XML: by its schema, whatever the page's URL and title hold."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from shutil import which
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+from pinakes.qa.results.pair_result import PairResult, Verdict, View
+from pinakes.qa.results.pair_xml import NAMESPACE, pair_xml
+from pinakes.qa.snapshot import Outcome
+
+IN = {"": NAMESPACE}
+VIEW = View(
+    kind="replay:1",
+    browser="chromium",
+    browser_version="156.0",
+    outcome=Outcome.COMPLETE,
+    milliseconds=640,
+)
+RESULT = PairResult(
+    run="qa-1",
+    url="http://example.org/?a=1&b=<2>",
+    date="2026-01-01T00:00:00Z",
+    capture_key="6f7267",
+    reference=VIEW,
+    other=replace(VIEW, kind="replay:2", missed=("http://example.org/a.png",)),
+    verdict=Verdict.DISSIMILAR,
+    confidence=0.97,
+    model="same-browser 1",
+    features={"text_gone": 0.25, "image_similarity": 1.0},
+    reasons=("images broken: 14 more", "style rules: 60% of the reference's"),
+)
+Check = Callable[[bytes], str]
+
+
+@pytest.fixture(scope="module")
+def check(repository: Path) -> Check:
+    """What xmllint finds wrong with a document by the schema; nothing where it is right."""
+    if which("xmllint") is None:
+        pytest.skip("there is no xmllint: apt-get install libxml2-utils")
+
+    def run(document: bytes) -> str:
+        command = ["xmllint", "--noout", "--schema", str(repository / "docs/qa/pair.xsd"), "-"]
+        done = subprocess.run(command, input=document, capture_output=True, check=False)
+        return repr(done.stderr) if done.returncode else ""
+
+    return run
+
+
+def test_a_result_is_by_the_schema(check: Check) -> None:
+    document = pair_xml(RESULT)
+    assert check(document) == ""
+    root = fromstring(document)
+    assert root.findtext("url", namespaces=IN) == RESULT.url
+    assert [reason.text for reason in root.findall("reason", IN)] == list(RESULT.reasons)
+    [missed] = root.findall("other/missed", IN)
+    assert missed.text == "http://example.org/a.png"
+    found = {one.get("name"): one.get("value") for one in root.iterfind("features/feature", IN)}
+    assert found == {"image_similarity": "1.0", "text_gone": "0.25"}
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("outcome", Outcome)
+def test_each_verdict_and_outcome_is_in_the_schema(
+    check: Check, verdict: Verdict, outcome: Outcome
+) -> None:
+    other = replace(VIEW, outcome=outcome, reasons=("it hung",))
+    assert check(pair_xml(replace(RESULT, verdict=verdict, other=other))) == ""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"confidence": 1.5},
+        {"confidence": float("nan")},
+        {"capture_key": "no hex"},
+        {"milliseconds": -1},
+    ],
+)
+def test_the_schema_refuses_what_is_no_result(check: Check, change: dict[str, object]) -> None:
+    assert check(pair_xml(replace(RESULT, **change))) != ""  # type: ignore[arg-type]
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(some.text(some.characters(codec=None), max_size=40))
+def test_any_text_can_be_written(check: Check, text: str) -> None:
+    document = pair_xml(replace(RESULT, url=text, reasons=(text,), features={text: 1.0}))
+    assert check(document) == ""
+
+
+def test_two_texts_are_never_written_as_one() -> None:
+    texts = ["\\u0000", "\x00", "\\\\u0000", "\ud800", "\\ud800", "\ufffe"]
+    assert len({pair_xml(replace(RESULT, url=text)) for text in texts}) == len(texts)
