@@ -81,7 +81,7 @@ def own_answer(
         has_body=has_body,
         urlkey=key,
         found=found,
-        problem=None if outcome == "preflight" else text,
+        problem=text if outcome in ("fault", "refused") else None,
     )
 
 

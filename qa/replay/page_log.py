@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 MOST_EXCHANGES = 10_000
-URL_LIMIT_CHARACTERS = 4_096
+TEXT_LIMIT_CHARACTERS = 4_096
+"""How much is kept of a URL, or of what was wrong."""
 Outcome = Literal["hit", "miss", "fault", "refused", "preflight", "unfinished"]
 
 
@@ -74,9 +75,7 @@ class OpenPage:
 
     def begin(self, method: str, url: str) -> int | None:
         """Note that something is asked for; its number, None where there are too many."""
-        exchange = Exchange(
-            method=method[:32], url=url[:URL_LIMIT_CHARACTERS], outcome="unfinished"
-        )
+        exchange = _within_bounds(Exchange(method=method, url=url, outcome="unfinished"))
         with self._changed:
             if self._closed or len(self._exchanges) >= MOST_EXCHANGES:
                 self._left_out += 1
@@ -90,8 +89,7 @@ class OpenPage:
         with self._changed:
             if number is None or self._closed:
                 return
-            begun = self._exchanges[number]
-            self._exchanges[number] = replace(exchange, method=begun.method, url=begun.url)
+            self._exchanges[number] = _within_bounds(exchange)
             self._under_way -= 1
             self._changed.notify_all()
 
@@ -103,3 +101,19 @@ class OpenPage:
             return PageLog(
                 name=self._name, exchanges=tuple(self._exchanges), left_out=self._left_out
             )
+
+
+def _within_bounds(exchange: Exchange) -> Exchange:
+    return replace(
+        exchange,
+        method=exchange.method[:32],
+        url=exchange.url[:TEXT_LIMIT_CHARACTERS],
+        urlkey=_cut(exchange.urlkey),
+        capture_uri=_cut(exchange.capture_uri),
+        media_type=_cut(exchange.media_type),
+        problem=_cut(exchange.problem),
+    )
+
+
+def _cut(text: str | None) -> str | None:
+    return text[:TEXT_LIMIT_CHARACTERS] if text is not None else None

@@ -29,7 +29,7 @@ from .asked import Asked
 from .browsers_own import is_browsers_own
 from .certificates import Authority
 from .generations import Generation
-from .page_log import OpenPage, PageLog
+from .page_log import Exchange, OpenPage, PageLog
 from .sending import Sender, noted, send_answer
 from .server import LOOPBACK, ProxyServer
 
@@ -160,9 +160,12 @@ class ReplaySession:
                 send(_instead_of_a_miss(answer, asked, fields) or answer)
         except Exception as error:  # noqa: BLE001 (no page may hang on an error of ours, unsaid)
             sender.close = True
-            fault = own_answer("fault", 502, f"{type(error).__name__}: {error}")
+            text = f"{type(error).__name__}: {error}"
             if not sender.has_begun:
-                send(fault)
+                send(own_answer("fault", 502, text, has_body=asked.wants_body))
+            else:
+                fault = Exchange(method=asked.method, url=asked.uri, outcome="fault", problem=text)
+                page.finish(number, fault)
 
 
 def _refusal(asked: Asked, fields: Message) -> Answer | None:

@@ -8,22 +8,25 @@ import pytest
 
 from pinakes.qa.replay.page_log import (
     MOST_EXCHANGES,
-    URL_LIMIT_CHARACTERS,
+    TEXT_LIMIT_CHARACTERS,
     Exchange,
     OpenPage,
     Outcome,
 )
 
+SITE = "http://example.org/"
 
-def exchange(outcome: Outcome) -> Exchange:
-    return Exchange(method="GET", url="http://example.org/", outcome=outcome)
+
+def exchange(outcome: Outcome, url: str = SITE) -> Exchange:
+    return Exchange(method="GET", url=url, outcome=outcome)
 
 
 def test_in_the_order_asked_whatever_ends_first() -> None:
     page = OpenPage("p")
-    numbers = [page.begin("GET", f"http://example.org/{number}") for number in range(3)]
-    for number, outcome in reversed(list(zip(numbers, ("hit", "miss", "fault"), strict=True))):
-        page.finish(number, exchange(outcome))  # type: ignore[arg-type]
+    outcomes: tuple[Outcome, ...] = ("hit", "miss", "fault")
+    asked = [(page.begin("GET", f"{SITE}{n}"), f"{SITE}{n}") for n in range(3)]
+    for (number, url), outcome in reversed(list(zip(asked, outcomes, strict=True))):
+        page.finish(number, exchange(outcome, url))
     log = page.close(0)
     assert [(e.url[-1], e.outcome) for e in log.exchanges] == [
         ("0", "hit"),
@@ -57,8 +60,18 @@ def test_what_hangs_is_unfinished_and_cannot_be_noted_later() -> None:
 def test_no_page_fills_the_memory(more: int) -> None:
     page = OpenPage("p")
     for _ in range(MOST_EXCHANGES + more):
-        page.finish(page.begin("X" * 9999, "http://example.org/" + "a" * 9999), exchange("miss"))
+        page.finish(page.begin("GET", "http://example.org/"), exchange("miss"))
     log = page.close(0)
     assert (len(log.exchanges), log.left_out) == (MOST_EXCHANGES, more)
-    assert max(len(e.url) for e in log.exchanges) == URL_LIMIT_CHARACTERS
-    assert max(len(e.method) for e in log.exchanges) < 100
+
+
+def test_no_text_in_it_is_endless() -> None:
+    page = OpenPage("p")
+    long = "a" * 99_999
+    page.begin(long, long)
+    texts = dict.fromkeys(("urlkey", "capture_uri", "media_type", "problem"), long)
+    full = Exchange(method=long, url=long, outcome="fault", **texts)  # type: ignore[arg-type]
+    page.finish(page.begin(long, long), full)
+    for noted in page.close(0).exchanges:
+        assert len(repr(noted)) < 6 * TEXT_LIMIT_CHARACTERS
+        assert noted.url == "a" * TEXT_LIMIT_CHARACTERS
