@@ -86,12 +86,21 @@ def own_answer(
 
 
 class ArchiveAnswers:
-    """Answers requests from one generation of the archive.  Safe for several threads."""
+    """Answers requests from one generation of the archive, or of one collection in it.
+
+    Safe for several threads.
+    """
 
     def __init__(
-        self, rows: RowStore, archive: ArchiveReader, generation: Generation = "current"
+        self,
+        rows: RowStore,
+        archive: ArchiveReader,
+        generation: Generation = "current",
+        *,
+        collection: str | None = None,
     ) -> None:
         self._rows = rows
+        self._collection = collection
         self._lookup = IndexLookup(rows)
         self._shelf = Shelf(rows, archive, generation)
 
@@ -129,7 +138,10 @@ class ArchiveAnswers:
 
     def _visible(self, asked: Asked, moment: datetime) -> Iterator[Candidate]:
         for candidate in self._lookup.candidates(asked, moment):
-            if not hidden_among(self._rows, [candidate.capture.facts.archive_file]):
+            file = candidate.capture.facts.archive_file
+            if self._collection not in (None, self._shelf.collection_of(file)):
+                continue
+            if not hidden_among(self._rows, [file]):
                 yield candidate
 
     def _answer_by(

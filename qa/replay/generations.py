@@ -44,9 +44,23 @@ class Shelf:
         self._rows = rows
         self._archive = archive
         self._generation = generation
+        self._collections: OrderedDict[str, str | None] = OrderedDict()
         # By file and its current generation, which is another as soon as one is written.
         self._before: OrderedDict[tuple[str, int], int] = OrderedDict()
         self._lock = threading.Lock()
+
+    def collection_of(self, archive_file: str) -> str | None:
+        """The collection that a file landed in, as it was when this first asked."""
+        with self._lock:
+            if archive_file in self._collections:
+                return self._collections[archive_file]
+        facts = read_entry(self._rows, archive_file).facts
+        found = facts.collection if facts is not None else None
+        with self._lock:
+            self._collections[archive_file] = found
+            if len(self._collections) > _KEPT_FILES:
+                self._collections.popitem(last=False)
+        return found
 
     def place(self, capture: Capture) -> Placed:
         """Where a capture lies in that form.

@@ -57,15 +57,19 @@ class ReplayProxy:
         """For Chromium's `--ignore-certificate-errors-spki-list`."""
         return self._authority.host_key_pin
 
-    def open_session(self, generation: Generation = "current") -> ReplaySession:
+    def open_session(
+        self, generation: Generation = "current", *, collection: str | None = None
+    ) -> ReplaySession:
         """A port of its own, for one browser, answered from one generation.
+
+        With `collection` from what landed in that one: what only another has is a miss.
 
         Raises:
             ConfigError: for another than `current` and `before`.
         """
         if generation not in get_args(Generation):
             raise ConfigError(f"a session answers from current or before, not {generation!r}")
-        answers = ArchiveAnswers(self._rows, self._archive, generation)
+        answers = ArchiveAnswers(self._rows, self._archive, generation, collection=collection)
         session = ReplaySession(answers, self._authority)
         self._sessions.append(session)
         return session

@@ -298,6 +298,29 @@ def test_a_query_that_changes_from_load_to_load(at: Browsing) -> None:
     assert [e.rule for e in at.log()] == ["cache-buster", None, "cache-buster", None, "static-file"]
 
 
+def test_a_session_may_be_of_one_collection(at: Browsing) -> None:
+    at.store.land("c1", "a.warc.gz", page(SITE, b"public"), collection="public")
+    at.store.land(
+        "c2",
+        "a.warc.gz",
+        page(SITE, b"reading room", date="2020-01-01T00:00:00Z"),
+        page(f"{SITE}/only", b"only"),
+        collection="room",
+    )
+    bodies = {}
+    for collection in ("public", "room", "none", None):
+        session = at.proxy.open_session(collection=collection)
+        session.begin_page("p", MOMENT)
+        answers = [at.client_of(session).ask(url) for url in (SITE, f"{SITE}/only")]
+        bodies[collection] = [a.body if a.outcome == "hit" else a.outcome for a in answers]
+    assert bodies == {
+        "public": [b"public", "miss"],
+        "room": [b"reading room", b"only"],
+        "none": ["miss", "miss"],
+        None: [b"public", b"only"],
+    }
+
+
 def test_what_lands_is_not_seen_yet(at: Browsing) -> None:
     from pinakes.catalog.file_rows import set_inflight
 
