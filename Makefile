@@ -143,7 +143,5 @@ bundle: dev ## the environment as one archive, for jobs; in build/
 	@$(PYTHON) -m pinakes.mr_jobs.driver.environment build
 
 .PHONY: browsers
-browsers: ## browsers for qa (comes with its issue)
-browsers:
-	@echo "make $@ is not built yet; it comes with its issue" >&2
-	exit 2
+browsers: dev-qa ## what rendering QA looks at pages with: Chromiums, Firefox, WebKitGTK
+	@.ci/browsers $(PYTHON)

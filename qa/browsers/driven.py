@@ -91,4 +91,5 @@ def quit_driver(driver: WebDriver, service: Service) -> None:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return first.removeprefix("Message: ")[:300]

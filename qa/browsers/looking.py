@@ -21,6 +21,7 @@ _PAUSE_S = 0.1
 _QUIET_S = 0.3
 _MOST_REDIRECTS = 20
 _TRIES = 3
+_ABORTED = frozenset({"net::ERR_ABORTED", "NS_BINDING_ABORTED"})
 _NO_PAGES = frozenset({"application/pdf", "application/octet-stream"})
 
 
@@ -93,8 +94,7 @@ class Look:
     def take(self) -> Snapshot:
         """Load, scroll, observe, shoot.  Raises what a `Tab` raises."""
         try:
-            self._tab.go(self.snapshot.url)
-            outcome, reasons = self._load()
+            outcome, reasons = self._load(self._set_out())
             self._mark("loaded")
             self._say(outcome, *reasons)
             if outcome in {Outcome.COMPLETE, Outcome.STILL_LOADING}:
@@ -112,17 +112,28 @@ class Look:
     def _mark(self, name: str) -> None:
         self._timings.append((name, round((time.monotonic() - self._began) * 1000)))
 
-    def _load(self) -> tuple[Outcome, list[str]]:
+    def _set_out(self) -> str | None:
+        """Why the browser would not, where it says so at once."""
+        try:
+            self._tab.go(self.snapshot.url)
+        except PageRefused as error:
+            return str(error)
+        return None
+
+    def _load(self, refused: str | None) -> tuple[Outcome, list[str]]:
         until = time.monotonic() + self._limits.load_s
         quiet = _Quiet()
         state: dict[str, Any] = {"blank": True}
         while time.monotonic() < until:
             events = self._tab.events()
             state = self._state() or state
-            ended = _ended(state, events)
+            settled = quiet.since(state) >= _QUIET_S
+            ended = _ended(state, events, settled=settled)
             if ended is not None:
                 return ended
-            if not state["blank"] and state.get("complete") and quiet.since(state) >= _QUIET_S:
+            if refused is not None and settled:
+                return Outcome.FAILED, [refused]
+            if not state["blank"] and state.get("complete") and settled:
                 return Outcome.COMPLETE, []
             time.sleep(_PAUSE_S)
         if state["blank"]:
@@ -236,7 +247,9 @@ def observation(snapshot: Snapshot, observed: dict[str, Any], overlay: object) -
     return replace(snapshot, **{name: getattr(seen, name) for name in (*observed, "overlay")})
 
 
-def _ended(state: dict[str, Any], events: PageEvents) -> tuple[Outcome, list[str]] | None:
+def _ended(
+    state: dict[str, Any], events: PageEvents, *, settled: bool
+) -> tuple[Outcome, list[str]] | None:
     """Whether the load has come to an end that is no page."""
     if events.download is not None:
         return Outcome.NOT_A_PAGE, [f"download: {events.download}"]
@@ -246,7 +259,12 @@ def _ended(state: dict[str, Any], events: PageEvents) -> tuple[Outcome, list[str
         return Outcome.FAILED, [events.failure or str(state.get("uri"))[:300]]
     if state["blank"] and events.status in {204, 205}:
         return Outcome.NOT_A_PAGE, [f"status {events.status}: an answer without a page"]
-    if state["blank"] and events.failure is not None:
+    # Why a load ended may be told a little later than that it did.
+    if state["blank"] and events.failure is not None and settled:
+        if events.failure in _ABORTED:
+            # Chromium says so of a download before it calls it one, Firefox of an answer 204.
+            kind = events.media_type or "an answer"
+            return Outcome.NOT_A_PAGE, [f"{kind} that is no page: {events.failure}"]
         return Outcome.FAILED, [events.failure]
     return None
 

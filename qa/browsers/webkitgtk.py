@@ -1,7 +1,8 @@
 """WebKitGTK's MiniBrowser by Selenium and WebKitWebDriver, in an X server of its own.
 
 Classic WebDriver has neither events nor scripts that run before the page's: clocks and dice
-are not pinned, statuses come from the proxy's log alone, alerts are dismissed unseen.  The
+are not pinned, statuses come from the proxy's log alone, alerts are dismissed unseen, and a
+page that prints itself hangs in a dialogue of the desktop until it is cut off.  The
 image is the window made as high as the page, so what is fixed lies where that window has it.
 A page gets a new browser, which keeps nothing: there is no other way to clear it.
 """
@@ -25,6 +26,9 @@ from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport
 _SCREEN = "1600x4600x24"
 _PATIENCE_S = 60  # the limit of a page ends what hangs much sooner
 _ASYNC = "const done = arguments[arguments.length - 1];"
+# A window that has grown is black for a moment.
+_PAINTED = """() => new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 150))))"""
 _FOLDERS = ("TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
 
 
@@ -43,7 +47,9 @@ class WebKitTab:
 
     def begin(self, pins: str) -> None:
         del pins  # see can_pin
-        if self._driver.current_url != "about:blank":
+        with translated():
+            used = self._driver.current_url != "about:blank"
+        if used:
             self._renew()
         self._size(self._viewport.height)
 
@@ -54,7 +60,10 @@ class WebKitTab:
 
     def run(self, function: str, *arguments: object) -> Any:
         words = "".join(f"arguments[{number}]," for number in range(len(arguments)))
-        script = f"""{_ASYNC} (async () => ({function})({words}))().then(
+        # In the page's own world, where Prototype.js, say, makes strings of all arrays in JSON.
+        script = f"""{_ASYNC}
+            for (const kind of [Array, Object, String]) delete kind.prototype.toJSON;
+            (async () => ({function})({words}))().then(
             (value) => done({{ value }}), (error) => done({{ error: String(error) }}));"""
         with translated():
             answer = self._driver.execute_async_script(script, *arguments)
@@ -65,6 +74,7 @@ class WebKitTab:
     def shoot(self, width: int, height: int) -> bytes:
         del width  # the window has it
         self._size(height)
+        self.run(_PAINTED)
         with translated():
             png: bytes = self._driver.get_screenshot_as_png()
         self._size(self._viewport.height)

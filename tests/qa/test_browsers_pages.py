@@ -1,0 +1,285 @@
+"""Every browser of the list, on pages of a proxy: what is seen, and what must not be."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback_proxy import Answer, Pages, page, serving
+
+from pinakes.config import user_folder
+from pinakes.errors import ConfigError
+from pinakes.qa.browsers.browser_list import BROWSERS, browser_named, installed
+from pinakes.qa.browsers.kept import read_image, read_snapshot, write_snapshot
+from pinakes.qa.browsers.looking import Limits, Pins
+from pinakes.qa.browsers.processes import processes_of
+from pinakes.qa.browsers.session import Session
+from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.tab import Viewport
+from pinakes.qa.snapshot import Outcome, Snapshot
+
+# They need browsers: `make test-long`.
+pytestmark = pytest.mark.long
+
+CLOCK = datetime(2009, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
+PINS = Pins(clock=CLOCK, seed=7)
+VIEWPORT = Viewport(width=800, height=600)
+LIMITS = Limits(load_s=6, page_s=25, quiet_s=2)
+
+
+def png(width: int, height: int) -> bytes:
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        crc = struct.pack(">I", zlib.crc32(kind + content))
+        return struct.pack(">I", len(content)) + kind + content + crc
+
+    rows = (b"\0" + b"\xc8\x1e\x1e" * width) * height
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
+
+
+IMAGE = Answer(body=png(100, 80), headers={"Content-Type": "image/png"})
+WHOLE = page(
+    """<!doctype html><title>Πίνακες</title><link rel=stylesheet href=/s.css>
+    <h1>Hello</h1><p id=now></p><p id=dice></p><img src=/a.png><img src=/gone.png>
+    <iframe src="https://other.example/f"></iframe><iframe src="/own"></iframe>
+    <video src=/v.mp4></video><div style="height:2500px">tall</div>
+    <img loading=lazy src=/lazy.png width=100 height=80>
+    <script>
+      Array.prototype.toJSON = function () { return "broken by the page"; };
+      now.textContent = new Date().getUTCFullYear() + " " + new Date(Date.now()).getUTCFullYear()
+        + " " + new Date(0).getTime() + " " + (new Date() instanceof Date);
+      dice.textContent = "dice " + Math.random();
+      console.error("bad thing");
+    </script>"""
+)
+ANSWERS: dict[str, Answer | Callable[[str], Answer]] = {
+    "https://site.example/": WHOLE,
+    "https://site.example/s.css": Answer(
+        body=b"h1{color:red} @media all{p{color:blue}}", headers={"Content-Type": "text/css"}
+    ),
+    "https://site.example/a.png": IMAGE,
+    "https://site.example/lazy.png": IMAGE,
+    "https://site.example/own": page("<p>inner frame"),
+    "https://other.example/f": page("<p>other"),
+    "http://plain.example/": page("<title>plain</title><p>after all"),
+    "http://overlay.example/": page(
+        "<p>under<div id=wall style='position:fixed;inset:0;background:#000;z-index:5'>Accept"
+    ),
+    "http://store.example/": page(
+        "<p id=p><script>p.textContent = 'kept: ' + localStorage.k + document.cookie;"
+        "localStorage.k = 'leak'; document.cookie = 'c=leak'</script>"
+    ),
+    "http://alert.example/": page(
+        "<script>alert('one'); confirm('two'); prompt('three'); print()</script><p>past"
+    ),
+    "http://unload.example/": page(
+        "<script>onbeforeunload = (e) => { e.preventDefault(); return 'stay' }</script><p>stay"
+    ),
+    "http://close.example/": page("<script>window.close(); open('/pop')</script><p>open still"),
+    "http://endless.example/": Answer(body=b"<p>begun", drip=True),
+    "http://download.example/": Answer(
+        body=b"PK", headers={"Content-Type": "application/zip", "Content-Disposition": "attachment"}
+    ),
+    "http://pdf.example/": Answer(
+        body=b"%PDF-1.4\n%%EOF", headers={"Content-Type": "application/pdf"}
+    ),
+    "http://nothing.example/": Answer(status=204, headers={}),
+    "http://circle.example/": Answer(status=302, headers={"Location": "http://circle.example/"}),
+    "http://tall.example/": page("<div style='height:50000px;background:#eee'>tall</div>"),
+    "http://hang.example/": page("<p>hang<script>while (true) {}</script>"),
+    "http://bare.example/": page(""),
+    "http://nonsense.example/": page(
+        "<script>document.querySelectorAll = null; JSON.stringify = () => 'x';"
+        "Element.prototype.getBoundingClientRect = () => { throw 1 }</script><p>here"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[Pages]:
+    with serving(ANSWERS) as server:
+        yield server
+
+
+@pytest.fixture(scope="module", params=[browser.name for browser in BROWSERS])
+def session(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
+    """A browser that is installed; else the test is skipped, and says what is missing."""
+    pytest.importorskip("selenium", reason="no Selenium: make dev-qa")
+    try:
+        found = installed(browser_named(request.param), user_folder("cache") / "browsers")
+    except ConfigError as error:
+        pytest.skip(f"NOT TESTED: {error}")
+    start = starter(found, pages.proxy, VIEWPORT)
+    with Session(request.param, start, viewport=VIEWPORT, limits=LIMITS) as made:
+        yield made
+
+
+def look(session: Session, url: str, folder: Path) -> Snapshot:
+    return session.capture(url, pins=PINS, folder=folder)
+
+
+def pinned(session: Session) -> bool:
+    return session.name != "webkitgtk"
+
+
+def test_a_page_is_seen_as_a_whole(session: Session, pages: Pages, tmp_path: Path) -> None:
+    seen = look(session, "https://site.example/", tmp_path)
+    assert (seen.outcome, seen.title, seen.media_type) == (
+        Outcome.COMPLETE,
+        "Πίνακες",
+        "text/html",
+    )
+    assert "Hello" in seen.text
+    assert "inner frame" in seen.text
+    assert "https://site.example/lazy.png" in pages.asked
+    assert seen.pictures is not None
+    assert (seen.pictures.total, seen.pictures.broken) == (3, 1)
+    assert seen.pictures.broken_urls == ("https://site.example/gone.png",)
+    assert seen.styles is not None
+    assert (seen.styles.sheets, seen.styles.rules) == (1, 3)
+    assert {box.kind for box in seen.boxes} >= {"text", "image"}
+    assert all(box.rect.width > 0 for box in seen.boxes)
+    assert {frame.url: frame.readable for frame in seen.frames} == {
+        "https://other.example/f": False,
+        "https://site.example/own": True,
+    }
+    assert [(media.tag, media.ready_state) for media in seen.media] == [("video", 0)]
+    asked = {resource.url for resource in seen.resources}
+    assert {f"https://site.example/{name}" for name in ("s.css", "a.png", "gone.png")} <= asked
+    if pinned(session):
+        status = {resource.url: resource.status for resource in seen.resources}
+        assert status["https://site.example/gone.png"] == 404
+        assert status["https://site.example/a.png"] == 200
+        assert any("bad thing" in line for line in seen.console)
+    assert seen.page_height is not None
+    assert 2500 < seen.page_height < 4000
+    assert seen.image is not None
+    assert (seen.image.width, seen.image.height) == (800, seen.page_height)
+    assert read_image(tmp_path, seen.image).startswith(b"\x89PNG")
+    write_snapshot(tmp_path / "one.json", seen)
+    assert read_snapshot(tmp_path / "one.json") == seen
+    assert json.loads((tmp_path / "one.json").read_text())["schema"] == 1
+
+
+def test_clock_and_dice_are_the_captures(session: Session, tmp_path: Path) -> None:
+    first = look(session, "https://site.example/", tmp_path)
+    second = look(session, "https://site.example/", tmp_path)
+    if pinned(session):
+        assert "2009 2009 0 true" in first.text
+        dice = [line for line in first.text.splitlines() if line.startswith("dice")]
+        assert dice[0] in second.text
+        assert (first.clock, first.seed) == (CLOCK, 7)
+    else:
+        assert (first.clock, first.seed) == (None, None)
+    assert first.image is not None
+    if pinned(session):
+        assert first.image == second.image
+
+
+def test_nothing_is_reached_but_the_proxy(session: Session, pages: Pages, tmp_path: Path) -> None:
+    hits: list[str] = []
+
+    class Outside(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            hits.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Outside) as outside:
+        threading.Thread(target=outside.serve_forever, daemon=True).start()
+        port = outside.server_address[1]
+        hosts = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
+        images = "".join(f"<img src=http://{host}/img>" for host in hosts)
+        script = (
+            f"<script>new WebSocket('ws://127.0.0.1:{port}/ws');"
+            f"fetch('http://localhost:{port}/fetch', {{mode: 'no-cors'}});"
+            f"navigator.sendBeacon('http://127.0.0.1:{port}/beacon');</script>"
+        )
+        pages.answers["http://inward.example/"] = page(images + script)  # type: ignore[index]
+        seen = look(session, "http://inward.example/", tmp_path)
+        direct = look(session, f"http://127.0.0.1:{port}/direct", tmp_path)
+        outside.shutdown()
+    assert hits == []
+    assert f"http://127.0.0.1:{port}/img" in pages.asked
+    assert seen.pictures is not None
+    assert seen.pictures.broken == 3
+    assert "not in the archive" in direct.text
+
+
+def test_an_overlay_is_noted_and_taken_away(session: Session, tmp_path: Path) -> None:
+    seen = look(session, "http://overlay.example/", tmp_path)
+    assert seen.overlay is not None
+    assert (seen.overlay.identity, seen.overlay.text) == ("#wall", "Accept")
+    assert seen.overlay.viewport_share > 0.9
+    assert seen.image is not None
+    assert seen.image_without_overlay is not None
+    assert seen.image.sha256 != seen.image_without_overlay.sha256
+
+
+def test_a_page_leaves_nothing_to_the_next(session: Session, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert "leak" not in look(session, "http://store.example/", tmp_path).text
+
+
+@pytest.mark.parametrize(
+    ("host", "outcome", "reason"),
+    [
+        ("alert", Outcome.COMPLETE, "dialog:alert one"),
+        ("unload", Outcome.COMPLETE, ""),
+        ("close", Outcome.COMPLETE, "close:"),
+        ("endless", Outcome.STILL_LOADING, "still loading after 6 s"),
+        ("download", Outcome.NOT_A_PAGE, ""),
+        ("pdf", Outcome.NOT_A_PAGE, ""),
+        ("nothing", Outcome.NOT_A_PAGE, ""),
+        ("circle", Outcome.FAILED, ""),
+        ("tall", Outcome.COMPLETE, ""),
+        ("bare", Outcome.COMPLETE, ""),
+        ("nonsense", Outcome.COMPLETE, ""),
+        ("hang", Outcome.CUT_OFF, "killed after 25 s"),
+    ],
+)
+def test_a_hostile_page_gives_a_result_and_the_next_is_seen(
+    session: Session, tmp_path: Path, host: str, outcome: Outcome, reason: str
+) -> None:
+    seen = look(session, f"http://{host}.example/", tmp_path)
+    if pinned(session):
+        assert seen.outcome is outcome, seen.reasons
+        assert reason in "; ".join(seen.reasons)
+    else:  # it tells nothing of why nothing came
+        assert seen.outcome is outcome or seen.reasons
+    if host == "tall":
+        assert seen.page_height is not None
+        assert seen.page_height >= 50_000
+        assert seen.image is not None
+        assert seen.image.height == LIMITS.height
+    after = look(session, "http://plain.example/", tmp_path)
+    assert (after.outcome, after.title) == (Outcome.COMPLETE, "plain")
+
+
+def test_a_browser_that_died_is_replaced_and_nothing_is_left(
+    session: Session, tmp_path: Path
+) -> None:
+    look(session, "http://plain.example/", tmp_path)
+    tab = session._tab
+    assert tab is not None
+    before, started = tab.process_session, session.started
+    session._tab.close()  # type: ignore[union-attr]
+    assert processes_of(before) == []
+    assert look(session, "http://plain.example/", tmp_path).outcome is Outcome.COMPLETE
+    assert session.started == started + 1
+    assert processes_of(before) == []

@@ -1,0 +1,140 @@
+"""What was started is ended, whole, and nothing else; and the pipe to a browser that misbehaves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pinakes.qa.browsers.devtools_pipe import DevToolsPipe
+from pinakes.qa.browsers.processes import kill_session, killed_after, processes_of
+from pinakes.qa.browsers.tab import BrowserGone, PageRefused
+
+# Starts a child in a process group of its own, and one whose parent is gone.
+FAMILY = """
+import os, subprocess, sys, time
+subprocess.Popen(["sleep", "600"], process_group=0) if sys.version_info >= (3, 11) else \
+    subprocess.Popen(["sleep", "600"], preexec_fn=os.setpgrp)
+subprocess.Popen(["sh", "-c", "sleep 600 & exit"]).wait()
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+def family() -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", FAMILY], start_new_session=True, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_a_session_is_ended_with_its_orphans() -> None:
+    process, other = family(), family()
+    try:
+        assert len(processes_of(process.pid)) == 3
+        kill_session(process.pid)
+        assert processes_of(process.pid) == []
+        assert len(processes_of(other.pid)) == 3
+    finally:
+        kill_session(other.pid)
+        for each in (process, other):
+            each.communicate()
+
+
+def test_what_takes_too_long_is_ended_from_outside() -> None:
+    process = family()
+    with killed_after(process.pid, 0.1) as struck:
+        process.communicate()
+    assert struck.is_set()
+    assert processes_of(process.pid) == []
+
+
+def test_what_is_quick_is_left_alone() -> None:
+    process = family()
+    try:
+        with killed_after(process.pid, 600) as struck:
+            pass
+        assert not struck.is_set()
+        assert len(processes_of(process.pid)) == 3
+    finally:
+        kill_session(process.pid)
+        process.communicate()
+
+
+def talk(script: str, tmp_path: Path) -> DevToolsPipe:
+    program = tmp_path / "browser.py"
+    program.write_text(
+        "import json, os, sys\n"
+        "def say(x): os.write(4, json.dumps(x).encode() + b'\\0')\n"
+        "def hear():\n"
+        "    taken = bytearray()\n"
+        "    while not taken.endswith(b'\\0'): taken += os.read(3, 1) or sys.exit()\n"
+        "    return json.loads(taken[:-1])\n" + script
+    )
+    return DevToolsPipe([sys.executable, str(program)], keep=frozenset({"Page.kept"}))
+
+
+def test_answers_are_told_from_events(tmp_path: Path) -> None:
+    pipe = talk(
+        "x = hear()\n"
+        "say({'method': 'Page.kept', 'params': {'n': 1}, 'sessionId': 's'})\n"
+        "say({'method': 'Page.other', 'params': {}})\n"
+        "say({'id': 99, 'result': {}})\n"
+        "say({'id': x['id'], 'result': {'echo': x['params'], 'session': x['sessionId']}})\n"
+        "x = hear(); x = hear()\n"
+        "say({'id': x['id'], 'error': {'message': 'no'}})\n",
+        tmp_path,
+    )
+    big = {"text": "ü" * 30_000}
+    assert pipe.send("A.b", big, "s", patience_s=60) == {"echo": big, "session": "s"}
+    assert pipe.take_events() == [("s", "Page.kept", {"n": 1})]
+    assert pipe.take_events() == []
+    pipe.post("A.c", {}, None)
+    with pytest.raises(PageRefused, match=r"A\.d: no"):
+        pipe.send("A.d", {}, None, patience_s=60)
+    pipe.process.wait()
+    pipe.close()
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["sys.exit()", "hear(); os.write(4, b'{half')", "hear(); os.write(4, b'nonsense\\0'); hear()"],
+    ids=["ends", "ends-in-the-middle", "talks-nonsense"],
+)
+def test_a_browser_that_is_gone_is_told(tmp_path: Path, script: str) -> None:
+    pipe = talk(script, tmp_path)
+    with pytest.raises(BrowserGone):
+        pipe.send("A.b", {}, None, patience_s=60)
+    with pytest.raises(BrowserGone):
+        pipe.send("A.c", {}, None, patience_s=60)
+    pipe.close()
+    pipe.close()
+    kill_session(pipe.process.pid)
+    pipe.process.wait()
+
+
+def test_a_browser_that_is_silent_is_told(tmp_path: Path) -> None:
+    pipe = talk("hear(); hear()", tmp_path)
+    with pytest.raises(BrowserGone, match=r"no answer to A\.b"):
+        pipe.send("A.b", {}, None, patience_s=0.05)
+    kill_session(pipe.process.pid)
+    pipe.process.wait()
+    pipe.close()
+
+
+def test_no_file_of_ours_is_left_open(tmp_path: Path) -> None:
+    def opened() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    before = opened()
+    for _ in range(3):
+        pipe = talk("hear()", tmp_path)
+        pipe.close()
+        pipe.process.wait()
+        pipe._reader.join()
+    assert opened() == before
