@@ -109,13 +109,18 @@ def imported_names(module: ast.Module) -> set[str]:
     return found - set(sys.stdlib_module_names) - {"tomllib"}  # of 3.11
 
 
+# Distributions whose module has another name.
+MODULE_OF = {"opencv_python_headless": "cv2", "scikit_learn": "sklearn"}
+
+
 def declared(repository: Path, *extras: str) -> set[str]:
     config = configparser.ConfigParser()
     config.read(repository / "setup.cfg")
     lists = [config["options"]["install_requires"]]
     lists += [config["options.extras_require"][extra] for extra in extras]
     lines = "\n".join(lists).split("\n")
-    return {re.split(r"[><=; ]", line.strip())[0].lower().replace("-", "_") for line in lines}
+    names = {re.split(r"[><=; ]", line.strip())[0].lower().replace("-", "_") for line in lines}
+    return {MODULE_OF.get(name, name) for name in names}
 
 
 def test_what_the_package_imports_is_declared(repository: Path, sources: dict[str, Path]) -> None:

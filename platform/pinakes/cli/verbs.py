@@ -39,6 +39,7 @@ VERBS = MappingProxyType(
         "commit-copy": Verb("pinakes.cli.commit_copy", "the validated set over the second copy"),
         "dedupe": Verb("pinakes.cli.dedupe", "find duplicates in the store, write revisits"),
         "study": Verb("pinakes.cli.study", "what repeats, by crawl, host, type, size and time"),
+        "qa": Verb("pinakes.cli.qa", "do the pages of a crawl still look right"),
         "serve": Verb("pinakes.cli.serve", "how crawls land: a page, metrics, health"),
         "fsck": Verb("pinakes.cli.fsck", "do rows and files agree; mend what died half-way"),
         "backup": Verb("pinakes.cli.backup", "copy rows and files of a moment to another place"),

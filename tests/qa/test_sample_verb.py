@@ -1,0 +1,48 @@
+"""`pinakes qa sample`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from scenes import Scene
+
+from pinakes.cli import main
+
+
+@pytest.fixture
+def store(landed: Scene, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PINAKES_STORE", str(landed.folder / "store"))
+    return landed.folder
+
+
+def test_pages_with_their_weights(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seeds = store / "seeds"
+    seeds.write_text("http://example.org/3\n\nhttp://elsewhere.org/\n")
+    asked = ["qa", "sample", "c2", "--size", "4", "--seeds", str(seeds)]
+    assert main([*asked, "--json"]) == 0
+    pages = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(pages) == 5
+    assert sum(page["weight"] for page in pages) == 12
+    assert [page["url"] for page in pages if page["always"]] == ["http://example.org/3"]
+    assert {page["time"][:4] for page in pages} == {"2022"}
+    assert main(asked) == 0
+    said = capsys.readouterr()
+    assert all(page["url"] in said.out for page in pages)
+    assert "5 pages" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "code"),
+    [
+        (["c9"], "there is no crawl c9", 2),
+        (["c1", "--size", "-1"], "should be 0 or more", 2),
+        (["c1", "--seeds", "absent"], "absent: No such file", 3),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    store: Path, capsys: pytest.CaptureFixture[str], words: list[str], reason: str, code: int
+) -> None:
+    assert main(["qa", "sample", *words]) == code
+    assert reason in capsys.readouterr().err
