@@ -17,8 +17,8 @@ from pinakes.errors import MalformedRecord
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Tab, Viewport
 from pinakes.qa.snapshot import Image, Outcome, Snapshot, value_of
 
-_PAUSE_S = 0.1
-_QUIET_S = 0.3
+_PAUSE_S = 0.05
+_QUIET_S = 0.2
 _MOST_REDIRECTS = 20
 _TRIES = 3
 _ABORTED = frozenset({"net::ERR_ABORTED", "NS_BINDING_ABORTED"})
