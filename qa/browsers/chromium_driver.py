@@ -6,14 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from selenium.webdriver import Chrome
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
-
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.chromium import ChromiumTab, flags
 from pinakes.qa.browsers.chromium_events import KEPT
 from pinakes.qa.browsers.driven import POPEN, quit_driver, translated
+from pinakes.qa.browsers.selenium_extra import Chrome, ChromeOptions, ChromeService
 from pinakes.qa.browsers.tab import Proxy, Viewport, profile_folder
 
 # No account, no search engine, no downloads, no PDF viewer.
@@ -34,7 +31,7 @@ class DrivenChromium:
     A page gets a window of its own; cookies, storage and caches are cleared before it.
     """
 
-    def __init__(self, driver: Chrome, service: Service) -> None:
+    def __init__(self, driver: Chrome, service: ChromeService) -> None:
         self._driver = driver
         self._service = service
         self.version = str(driver.capabilities["browserVersion"])
@@ -102,7 +99,7 @@ def open_chromium(
     installed: Installed, scratch: Path, proxy: Proxy, viewport: Viewport
 ) -> ChromiumTab:
     """Start it; raises BrowserGone."""
-    options = Options()
+    options = ChromeOptions()
     options.binary_location = str(installed.program)
     options.page_load_strategy = "none"
     options.unhandled_prompt_behavior = "dismiss"
@@ -110,7 +107,7 @@ def open_chromium(
         options.add_argument(flag)
     options.add_experimental_option("prefs", _PREFERENCES)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    service = Service(executable_path=str(installed.driver), popen_kw=dict(POPEN))
+    service = ChromeService(executable_path=str(installed.driver), popen_kw=dict(POPEN))
     with translated(starts=service):
         driver = Chrome(options=options, service=service)
     return ChromiumTab(DrivenChromium(driver, service), viewport)

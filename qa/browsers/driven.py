@@ -10,14 +10,19 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pinakes.qa.browsers.processes import kill_session
+from pinakes.qa.browsers.selenium_extra import (
+    InvalidSessionIdException,
+    JavascriptException,
+    NoSuchWindowException,
+    Service,
+    UnexpectedAlertPresentException,
+    WebDriver,
+    WebDriverException,
+)
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused
-
-if TYPE_CHECKING:
-    from selenium.webdriver.common.service import Service
-    from selenium.webdriver.remote.webdriver import WebDriver
 
 # Of `Service`: the driver leads a session of the operating system, as `processes` wants it.
 POPEN = {"start_new_session": True}
@@ -44,14 +49,6 @@ def translated(*, starts: Service | None = None) -> Iterator[None]:
 
     With `starts`, the driver that is being started: whatever goes wrong, nothing of it is left.
     """
-    from selenium.common import (
-        InvalidSessionIdException,
-        JavascriptException,
-        NoSuchWindowException,
-        UnexpectedAlertPresentException,
-        WebDriverException,
-    )
-
     try:
         yield
     except (JavascriptException, UnexpectedAlertPresentException) as error:

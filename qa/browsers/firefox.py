@@ -12,15 +12,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from selenium.webdriver import Firefox
-from selenium.webdriver.common.bidi.common import command_builder
-from selenium.webdriver.firefox.options import Options
-from selenium.webdriver.firefox.service import Service
-
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.driven import POPEN, quit_driver, translated, wrapped
 from pinakes.qa.browsers.firefox_events import KEPT, FirefoxFold
+from pinakes.qa.browsers.selenium_extra import (
+    Firefox,
+    FirefoxOptions,
+    FirefoxService,
+    command_builder,
+)
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport, profile_folder
 
 # Selenium looks for an answer this often.
@@ -100,7 +101,7 @@ class FirefoxTab:
 
     can_pin = True
 
-    def __init__(self, driver: Firefox, service: Service, viewport: Viewport) -> None:
+    def __init__(self, driver: Firefox, service: FirefoxService, viewport: Viewport) -> None:
         self.version = str(driver.capabilities["browserVersion"])
         self.process_session: int = service.process.pid
         self._driver = driver
@@ -192,7 +193,7 @@ def open_firefox(
     installed: Installed, scratch: Path, proxy: Proxy, viewport: Viewport
 ) -> FirefoxTab:
     """Start it; raises BrowserGone."""
-    options = Options()
+    options = FirefoxOptions()
     options.binary_location = str(installed.program)
     options.page_load_strategy = "none"
     options.accept_insecure_certs = True  # see Proxy
@@ -205,7 +206,7 @@ def open_firefox(
     environment = {"MOZ_REMOTE_SETTINGS_DEVTOOLS": "1", "TZ": "UTC", "TMPDIR": str(scratch)}
     if installed.driver is None:
         raise ConfigError("firefox needs geckodriver: make browsers")
-    service = Service(
+    service = FirefoxService(
         executable_path=wrapped(installed.driver, scratch, environment),
         service_args=["--profile-root", str(profile_folder(scratch))],
         popen_kw=dict(POPEN),

@@ -56,3 +56,4 @@ def killed_after(session: int, limit_s: float) -> Iterator[threading.Event]:
         yield struck
     finally:
         timer.cancel()
+        timer.join()  # a strike that has begun is carried through

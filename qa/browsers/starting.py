@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pinakes.errors import ConfigError, MissingExtra
+from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed, Kind
 from pinakes.qa.browsers.chromium import ChromiumTab, PipedChromium
 from pinakes.qa.browsers.tab import Proxy, Tab, Viewport
@@ -31,10 +31,6 @@ def _start(installed: Installed, scratch: Path, proxy: Proxy, viewport: Viewport
     kind = installed.browser.kind
     if kind is Kind.PIPED_CHROMIUM:
         return ChromiumTab(PipedChromium(installed.program, scratch, proxy, viewport), viewport)
-    try:
-        import selenium  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("Selenium is of the extra qa: make dev-qa") from error
     if kind is Kind.CHROMIUM:
         from pinakes.qa.browsers.chromium_driver import open_chromium
 

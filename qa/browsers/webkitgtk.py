@@ -13,13 +13,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from selenium.webdriver import WebKitGTK
-from selenium.webdriver.webkitgtk.options import Options
-from selenium.webdriver.webkitgtk.service import Service
-
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.driven import POPEN, end, translated, wrapped
+from pinakes.qa.browsers.selenium_extra import WebKitGTK, WebKitOptions, WebKitService
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport
 
 # Room for the highest image and what a window has besides.
@@ -37,7 +34,7 @@ class WebKitTab:
 
     can_pin = False
 
-    def __init__(self, service: Service, options: Options, viewport: Viewport) -> None:
+    def __init__(self, service: WebKitService, options: WebKitOptions, viewport: Viewport) -> None:
         self._service = service
         self._options = options
         self._viewport = viewport
@@ -124,7 +121,7 @@ def open_webkitgtk(
     }
     screen = [str(installed.program), "-a", "-s", f"-screen 0 {_SCREEN}", bus, "--"]
     wrapper = wrapped(installed.driver, scratch, environment, screen)
-    options = Options()
+    options = WebKitOptions()
     options.page_load_strategy = "none"
     options.accept_insecure_certs = True  # see tab.Proxy
     options.unhandled_prompt_behavior = "dismiss"
@@ -132,7 +129,7 @@ def open_webkitgtk(
     # Not by WebDriver's `proxy`: for https it speaks TLS to the proxy itself.
     options.add_argument("--automation")
     options.add_argument(f"--proxy=http://{proxy}")
-    service = Service(executable_path=wrapper, popen_kw=dict(POPEN))
+    service = WebKitService(executable_path=wrapper, popen_kw=dict(POPEN))
     return WebKitTab(service, options, viewport)
 
 
