@@ -65,9 +65,7 @@ class Session:
         Raises:
             ConfigError: the browser cannot be started.
         """
-        now = datetime.now(timezone.utc)
-        script = pinning(pins, now)
-        tab = self._begun(script)
+        tab, now = self._begun(pins)
         blank = Snapshot(
             url=url,
             browser=self.name,
@@ -103,22 +101,23 @@ class Session:
             self._scratch.cleanup()
             self._scratch = None
 
-    def _begun(self, script: str) -> Tab:
-        """A browser with a blank page: the one before, or a new one if that has died since."""
+    def _begun(self, pins: Pins) -> tuple[Tab, datetime]:
+        """A browser with a blank page, and when: the one before, or a new one if that has died."""
         if self._pages >= self._pages_per_browser:
             self.close()
         for last in (False, True):
             tab = self._tab or self._open()
+            now = datetime.now(timezone.utc)
             try:
                 with killed_after(tab.process_session, self._limits.page_s):
-                    tab.begin(script)
+                    tab.begin(pinning(pins, now))
             except (BrowserGone, PageRefused) as error:
                 self.close()
                 if last:
                     raise ConfigError(f"{self.name} takes no page: {error}") from error
             else:
                 self._pages += 1
-                return tab
+                return tab, now
         raise AssertionError("unreachable")
 
     def _open(self) -> Tab:
@@ -130,6 +129,9 @@ class Session:
         except (BrowserGone, PageRefused) as error:
             self.close()
             raise ConfigError(f"{self.name} does not start: {error}") from error
+        except BaseException:
+            self.close()
+            raise
         self._pages = 0
         self.started += 1
         return self._tab

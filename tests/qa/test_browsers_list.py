@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+from datetime import datetime, timezone
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,12 +13,14 @@ import pytest
 from pinakes.errors import ConfigError, DigestMismatch, StoreUnavailable
 from pinakes.qa.browsers import packed
 from pinakes.qa.browsers.browser_list import BROWSERS, Browser, Kind, browser_named, installed
+from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
 
 PIPED = Browser(name="old", kind=Kind.PIPED_CHROMIUM, program="old-1/chromium", version="92.")
 ANSWER, LISTEN = r"printf '%s\0' ", " >&4; cat <&3 >/dev/null"
+PINS = Pins(clock=datetime(2009, 5, 6, tzinfo=timezone.utc))
 # Whichever of the two ends of the pipe it is told by.
 GONE = "old does not start: the (browser ended|pipe is closed)"
 
@@ -92,7 +95,8 @@ def test_a_program_that_is_no_such_browser_is_named(
     start = starter(installed(PIPED, tmp_path), Proxy(host="127.0.0.1", port=9), Viewport())
     session = Session("old", start, viewport=Viewport())
     with pytest.raises(ConfigError, match=words):
-        session._begun("")
+        session.capture("http://a.example/", pins=PINS, folder=tmp_path)
+    assert session._scratch is None
 
 
 def pack(members: dict[str, bytes]) -> bytes:
