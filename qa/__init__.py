@@ -1,6 +1,7 @@
-"""Does an archive still render: sample, capture, compare, judge, report, review.
+"""Does an archive still render: sample, replay, capture, compare, judge.
 
-Layer: below `pinakes.cli`, above `pinakes.mr_jobs`.  Will hold the sampler, the browser
-captures, the pure comparisons and their verdicts, the report, the review pages and the
-job that runs them; needs the extra `qa`.  Nothing is built yet.
+    crawl ─▶ sample ─▶ run: browsers ─▶ replay (before, current) ─▶ compare ─▶ results
+
+Layer: below `pinakes.cli`, above `pinakes.mr_jobs`; needs the extra `qa`.  The model that judges
+views that cannot be proven, the report, the review pages and the job on YARN are not built.
 """

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).parent.parent
-for folder in ("qa", "catalog", "store", "warc", "dedupe", "row_store"):
+for folder in ("qa", "catalog", "store", "warc", "dedupe", "ingest", "row_store"):
     if str(TESTS / folder) not in sys.path:
         sys.path.append(str(TESTS / folder))
 

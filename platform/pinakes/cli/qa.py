@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,30 +14,40 @@ from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console, printable
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.profile import Stores, open_stores
+from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.sample.draw import Drawn, draw
 from pinakes.qa.sample.pages import pages_of
 
 _SIZE = 500
+_WORDS = {
+    "sample": "draw pages of a crawl to look at",
+    "run": "look at pages before and after deduplication, in a browser, and judge",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """A verb of its own for each step."""
     nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    words = "draw pages of a crawl to look at"
-    sample = nested.add_parser("sample", help=words, description=f"{words.capitalize()}.")
-    sample.add_argument("crawl", metavar="CRAWL", help="the crawl")
-    sample.add_argument(
-        "--size",
-        metavar="N",
-        type=int,
-        default=_SIZE,
-        help=f"so many pages, beside home pages and seeds, which are always in (default: {_SIZE})",
-    )
-    sample.add_argument(
-        "--seed", metavar="TEXT", default="", help="another seed, another sample (default: none)"
-    )
-    sample.add_argument("--seeds", metavar="FILE", help="the crawl's seeds, a URL a line")
-    add_settings(sample, "store")
+    for name, words in _WORDS.items():
+        one = nested.add_parser(name, help=words, description=f"{words.capitalize()}.")
+        one.add_argument("crawl", metavar="CRAWL", help="the crawl")
+        one.add_argument(
+            "--size",
+            metavar="N",
+            type=int,
+            default=_SIZE,
+            help=f"so many pages, and home pages and seeds besides (default: {_SIZE})",
+        )
+        one.add_argument("--seed", metavar="TEXT", default="", help="another seed, another sample")
+        one.add_argument("--seeds", metavar="FILE", help="the crawl's seeds, a URL a line")
+        if name == "run":
+            one.add_argument(
+                "-o", "--output", metavar="DIR", required=True, help="results, and images"
+            )
+            one.add_argument(
+                "--browser", metavar="NAME", default="chromium", help="which (default: chromium)"
+            )
+        add_settings(one, "store")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -46,18 +57,50 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _sample(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+    count = 0
+    for drawn in _drawn(stores, arguments):
+        count += 1
+        console.result(_as_object(drawn), text=_line(drawn))
+    console.say(f"{count:,} pages")
+    return Exit.DONE
+
+
+def _drawn(stores: Stores, arguments: argparse.Namespace) -> Iterator[Drawn]:
     if arguments.size < 0:
         raise ConfigError(f"--size is {arguments.size}, and should be 0 or more")
     if read_crawl(stores.rows, arguments.crawl) is None:
         raise ConfigError(f"there is no crawl {arguments.crawl}: see `pinakes crawl list`")
     seeds = list(_lines(arguments.seeds)) if arguments.seeds else []
     pages = pages_of(stores.archive, scan_entries(stores.rows, arguments.crawl))
-    count = 0
-    for drawn in draw(pages, size=arguments.size, seed=arguments.seed, seeds=seeds):
-        count += 1
-        console.result(_as_object(drawn), text=_line(drawn))
-    console.say(f"{count:,} pages")
-    return Exit.DONE
+    return draw(pages, size=arguments.size, seed=arguments.seed, seeds=seeds)
+
+
+def _run(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+    from pinakes.cli.qa_run import looking  # needs the extra
+
+    found: Counter[str] = Counter()
+    pages = list(_drawn(stores, arguments))
+    with (
+        looking(stores, arguments.browser, Path(arguments.output)) as look,
+        console.progress("qa", total=len(pages), unit="pages") as progress,
+    ):
+        for result in look.judge_all(pages):
+            progress.advance(1)
+            found[result.verdict.value] += 1
+            if result.verdict is not Verdict.SIMILAR:
+                console.result(
+                    {"url": result.url, "verdict": result.verdict.value, "reasons": result.reasons},
+                    text=_judged(result),
+                )
+    counts = ", ".join(f"{found[verdict.value]:,} {verdict.value}" for verdict in Verdict)
+    before = len(pages) - found.total()
+    console.say(f"{len(pages):,} pages: {counts}; judged by an earlier run: {before:,}")
+    return Exit.FOUND if found[Verdict.DISSIMILAR.value] else Exit.DONE
+
+
+def _judged(result: PairResult) -> str:
+    reasons = "; ".join(map(printable, result.reasons)) or "nothing is proven"
+    return f"{result.verdict.value}  {printable(result.url)}: {reasons}"
 
 
 def _lines(name: str) -> Iterator[str]:
@@ -85,4 +128,7 @@ def _line(drawn: Drawn) -> str:
     return f"{drawn.page.second}  {drawn.weight:8.2f}  {printable(drawn.page.url)}{always}"
 
 
-_ACTIONS: dict[str, Callable[[Stores, argparse.Namespace, Console], Exit]] = {"sample": _sample}
+_ACTIONS: dict[str, Callable[[Stores, argparse.Namespace, Console], Exit]] = {
+    "sample": _sample,
+    "run": _run,
+}

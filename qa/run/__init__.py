@@ -1,0 +1,1 @@
+"""Pages of a sample looked at, compared and judged, one after the other."""

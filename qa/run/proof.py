@@ -1,0 +1,74 @@
+"""The verdict on a page before and after deduplication, as far as it can be proven.
+
+Both views were answered by our own proxy, so that what each was sent is known byte for byte.
+A page that was sent the same is the same, however a browser drew it; one that was sent other
+bytes for a URL, or is missing what was there before, has been harmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pinakes.qa.compare.pairs import Comparison
+from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.results.pair_result import Verdict
+
+MODEL = "proof 1"
+_PROVEN = 1.0
+_UNPROVEN = 0.5
+_NAMED = 20
+
+
+class Judgement(NamedTuple):
+    """A verdict, how sure it is, and why; `harm` is told before all other reasons."""
+
+    verdict: Verdict
+    confidence: float
+    harm: tuple[str, ...] = ()
+
+
+def payloads_of(log: PageLog) -> dict[str, str]:
+    """The digest of what each URL was answered with, where that was sent whole."""
+    return {
+        exchange.url: exchange.payload_digest
+        for exchange in log.exchanges
+        if exchange.outcome == "hit" and exchange.is_whole and exchange.payload_digest
+    }
+
+
+def judge(comparison: Comparison, before: PageLog, after: PageLog) -> Judgement:
+    """What can be said of a page whose reference is replayed as it was before."""
+    lost = _lost(before, after)
+    if comparison.payloads or lost:
+        return Judgement(Verdict.DISSIMILAR, _PROVEN, lost)
+    if _asked(before) == _asked(after):
+        return Judgement(Verdict.SIMILAR, _PROVEN)
+    image = comparison.image
+    looks_the_same = image is not None and not (
+        image.gone or image.new or image.changed_tiles or comparison.text.gone
+    )
+    # It asked for other things, as pages do that are never the same twice.
+    return Judgement(Verdict.SIMILAR if looks_the_same else Verdict.UNCERTAIN, _UNPROVEN)
+
+
+def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:
+    """What was answered before, and is a miss or a fault now."""
+    had = payloads_of(before).keys()
+    return tuple(
+        f"{_WORDS[exchange.outcome]}: {exchange.url}"
+        + (f" ({exchange.problem})" if exchange.problem else "")
+        for exchange in _once(after.exchanges)
+        if exchange.outcome in _WORDS and exchange.url in had
+    )[:_NAMED]
+
+
+_WORDS = {"miss": "missing now", "fault": "cannot be given now"}
+
+
+def _once(exchanges: Iterable[Exchange]) -> list[Exchange]:
+    return list({exchange.url: exchange for exchange in exchanges}.values())
+
+
+def _asked(log: PageLog) -> set[tuple[str, str, str | None]]:
+    return {(exchange.url, exchange.outcome, exchange.payload_digest) for exchange in log.exchanges}

@@ -1,0 +1,175 @@
+"""Pages before and after deduplication: what was sent the same is the same; harm is found."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from itertools import islice
+from pathlib import Path
+
+import comparing  # noqa: F401
+import pytest
+from browsing import Client
+from harmed_site import PAGES, SITE, make_store, point_elsewhere
+from ingest_processes import call
+
+from pinakes.catalog.file_rows import scan_entries
+from pinakes.config import load_configuration
+from pinakes.errors import MalformedRecord
+from pinakes.profile import open_stores
+from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.run.before_after import PAIRS, BeforeAfter, Side
+from pinakes.qa.sample.draw import draw
+from pinakes.qa.sample.pages import pages_of
+from pinakes.qa.snapshot import Outcome, Snapshot
+
+pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
+HARM = f"cannot be given now: {SITE}/1.png ("
+
+
+class Asking:
+    """Asks for a page and its pictures, as a browser does, and shows nothing."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.asked = 0
+
+    def capture(self, url: str, *, pins: Pins, folder: Path) -> Snapshot:
+        html = self._client.ask(url).body.decode()
+        self.asked += 1
+        for name in re.findall("src=([^ >]+)", html):
+            self._client.ask(f"{SITE}{name}")
+        return Snapshot(
+            url=url, browser="asking", browser_version="1", seed=None, clock=pins.clock,
+            taken=datetime(2026, 1, 1, tzinfo=timezone.utc), outcome=Outcome.COMPLETE,
+            viewport_width=1, viewport_height=1, text=html,
+        )  # fmt: skip
+
+
+@contextmanager
+def looking(folder: Path) -> Iterator[tuple[BeforeAfter, list[Asking]]]:
+    options = {"store": str(folder / "pinakes-store")}
+    configuration = load_configuration(options=options, environment={}, folder=folder)
+    with open_stores(configuration) as stores, ReplayProxy(stores.rows, stores.archive) as proxy:
+        sides, browsers = [], []
+        for generation in ("before", "current"):
+            session = proxy.open_session(generation)  # type: ignore[arg-type]
+            browsers.append(Asking(Client(session.port, proxy.ca_file)))
+            sides.append(Side(generation, session, browsers[-1]))
+        yield BeforeAfter(sides[0], sides[1], folder / "qa", run="qa"), browsers
+
+
+def judge(folder: Path, most: int = PAGES) -> dict[str, tuple[Verdict, tuple[str, ...]]]:
+    """Judge so many pages of crawl b; by URL."""
+    options = {"store": str(folder / "pinakes-store")}
+    configuration = load_configuration(options=options, environment={}, folder=folder)
+    with open_stores(configuration) as stores:
+        pages = pages_of(stores.archive, scan_entries(stores.rows, "b"))
+        drawn = list(draw(pages, size=PAGES, seed=""))
+    with looking(folder) as (look, _):
+        results = list(islice(look.judge_all(drawn), most))
+    return {result.url: (result.verdict, result.reasons) for result in results}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    make_store(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(site: Path) -> Iterator[Path]:
+    """The store, as it was; its results are nobody's yet."""
+    [file] = (site / "pinakes-store").rglob("g2/site.warc")
+    content = file.read_bytes()
+    yield site
+    file.chmod(0o644)
+    file.write_bytes(content)
+    (site / "qa" / PAIRS).unlink(missing_ok=True)
+
+
+def test_what_was_deduplicated_well_is_the_same(folder: Path) -> None:
+    found = judge(folder)
+    assert found.keys() == {f"{SITE}/{number}" for number in range(PAGES)}
+    assert {verdict for verdict, _ in found.values()} == {Verdict.SIMILAR}
+
+
+def test_a_revisit_that_was_pointed_elsewhere_is_found_and_named(folder: Path) -> None:
+    point_elsewhere(folder)
+    found = judge(folder)
+    assert {url for url, (verdict, _) in found.items() if verdict is not Verdict.SIMILAR} == {
+        f"{SITE}/1"
+    }
+    verdict, reasons = found[f"{SITE}/1"]
+    assert verdict is Verdict.DISSIMILAR
+    assert reasons[0].startswith(HARM)
+
+
+def harm(folder: Path, change: Callable[[bytes], bytes]) -> None:
+    [file] = (folder / "pinakes-store").rglob("g2/site.warc")
+    content = file.read_bytes()
+    file.chmod(0o644)
+    file.write_bytes(change(content))
+
+
+def test_records_that_are_not_what_they_should_be_are_found(folder: Path) -> None:
+    harm(folder, lambda content: content.replace(b"WARC-Type: revisit", b"WARC-Type: rubbish"))
+    found = judge(folder)
+    assert {verdict for verdict, _ in found.values()} == {Verdict.DISSIMILAR}
+    assert {reasons[0] for _, reasons in found.values()} == {
+        f"resources with other bytes: 1: {SITE}/{number}.png" for number in range(PAGES)
+    }
+
+
+def test_what_is_lost_is_found_and_named(folder: Path) -> None:
+    harm(folder, lambda content: content[: len(content) // 2])
+    found = judge(folder)
+    lost = {url for url, (verdict, _) in found.items() if verdict is Verdict.DISSIMILAR}
+    assert 1 <= len(lost) < PAGES
+    assert all("cannot be given now: " in found[url][1][0] for url in lost)
+
+
+def test_a_run_that_died_goes_on_behind_its_last_line(folder: Path) -> None:
+    whole = judge(folder)
+    path = folder / "qa" / PAIRS
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.unlink()
+    first = judge(folder, most=2)
+    assert len(first) == 2
+    with path.open("ab") as file:
+        file.write(lines[2][:40])  # killed as it wrote
+    second = judge(folder)
+    assert first.keys() | second.keys() == whole.keys()
+    assert not first.keys() & second.keys()
+    entries = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert [entry["url"] for entry in entries] == [json.loads(line)["url"] for line in lines]
+    assert judge(folder) == {}
+
+
+def test_another_file_of_that_name_is_not_gone_on_with(folder: Path) -> None:
+    (folder / "qa").mkdir(exist_ok=True)
+    (folder / "qa" / PAIRS).write_text("{}\n")
+    with pytest.raises(MalformedRecord, match="no pairs of a QA run"):
+        judge(folder)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("browser", ["chromium", "firefox"])
+def test_by_its_verb_in_a_real_browser(folder: Path, tmp_path: Path, browser: str) -> None:
+    asked = ("qa", "run", "b", "--browser", browser, "--json")
+    whole = call(folder, *asked, "-o", str(tmp_path / "whole"))
+    assert (whole.returncode, whole.stdout) == (0, ""), whole.stderr
+    point_elsewhere(folder)
+    harmed = call(folder, *asked, "-o", str(tmp_path / "harmed"))
+    assert harmed.returncode == 1, harmed.stderr
+    [line] = harmed.stdout.splitlines()
+    said = json.loads(line)
+    assert (said["url"], said["verdict"]) == (f"{SITE}/1", "dissimilar")
+    assert said["reasons"][0].startswith(HARM)
+    assert "images broken: 1 more" in said["reasons"]
