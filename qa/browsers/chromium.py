@@ -151,7 +151,7 @@ class PipedChromium:
 
     def __init__(self, program: Path, scratch: Path, proxy: Proxy, viewport: Viewport) -> None:
         command = [
-            str(program),
+            *("env", f"TMPDIR={scratch}", str(program)),
             *flags(proxy, viewport),
             f"--user-data-dir={profile_folder(scratch)}",
             "--remote-debugging-pipe",

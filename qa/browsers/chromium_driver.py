@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pinakes.errors import ConfigError
 from pinakes.qa.browsers.browser_list import Installed
 from pinakes.qa.browsers.chromium import ChromiumTab, flags
 from pinakes.qa.browsers.chromium_events import KEPT
-from pinakes.qa.browsers.driven import POPEN, quit_driver, translated
+from pinakes.qa.browsers.driven import POPEN, quit_driver, translated, wrapped
 from pinakes.qa.browsers.selenium_extra import Chrome, ChromeOptions, ChromeService
 from pinakes.qa.browsers.tab import Proxy, Viewport, profile_folder
 
@@ -107,7 +108,10 @@ def open_chromium(
         options.add_argument(flag)
     options.add_experimental_option("prefs", _PREFERENCES)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    service = ChromeService(executable_path=str(installed.driver), popen_kw=dict(POPEN))
+    if installed.driver is None:
+        raise ConfigError("chromium needs chromedriver: make browsers")
+    wrapper = wrapped(installed.driver, scratch, {"TMPDIR": str(scratch)})
+    service = ChromeService(executable_path=wrapper, popen_kw=dict(POPEN))
     with translated(starts=service):
         driver = Chrome(options=options, service=service)
     return ChromiumTab(DrivenChromium(driver, service), viewport)
