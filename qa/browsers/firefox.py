@@ -121,6 +121,7 @@ class FirefoxTab:
             self._do("browser.removeUserContext", {"userContext": self._user_context})
             self._user_context = None
         self._user_context = self._do("browser.createUserContext", {})["userContext"]
+        self._do("browser.setDownloadBehavior", {"downloadBehavior": {"type": "denied"}})
         tab = {"type": "tab", "userContext": self._user_context}
         self._context = self._do("browsingContext.create", tab)["context"]
         with self._lock:
