@@ -24,6 +24,8 @@ HOSTS = frozenset(
         "safebrowsing.googleapis.com",
         "safebrowsingohttpgateway.googleapis.com",
         "update.googleapis.com",
+        # Debian's Chromium: its start page.
+        "start.duckduckgo.com",
         # Firefox: is there a network, settings, add-ons, push, telemetry.
         "aus5.mozilla.org",
         "content-signature-2.cdn.mozilla.net",

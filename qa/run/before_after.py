@@ -25,7 +25,7 @@ from pinakes.qa.compare.pixels import read_pixels
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.results.pair_result import PairResult, View
 from pinakes.qa.sample.draw import Drawn
-from pinakes.qa.snapshot import Snapshot
+from pinakes.qa.snapshot import Outcome, Snapshot
 
 from .proof import MODEL, judge, payloads_of
 
@@ -118,7 +118,10 @@ class BeforeAfter:
         after, asked_after, took_after = self._after.look(page.url, moment, self._folder)
         started = time.monotonic()
         comparison = compare_pair(before, after)
-        verdict, confidence, harm = judge(comparison, asked_before, asked_after)
+        outcomes = {before.snapshot.outcome, after.snapshot.outcome}
+        verdict, confidence, harm = judge(
+            comparison, asked_before, asked_after, complete=outcomes == {Outcome.COMPLETE}
+        )
         return PairResult(
             run=self._run,
             url=page.url,

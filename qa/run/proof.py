@@ -18,6 +18,7 @@ MODEL = "proof 1"
 _PROVEN = 1.0
 _UNPROVEN = 0.5
 _NAMED = 20
+_WORDS = {"miss": "missing now", "fault": "cannot be given now"}
 
 
 class Judgement(NamedTuple):
@@ -37,19 +38,32 @@ def payloads_of(log: PageLog) -> dict[str, str]:
     }
 
 
-def judge(comparison: Comparison, before: PageLog, after: PageLog) -> Judgement:
-    """What can be said of a page whose reference is replayed as it was before."""
+def judge(
+    comparison: Comparison, before: PageLog, after: PageLog, *, complete: bool = True
+) -> Judgement:
+    """What can be said of a page whose reference is replayed as it was before.
+
+    `complete`: both times the browser showed all of it.
+    """
     lost = _lost(before, after)
     if comparison.payloads or lost:
         return Judgement(Verdict.DISSIMILAR, _PROVEN, lost)
-    if _asked(before) == _asked(after):
+    sent = payloads_of(before)
+    if not sent:
+        return Judgement(Verdict.UNCERTAIN, _UNPROVEN, ("nothing was sent of it before, either",))
+    if complete and sent == payloads_of(after) and _all_whole(before) and _all_whole(after):
         return Judgement(Verdict.SIMILAR, _PROVEN)
     image = comparison.image
-    looks_the_same = image is not None and not (
-        image.gone or image.new or image.changed_tiles or comparison.text.gone
+    looks_the_same = complete and not (
+        image is None or image.gone or image.new or image.changed_tiles or comparison.text.gone
     )
-    # It asked for other things, as pages do that are never the same twice.
+    # It was sent other things, as pages ask for that are never the same twice; or parts.
     return Judgement(Verdict.SIMILAR if looks_the_same else Verdict.UNCERTAIN, _UNPROVEN)
+
+
+def _all_whole(log: PageLog) -> bool:
+    hits = (exchange for exchange in log.exchanges if exchange.outcome == "hit")
+    return not log.left_out and all(hit.is_whole for hit in hits)
 
 
 def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:
@@ -63,12 +77,5 @@ def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:
     )[:_NAMED]
 
 
-_WORDS = {"miss": "missing now", "fault": "cannot be given now"}
-
-
 def _once(exchanges: Iterable[Exchange]) -> list[Exchange]:
     return list({exchange.url: exchange for exchange in exchanges}.values())
-
-
-def _asked(log: PageLog) -> set[tuple[str, str, str | None]]:
-    return {(exchange.url, exchange.outcome, exchange.payload_digest) for exchange in log.exchanges}

@@ -1,0 +1,91 @@
+"""What is proven of a page by what it was sent before and after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timezone
+
+import comparing  # noqa: F401
+import pytest
+from drawn_pages import page, seen
+
+from pinakes.qa.compare.pairs import Seen, compare_pair
+from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.run.proof import Judgement, judge, payloads_of
+from pinakes.qa.snapshot import Outcome, Snapshot
+
+SNAPSHOT = Snapshot(
+    url="http://example.org/",
+    browser="b",
+    browser_version="1",
+    taken=datetime(2026, 1, 1, tzinfo=timezone.utc),
+    clock=None,
+    seed=None,
+    outcome=Outcome.COMPLETE,
+    viewport_width=1280,
+    viewport_height=900,
+)
+PAGE = Exchange(
+    method="GET",
+    url="http://example.org/",
+    outcome="hit",
+    payload_digest="sha256:1",
+    is_whole=True,
+)
+FILM = replace(PAGE, url="http://example.org/film", payload_digest="sha256:2")
+SAME, OTHER = (seen(page(10, seed=seed)) for seed in (1, 2))
+
+
+def judged(
+    before: list[Exchange], after: list[Exchange], *, looks: str = "same", complete: bool = True
+) -> Judgement:
+    logs = [PageLog(name="p", exchanges=tuple(exchanges)) for exchanges in (before, after)]
+    sides = [
+        Seen(snapshot=SNAPSHOT, pixels=pixels, payloads=payloads_of(log))
+        for log, pixels in zip(logs, (SAME, SAME if looks == "same" else OTHER), strict=True)
+    ]
+    return judge(compare_pair(*sides), *logs, complete=complete)
+
+
+@pytest.mark.parametrize("looks", ["same", "other"])
+def test_the_same_bytes_are_the_same_page_however_it_was_drawn(looks: str) -> None:
+    found = judged([PAGE, FILM], [FILM, PAGE], looks=looks)
+    assert found == (Verdict.SIMILAR, 1.0, ())
+
+
+def test_other_bytes_are_harm_though_it_looks_the_same() -> None:
+    found = judged([PAGE, FILM], [PAGE, replace(FILM, payload_digest="sha256:3")])
+    assert found[:2] == (Verdict.DISSIMILAR, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "word"), [("miss", "missing now"), ("fault", "cannot be given now")]
+)
+def test_what_is_gone_is_harm(outcome: str, word: str) -> None:
+    gone = replace(FILM, outcome=outcome, payload_digest=None, problem="why")  # type: ignore[arg-type]
+    found = judged([PAGE, FILM], [PAGE, gone])
+    assert found == (Verdict.DISSIMILAR, 1.0, (f"{word}: {FILM.url} (why)",))
+    # What was not there before is nobody's fault.
+    assert judged([PAGE, gone], [PAGE, gone]).verdict is Verdict.SIMILAR
+
+
+@pytest.mark.parametrize(
+    ("looks", "verdict"), [("same", Verdict.SIMILAR), ("other", Verdict.UNCERTAIN)]
+)
+@pytest.mark.parametrize(
+    "after", [[PAGE], [PAGE, replace(FILM, is_whole=False)]], ids=["asked for less", "in part"]
+)
+def test_what_is_not_proven_is_judged_by_how_it_looks(
+    looks: str, verdict: Verdict, after: list[Exchange]
+) -> None:
+    assert judged([PAGE, FILM], after, looks=looks) == (verdict, 0.5, ())
+
+
+def test_what_was_not_shown_to_the_end_is_uncertain() -> None:
+    assert judged([PAGE], [PAGE], complete=False).verdict is Verdict.UNCERTAIN
+
+
+def test_a_page_of_which_nothing_was_sent_is_no_proof() -> None:
+    missed = replace(PAGE, outcome="fault", payload_digest=None)
+    assert judged([missed], [missed]).verdict is Verdict.UNCERTAIN
