@@ -11,10 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import cv2
-import numpy as np
-from numpy.typing import NDArray
-
+from .arrays_extra import NDArray, cv2, np
 from .pixels import Pixels
 
 BLOCK_ROWS = 32

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import cv2
-import numpy as np
-from numpy.typing import NDArray
-
 from .alignment import Alignment, align
+from .arrays_extra import NDArray, cv2, np
 from .pixels import Mask, Pixels, same_width
 
 TILE_ROWS, TILE_COLUMNS = 8, 32

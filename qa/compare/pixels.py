@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-import cv2
-import numpy as np
-from numpy.typing import NDArray
-
 from pinakes.errors import MalformedRecord
 from pinakes.qa.snapshot import Rect
+
+from .arrays_extra import NDArray, cv2, np
 
 Pixels: TypeAlias = NDArray[np.uint8]
 Mask: TypeAlias = NDArray[np.bool_]

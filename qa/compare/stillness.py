@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import cv2
-import numpy as np
-
+from .arrays_extra import cv2, np
 from .pixels import Mask, Pixels
 
 _MOVED = 16

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 
-from rapidfuzz.distance import Indel
+from .arrays_extra import Indel
 
 MAX_CHARACTERS = 50_000
 """Of each text; what comes behind is not compared."""
