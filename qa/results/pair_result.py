@@ -29,6 +29,8 @@ class View:
     browser_version: str
     outcome: Outcome
     milliseconds: int
+    image: str | None = None
+    """The name of its screenshot, beside the result."""
     reasons: tuple[str, ...] = ()
     """Why the outcome is not `complete`."""
     missed: tuple[str, ...] = ()

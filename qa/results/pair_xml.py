@@ -42,17 +42,16 @@ def pair_xml(result: PairResult) -> bytes:
 
 
 def _add_view(root: Element, name: str, view: View) -> None:
-    element = SubElement(
-        root,
-        name,
-        {
-            "view": _text(view.kind),
-            "browser": _text(view.browser),
-            "browser_version": _text(view.browser_version),
-            "outcome": view.outcome.value,
-            "milliseconds": str(view.milliseconds),
-        },
-    )
+    attributes = {
+        "view": _text(view.kind),
+        "browser": _text(view.browser),
+        "browser_version": _text(view.browser_version),
+        "outcome": view.outcome.value,
+        "milliseconds": str(view.milliseconds),
+    }
+    if view.image is not None:
+        attributes["image"] = _text(view.image)
+    element = SubElement(root, name, attributes)
     _add_all(element, "reason", view.reasons)
     _add_all(element, "missed", view.missed)
 

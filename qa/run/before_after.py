@@ -145,6 +145,7 @@ def _view(kind: str, snapshot: Snapshot, log: PageLog, took: int) -> View:
         browser_version=snapshot.browser_version,
         outcome=snapshot.outcome,
         milliseconds=took,
+        image=snapshot.image.name if snapshot.image is not None else None,
         reasons=snapshot.reasons,
         missed=tuple(dict.fromkeys(exchange.url for exchange in log.misses)),
     )

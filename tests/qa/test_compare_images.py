@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import comparing  # noqa: F401
 import numpy as np
 import pytest
 from drawn_pages import banner, page, png, seen

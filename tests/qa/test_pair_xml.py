@@ -24,6 +24,7 @@ VIEW = View(
     browser_version="156.0",
     outcome=Outcome.COMPLETE,
     milliseconds=640,
+    image="0123.png",
 )
 RESULT = PairResult(
     run="qa-1",
@@ -61,6 +62,8 @@ def test_a_result_is_by_the_schema(check: Check) -> None:
     root = fromstring(document)
     assert root.findtext("url", namespaces=IN) == RESULT.url
     assert [reason.text for reason in root.findall("reason", IN)] == list(RESULT.reasons)
+    views = [root.find(name, IN) for name in ("reference", "other")]
+    assert [view.get("image") for view in views if view is not None] == ["0123.png"] * 2
     [missed] = root.findall("other/missed", IN)
     assert missed.text == "http://example.org/a.png"
     found = {one.get("name"): one.get("value") for one in root.iterfind("features/feature", IN)}
@@ -72,7 +75,7 @@ def test_a_result_is_by_the_schema(check: Check) -> None:
 def test_each_verdict_and_outcome_is_in_the_schema(
     check: Check, verdict: Verdict, outcome: Outcome
 ) -> None:
-    other = replace(VIEW, outcome=outcome, reasons=("it hung",))
+    other = replace(VIEW, outcome=outcome, image=None, reasons=("it hung",))
     assert check(pair_xml(replace(RESULT, verdict=verdict, other=other))) == ""
 
 

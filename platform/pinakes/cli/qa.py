@@ -22,6 +22,7 @@ _SIZE = 500
 _WORDS = {
     "sample": "draw pages of a crawl to look at",
     "run": "look at pages before and after deduplication, in a browser, and judge",
+    "report": "write what a run found as pages to read",
 }
 
 
@@ -30,16 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, words in _WORDS.items():
         one = nested.add_parser(name, help=words, description=f"{words.capitalize()}.")
-        one.add_argument("crawl", metavar="CRAWL", help="the crawl")
-        one.add_argument(
-            "--size",
-            metavar="N",
-            type=int,
-            default=_SIZE,
-            help=f"so many pages, and home pages and seeds besides (default: {_SIZE})",
-        )
-        one.add_argument("--seed", metavar="TEXT", default="", help="another seed, another sample")
-        one.add_argument("--seeds", metavar="FILE", help="the crawl's seeds, a URL a line")
+        if name == "report":
+            one.add_argument("folder", metavar="DIR", type=Path, help="what `qa run -o DIR` wrote")
+            continue
+        _add_sample(one)
         if name == "run":
             one.add_argument(
                 "-o", "--output", metavar="DIR", required=True, help="results, and images"
@@ -50,8 +45,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         add_settings(one, "store")
 
 
+def _add_sample(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("crawl", metavar="CRAWL", help="the crawl")
+    parser.add_argument(
+        "--size",
+        metavar="N",
+        type=int,
+        default=_SIZE,
+        help=f"so many pages, and home pages and seeds besides (default: {_SIZE})",
+    )
+    parser.add_argument("--seed", metavar="TEXT", default="", help="another seed, another sample")
+    parser.add_argument("--seeds", metavar="FILE", help="the crawl's seeds, a URL a line")
+
+
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do one of them."""
+    if arguments.action == "report":
+        return _report(arguments, console)
     with open_stores(configuration_of(arguments)) as stores:
         return _ACTIONS[arguments.action](stores, arguments, console)
 
@@ -96,6 +106,18 @@ def _run(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exi
     before = len(pages) - found.total()
     console.say(f"{len(pages):,} pages: {counts}; judged by an earlier run: {before:,}")
     return Exit.FOUND if found[Verdict.DISSIMILAR.value] else Exit.DONE
+
+
+def _report(arguments: argparse.Namespace, console: Console) -> Exit:
+    from pinakes.qa.report.judged_pairs import read_pairs  # needs the extra
+    from pinakes.qa.report.pages import write_report
+
+    folder = arguments.folder
+    pairs = read_pairs(folder)
+    names = write_report(folder, pairs, title=folder.resolve().name)
+    page = str(folder / names[0])
+    console.result({"page": page, "pages": len(names)}, text=printable(page))
+    return Exit.DONE
 
 
 def _judged(result: PairResult) -> str:

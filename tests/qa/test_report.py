@@ -1,0 +1,149 @@
+"""What a run found, as pages: the gravest first, many of them, hostile ones too."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import comparing  # noqa: F401
+import pytest
+from test_pair_xml import RESULT
+
+from pinakes.cli import main
+from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.qa.report.judged_pairs import JudgedPair, read_pairs
+from pinakes.qa.report.pages import PAIRS_A_PAGE, write_report
+from pinakes.qa.results.pair_result import PairResult, Verdict
+from pinakes.qa.snapshot import Outcome
+
+
+def judged(result: PairResult, weight: float = 1.0) -> JudgedPair:
+    return JudgedPair(result=result, weight=weight)
+
+
+def write_pairs(folder: Path, *pairs: JudgedPair) -> None:
+    lines = [json.dumps({**asdict(pair.result), "weight": pair.weight}) for pair in pairs]
+    (folder / "pairs.jsonl").write_text("".join(f"{line}\n" for line in lines))
+
+
+class Tags(HTMLParser):
+    """The tags of a page, with their attributes, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def page_of(folder: Path, name: str = "index.html") -> Tags:
+    return Tags((folder / name).read_text("utf-8"))
+
+
+def test_the_gravest_come_first(tmp_path: Path) -> None:
+    verdicts = [Verdict.SIMILAR, Verdict.UNCERTAIN, Verdict.DISSIMILAR]
+    write_pairs(
+        tmp_path,
+        *(judged(replace(RESULT, verdict=verdict, url=verdict.value)) for verdict in verdicts),
+        judged(replace(RESULT, confidence=1.0, url="surest")),
+    )
+    assert [pair.result.url for pair in read_pairs(tmp_path)] == [
+        "surest", "dissimilar", "uncertain", "similar"
+    ]  # fmt: skip
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    pair = judged(replace(RESULT, other=replace(RESULT.other, outcome=Outcome.CUT_OFF)), 12.5)
+    write_pairs(tmp_path, pair)
+    assert read_pairs(tmp_path) == [pair]
+
+
+def test_a_page_says_what_was_found_and_shows_both_images(tmp_path: Path) -> None:
+    write_report(tmp_path, [judged(RESULT, 12.5)], title="spring")
+    page = page_of(tmp_path)
+    assert RESULT.url in page.text
+    assert all(reason in page.text for reason in RESULT.reasons)
+    assert "Stands for 12.5 pages" in page.text
+    images = [attributes for tag, attributes in page.tags if tag == "img"]
+    assert [image["src"] for image in images] == ["0123.png", "0123.png"]
+    assert all(image["alt"] and image["loading"] == "lazy" for image in images)
+    assert (tmp_path / "report.css").exists()
+
+
+def test_many_pairs_are_on_many_pages(tmp_path: Path) -> None:
+    pairs = [judged(replace(RESULT, url=f"http://e.org/{n}")) for n in range(2 * PAIRS_A_PAGE + 1)]
+    names = write_report(tmp_path, pairs, title="t")
+    assert names == ["index.html", "page-2.html", "page-3.html"]
+    shown = [page_of(tmp_path, name).text.count("http://e.org/") for name in names]
+    assert shown == [PAIRS_A_PAGE, PAIRS_A_PAGE, 1]
+    links = [attributes.get("rel") for tag, attributes in page_of(tmp_path, names[1]).tags
+             if tag == "a" and attributes.get("rel")]  # fmt: skip
+    assert links == ["prev", "next"] * 2
+    assert write_report(tmp_path, pairs[:1], title="t") == ["index.html"]
+    assert not [*tmp_path.glob("page-*.html")]
+
+
+def test_nothing_archived_runs_in_it(tmp_path: Path) -> None:
+    """Whatever a URL, a reason or a browser's own words are."""
+    evil = 'http://e.org/"><script>alert(1)</script><img src=x onerror=alert(2)>\x00\ud800'
+    result = replace(
+        RESULT,
+        url=evil,
+        reasons=(evil,),
+        other=replace(RESULT.other, missed=(evil,) * 12, reasons=(evil,), browser=evil,
+                      outcome=Outcome.FAILED),
+    )  # fmt: skip
+    write_report(tmp_path, [judged(result)], title=evil)
+    page = page_of(tmp_path)
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert not [name for _, attributes in page.tags for name in attributes if name[:2] == "on"]
+    assert "<script>alert(1)</script>" in page.text
+    [policy] = [attributes["content"] for tag, attributes in page.tags
+                if attributes.get("http-equiv") == "Content-Security-Policy"]  # fmt: skip
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    places = [attributes[name] for _, attributes in page.tags for name in ("src", "href")
+              if name in attributes]  # fmt: skip
+    assert all(place and re.fullmatch(r"#?[\w.-]+", place) for place in places)
+
+
+def test_no_pairs_at_all(tmp_path: Path) -> None:
+    write_pairs(tmp_path)
+    assert write_report(tmp_path, read_pairs(tmp_path), title="t") == ["index.html"]
+    assert "No page has been looked at" in page_of(tmp_path).text
+
+
+def test_half_a_line_is_somebody_elses_yet(tmp_path: Path) -> None:
+    write_pairs(tmp_path, judged(RESULT))
+    with (tmp_path / "pairs.jsonl").open("a") as file:
+        file.write('{"url": "htt')
+    assert len(read_pairs(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("line", ["", "[]", "{}", '{"url": 1}', "null"])
+def test_what_is_no_pair_is_named(tmp_path: Path, line: str) -> None:
+    write_pairs(tmp_path, judged(RESULT))
+    size = (tmp_path / "pairs.jsonl").stat().st_size
+    with (tmp_path / "pairs.jsonl").open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(MalformedRecord, match="no pair of a QA run") as raised:
+        read_pairs(tmp_path)
+    assert raised.value.offset == size
+    with pytest.raises(InputRefused):
+        read_pairs(tmp_path / "absent")
+
+
+def test_by_its_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pairs(tmp_path, judged(RESULT))
+    assert main(["qa", "report", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"page": str(tmp_path / "index.html"), "pages": 1}
+    assert main(["qa", "report", str(tmp_path / "absent")]) == 3
