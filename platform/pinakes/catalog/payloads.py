@@ -108,7 +108,7 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
     for placed in place_captures(rows, candidates):
         return placed
     raise UnresolvedReference(
-        f"what it refers to is not in the store: {uri} of "
+        f"what it refers to is not in the store, or has another digest: {uri} of "
         f"{header.get('WARC-Refers-To-Date') or 'before'}",
         file=_where(capture),
     )
