@@ -1,10 +1,11 @@
 """What jobs cost: seconds of each step as a + b·n, seconds per GB, calls of the name node.
 
     python -m bench.jobs [--runner local|hadoop] [--config FOLDER/conf/pinakes.toml]
-                         [--lines 100000,1000000] [--captures 50000,200000]
+                         [--lines 100000,1000000] [--captures 50000,200000] [--decided]
 
 The chain of a collection, each job on what the one before it wrote: so many made-up lines
 (`--lines`; see `bench.job_lines`) are resolved, processed, written as revisits and validated.
+With `--decided` the chain begins behind `flag_duplicates`, with lines made up as it leaves them.
 `manifest` reads made-up archives of so many captures (`--captures`).  With `--runner hadoop` on
 a cluster that runs; calls of its name node are counted by itself, all that anybody made
 meanwhile, but for its data nodes'.  Quiet machines only.
@@ -129,27 +130,21 @@ class Chain:
         self._scratch = scratch
         self.measured = Measured(configuration.hdfs_web if runner == "hadoop" else None)
 
-    def run(self, count: int) -> None:
-        """All of them, on so many lines."""
+    def run(self, count: int, *, decided: bool) -> None:
+        """All of them, on so many lines; or those behind what is decided."""
         work = self._scratch / f"lines-{count}"
         work.mkdir()
         manifest, archives = work / "manifest", work / "archives"
-        size = write_lines(count, manifest, archives)
+        size = write_lines(count, manifest, archives, decided=decided)
         say(f"{count:,} lines, {size / GB:.2f} GB of archives for those that are read")
         written = str(work / "written")
         if self._runner == "hadoop":
             written = f"{job_folder(self._configuration)}/bench/{uuid4().hex}"
-        resolved, decided = work / "resolved", work / "decided"
-        with self.measured.job("resolve_collisions", count):
-            self._job(ResolveCollisionsJob, [str(manifest)], resolved)
-        with self.measured.job("flag_duplicates", count):
-            report = self._job(FlagDuplicatesJob, [str(resolved)], decided)
-        say(f"  {report.counts['duplicates']:,} duplicates")
-        resolved.unlink()
+        lines = manifest if decided else self._decide(count, manifest, work)
         with self.measured.job("write_revisits", count, size):
             report = self._job(
                 WriteRevisitsJob,
-                [str(decided)],
+                [str(lines)],
                 work / "told",
                 partial(run_writing_job, to=written),
             )
@@ -159,6 +154,16 @@ class Chain:
             pairs = ValidateJob.input_lines(given, self._configuration)
             report = self._job(ValidateJob, pairs, work / "found")
         say(f"  {report.counts['records']:,} records compared")
+
+    def _decide(self, count: int, manifest: Path, work: Path) -> Path:
+        resolved, decided = work / "resolved", work / "decided"
+        with self.measured.job("resolve_collisions", count):
+            self._job(ResolveCollisionsJob, [str(manifest)], resolved)
+        with self.measured.job("flag_duplicates", count):
+            report = self._job(FlagDuplicatesJob, [str(resolved)], decided)
+        say(f"  {report.counts['duplicates']:,} duplicates")
+        resolved.unlink()
+        return decided
 
     def manifest(self, count: int) -> None:
         """The lines of archives with so many captures."""
@@ -190,12 +195,13 @@ def main() -> None:
     parser.add_argument("--config", type=Path)
     parser.add_argument("--lines", default="100000,1000000", help="sizes, with commas")
     parser.add_argument("--captures", default="50000,200000", help="sizes, with commas")
+    parser.add_argument("--decided", action="store_true", help="begin with `write_revisits`")
     arguments = parser.parse_args()
     configuration = load_configuration(arguments.config, environment={}, folder=Path("/"))
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="jobs-") as folder:
         chain = Chain(arguments.runner, configuration, Path(folder))
         for count in map(int, arguments.lines.split(",")):
-            chain.run(count)
+            chain.run(count, decided=arguments.decided)
         for count in map(int, arguments.captures.split(",")):
             chain.manifest(count)
     for job, sizes in chain.measured.by_lines.items():
