@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import cv2
@@ -48,11 +49,20 @@ def make_store(folder: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def point_elsewhere(folder: Path) -> None:
-    """The revisit of page 1's picture refers to that of page 2."""
+def harm(folder: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change the file that was deduplicated, by hand."""
     [file] = (folder / "pinakes-store").rglob("g2/site.warc")
     content = file.read_bytes()
-    old, new = (f"Refers-To-Target-URI: {SITE}/{number}.png".encode() for number in (1, 2))
-    assert content.count(old) == 1
     file.chmod(0o644)
-    file.write_bytes(content.replace(old, new))
+    file.write_bytes(change(content))
+
+
+def point_elsewhere(folder: Path) -> None:
+    """The revisit of page 1's picture refers to that of page 2."""
+    old, new = (f"Refers-To-Target-URI: {SITE}/{number}.png".encode() for number in (1, 2))
+
+    def change(content: bytes) -> bytes:
+        assert content.count(old) == 1
+        return content.replace(old, new)
+
+    harm(folder, change)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from itertools import islice
@@ -13,7 +13,7 @@ from pathlib import Path
 import comparing  # noqa: F401
 import pytest
 from browsing import Client
-from harmed_site import PAGES, SITE, make_store, point_elsewhere
+from harmed_site import PAGES, SITE, harm, make_store, point_elsewhere
 from ingest_processes import call
 
 from pinakes.catalog.file_rows import scan_entries
@@ -109,13 +109,6 @@ def test_a_revisit_that_was_pointed_elsewhere_is_found_and_named(folder: Path) -
     verdict, reasons = found[f"{SITE}/1"]
     assert verdict is Verdict.DISSIMILAR
     assert reasons[0].startswith(HARM)
-
-
-def harm(folder: Path, change: Callable[[bytes], bytes]) -> None:
-    [file] = (folder / "pinakes-store").rglob("g2/site.warc")
-    content = file.read_bytes()
-    file.chmod(0o644)
-    file.write_bytes(change(content))
 
 
 def test_records_that_are_not_what_they_should_be_are_found(folder: Path) -> None:

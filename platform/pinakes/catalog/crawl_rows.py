@@ -39,6 +39,14 @@ def read_crawl(store: RowStore, crawl: str) -> CrawlEntry | None:
     return _entry(row) if row is not None else None
 
 
+def require_crawl(store: RowStore, crawl: str) -> CrawlEntry:
+    """What is known of a crawl; `Raises` ConfigError where nothing is.  One round trip."""
+    entry = read_crawl(store, crawl)
+    if entry is None:
+        raise ConfigError(f"there is no crawl {crawl}: see `pinakes crawl list`")
+    return entry
+
+
 def scan_crawls(store: RowStore) -> Iterator[CrawlEntry]:
     """All crawls, by name."""
     for row in store.scan(TABLE, ALL_CRAWLS):

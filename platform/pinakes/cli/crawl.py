@@ -6,14 +6,13 @@ import argparse
 from collections import Counter
 from collections.abc import Callable
 
-from pinakes.catalog.crawl_rows import CrawlEntry, read_crawl, scan_crawls
+from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl, scan_crawls
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import CrawlTotals, read_totals
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.output import Console, printable
-from pinakes.errors import ConfigError
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
@@ -70,15 +69,8 @@ def _line(entry: CrawlEntry, totals: CrawlTotals) -> str:
     )
 
 
-def _require(stores: Stores, crawl: str) -> CrawlEntry:
-    entry = read_crawl(stores.rows, crawl)
-    if entry is None:
-        raise ConfigError(f"there is no crawl {crawl}: see `pinakes crawl list`")
-    return entry
-
-
 def _show(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
-    entry = _require(stores, arguments.crawl)
+    entry = require_crawl(stores.rows, arguments.crawl)
     _say(stores, entry, console)
     hidden = scan_inflight(stores.rows)
     for file in scan_entries(stores.rows, arguments.crawl):
@@ -155,7 +147,7 @@ def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:
 
 
 def _stats(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
-    entry = _require(stores, arguments.crawl)
+    entry = require_crawl(stores.rows, arguments.crawl)
     stats = count_crawl(stores.rows, stores.archive, arguments.crawl)
     acts = read_totals(stores.rows, arguments.crawl).by_verb
     tables = {

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import partial
 
 from pinakes import __version__
-from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
@@ -180,10 +180,7 @@ def _request(
     collection = configuration.collection
     trust = trust_of(arguments)
     if arguments.crawl is not None:
-        crawl = read_crawl(stores.rows, arguments.crawl)
-        if crawl is None:
-            raise ConfigError(f"there is no crawl {arguments.crawl}: see `pinakes crawl list`")
-        collection = crawl.facts.collection
+        collection = require_crawl(stores.rows, arguments.crawl).facts.collection
     return DedupeRequest(
         collection=collection,
         crawl=arguments.crawl,

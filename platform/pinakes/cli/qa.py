@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
@@ -78,8 +78,7 @@ def _sample(stores: Stores, arguments: argparse.Namespace, console: Console) -> 
 def _drawn(stores: Stores, arguments: argparse.Namespace) -> Iterator[Drawn]:
     if arguments.size < 0:
         raise ConfigError(f"--size is {arguments.size}, and should be 0 or more")
-    if read_crawl(stores.rows, arguments.crawl) is None:
-        raise ConfigError(f"there is no crawl {arguments.crawl}: see `pinakes crawl list`")
+    require_crawl(stores.rows, arguments.crawl)
     seeds = list(_lines(arguments.seeds)) if arguments.seeds else []
     pages = pages_of(stores.archive, scan_entries(stores.rows, arguments.crawl))
     return draw(pages, size=arguments.size, seed=arguments.seed, seeds=seeds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinakes.catalog.crawl_rows import COMMITTED, OPEN, change_crawl_state, read_crawl
+from pinakes.catalog.crawl_rows import COMMITTED, OPEN, change_crawl_state, require_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.errors import ConfigError, Conflict
 from pinakes.row_store.port import RowStore
@@ -21,9 +21,7 @@ def commit_crawl(rows: RowStore, crawl: str, actor: Actor, *, dry_run: bool = Fa
         ConfigError: there is no such crawl, or it was taken out.
         Conflict: some of its files are landing, or did not finish; they are named.
     """
-    entry = read_crawl(rows, crawl)
-    if entry is None:
-        raise ConfigError(f"there is no crawl {crawl}: see `pinakes crawl list`")
+    entry = require_crawl(rows, crawl)
     if entry.state == COMMITTED:
         return False
     if entry.state != OPEN:

@@ -23,7 +23,7 @@ from pinakes.catalog.crawl_rows import (
     REMOVING,
     CrawlEntry,
     change_crawl_state,
-    read_crawl,
+    require_crawl,
 )
 from pinakes.catalog.file_rows import (
     FileEntry,
@@ -125,9 +125,7 @@ class Remover:
         return result
 
     def _require_crawl(self, crawl: str, way: TakingOut) -> CrawlEntry:
-        entry = read_crawl(self._rows, crawl)
-        if entry is None:
-            raise ConfigError(f"there is no crawl {crawl}: see `pinakes crawl list`")
+        entry = require_crawl(self._rows, crawl)
         if entry.state not in (way.before, way.during, way.after):
             other = {OPEN: "cancel", CANCELLING: "cancel", COMMITTED: "remove", REMOVING: "remove"}
             hint = f": `pinakes crawl {other[entry.state]}` is for it" * (entry.state in other)
