@@ -108,12 +108,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("shared")
         if "shared_cluster" in getattr(item, "fixturenames", ()):
             item.add_marker("slow")
+    _servers_first(items)
     if "long" in (config.getoption("markexpr") or ""):
         return
     long_ones = [item for item in items if item.get_closest_marker("long")]
     if long_ones:
         items[:] = [item for item in items if not item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=long_ones)
+
+
+def _servers_first(items: list[pytest.Item]) -> None:
+    """Files that want the servers before all others, those that want them alone foremost.
+
+    Of several processes one then has them all, and the others do not wait for it.
+    """
+
+    def rank(item: pytest.Item) -> int:
+        names = getattr(item, "fixturenames", ())
+        return 0 if "cluster_alone" in names else 1 if "shared_cluster" in names else 2
+
+    ranks: dict[Path, int] = {}
+    for item in items:
+        ranks[item.path] = min(rank(item), ranks.get(item.path, 2))
+    items.sort(key=lambda item: ranks[item.path])
 
 
 @pytest.hookimpl(trylast=True)

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import jinja2
 
+from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
-
-from .judged_pairs import JudgedPair
 
 PAIRS_A_PAGE = 50
 STYLE = "report.css"

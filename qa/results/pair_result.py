@@ -21,11 +21,12 @@ class Verdict(str, Enum):
 class View:
     """One of the two: where the page came from, and in what it was looked at.
 
-    `kind` is `replay`, `replay:GENERATION`, `access:URL-PREFIX`, `stored` or `live`.
+    `kind` is `replay:GENERATION`, `access:URL-PREFIX`, `stored` or `live`.
     """
 
     kind: str
     browser: str
+    """Its name in the list; empty where no browser showed it."""
     browser_version: str
     outcome: Outcome
     milliseconds: int
@@ -56,5 +57,7 @@ class PairResult:
     model: str
     features: Mapping[str, float] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+    changes: tuple[tuple[int, int, int, int], ...] = ()
+    """Where the images differ most: x, y, width, height in pixels of the other's image."""
     milliseconds: int = 0
     """What comparing took."""

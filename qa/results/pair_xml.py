@@ -37,6 +37,9 @@ def pair_xml(result: PairResult) -> bytes:
         },
     )
     _add_all(root, "reason", result.reasons)
+    for change in result.changes:
+        names = ("x", "y", "width", "height")
+        SubElement(root, "change", dict(zip(names, map(str, change), strict=True)))
     encoded: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return encoded + b"\n"
 

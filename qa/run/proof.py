@@ -2,7 +2,8 @@
 
 Both views were answered by our own proxy, so that what each was sent is known byte for byte.
 A page that was sent the same is the same, however a browser drew it; one that was sent other
-bytes for a URL, or is missing what was there before, has been harmed.
+bytes for a URL, or is missing what was there before, has been harmed.  Between the two, where
+a page asked for other things, as pages do that are never the same twice, nothing is proven.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ _WORDS = {"miss": "missing now", "fault": "cannot be given now"}
 
 
 class Judgement(NamedTuple):
-    """A verdict, how sure it is, and why; `harm` is told before all other reasons."""
+    """A verdict, how sure it is, by what, and why; `harm` is told before all other reasons."""
 
     verdict: Verdict
     confidence: float
+    model: str
     harm: tuple[str, ...] = ()
 
 
@@ -38,27 +40,23 @@ def payloads_of(log: PageLog) -> dict[str, str]:
     }
 
 
-def judge(
+def prove(
     comparison: Comparison, before: PageLog, after: PageLog, *, complete: bool = True
-) -> Judgement:
-    """What can be said of a page whose reference is replayed as it was before.
+) -> Judgement | None:
+    """What is proven of a page whose reference is replayed as it was before; None for nothing.
 
     `complete`: both times the browser showed all of it.
     """
     lost = _lost(before, after)
     if comparison.payloads or lost:
-        return Judgement(Verdict.DISSIMILAR, _PROVEN, lost)
+        return Judgement(Verdict.DISSIMILAR, _PROVEN, MODEL, lost)
     sent = payloads_of(before)
     if not sent:
-        return Judgement(Verdict.UNCERTAIN, _UNPROVEN, ("nothing was sent of it before, either",))
+        nothing = ("nothing was sent of it before, either",)
+        return Judgement(Verdict.UNCERTAIN, _UNPROVEN, MODEL, nothing)
     if complete and sent == payloads_of(after) and _all_whole(before) and _all_whole(after):
-        return Judgement(Verdict.SIMILAR, _PROVEN)
-    image = comparison.image
-    looks_the_same = complete and not (
-        image is None or image.gone or image.new or image.changed_tiles or comparison.text.gone
-    )
-    # It was sent other things, as pages ask for that are never the same twice; or parts.
-    return Judgement(Verdict.SIMILAR if looks_the_same else Verdict.UNCERTAIN, _UNPROVEN)
+        return Judgement(Verdict.SIMILAR, _PROVEN, MODEL)
+    return None
 
 
 def _all_whole(log: PageLog) -> bool:

@@ -38,6 +38,7 @@ RESULT = PairResult(
     model="same-browser 1",
     features={"text_gone": 0.25, "image_similarity": 1.0},
     reasons=("images broken: 14 more", "style rules: 60% of the reference's"),
+    changes=((0, 32, 640, 80),),
 )
 Check = Callable[[bytes], str]
 

@@ -14,8 +14,9 @@ from test_pair_xml import RESULT
 
 from pinakes.cli import main
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.qa.report.judged_pairs import JudgedPair, read_pairs
+from pinakes.qa.report.judged_pairs import read_pairs
 from pinakes.qa.report.pages import PAIRS_A_PAGE, write_report
+from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.snapshot import Outcome
 

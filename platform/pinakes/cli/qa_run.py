@@ -1,39 +1,178 @@
-"""What `pinakes qa run` looks at pages with: a proxy, and a browser for each generation."""
+"""`pinakes qa run`: pages looked at, compared and judged; by this process, or several."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import argparse
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pinakes.config import user_folder
-from pinakes.profile import Stores
-from pinakes.qa.browsers.browser_list import browser_named, installed
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
-from pinakes.qa.browsers.tab import Proxy, Viewport
-from pinakes.qa.replay.generations import Generation
-from pinakes.qa.replay.proxy import ReplayProxy
-from pinakes.qa.run.before_after import BeforeAfter, Side
+from pinakes import __version__
+from pinakes.catalog.run_rows import DONE, put_run, set_run_state
+from pinakes.cli.exits import Exit
+from pinakes.cli.options import add_settings, configuration_of
+from pinakes.cli.output import Console, printable
+from pinakes.cli.qa_pages import add_pages, asked_for, drawn_pages
+from pinakes.errors import InputRefused
+from pinakes.hbase_schema.run_cells import RunFacts, RunState
+from pinakes.ingest.acts import Actor
+from pinakes.profile import Stores, open_stores
+from pinakes.qa.results.pair_key import view_name
+from pinakes.qa.results.pair_result import PairResult, Verdict
+from pinakes.qa.results.pair_rows import put_results
+from pinakes.qa.run.pairs_file import PairsFile
+from pinakes.qa.run.plan import RunPlan, encode_plan
+from pinakes.qa.run.run_folder import begin_run
+from pinakes.qa.snapshot import Rect
+
+if TYPE_CHECKING:
+    from pinakes.cli.qa_lookers import Answer
+
+_VERB = "qa"
 
 
-@contextmanager
-def looking(stores: Stores, browser: str, folder: Path) -> Iterator[BeforeAfter]:
-    """Both generations behind a browser of the list; results go to `folder`.
+def configure(parser: argparse.ArgumentParser) -> None:
+    """What is looked at, and in what."""
+    add_pages(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", type=Path, required=True, help="results, and images"
+    )
+    parser.add_argument(
+        "--browser",
+        metavar="NAME",
+        action="append",
+        help="in which, several times for several (default: chromium)",
+    )
+    parser.add_argument(
+        "--reference", metavar="VIEW", default="before", help="compared with (default: before)"
+    )
+    parser.add_argument(
+        "--view",
+        metavar="VIEW",
+        default="current",
+        help="what is looked at: before or current, as deduplication found the archive and as it "
+        "is; access:URL-PREFIX, another replay; stored, screenshots of the crawl; live "
+        "(default: current)",
+    )
+    parser.add_argument(
+        "--across", action="store_true", help="compare the first browser with the others, too"
+    )
+    parser.add_argument(
+        "--mask",
+        metavar="X,Y,WIDTH,HEIGHT",
+        action="append",
+        type=_rect,
+        default=[],
+        help="a region of every page that is not compared, in pixels; several times for several",
+    )
+    parser.add_argument("-j", "--jobs", metavar="N", help="processes that look at once (1)")
+    add_settings(parser, "store")
 
-    Raises:
-        ConfigError: where there is no such browser, or it is not installed.
-        MissingExtra: without the extra `qa`.
-    """
-    programs = installed(browser_named(browser), user_folder("cache") / "browsers")
-    viewport = Viewport()
-    with ExitStack() as stack:
-        proxy = stack.enter_context(ReplayProxy(stores.rows, stores.archive))
 
-        def side(generation: Generation) -> Side:
-            session = proxy.open_session(generation)
-            start = starter(programs, Proxy(host=session.host, port=session.port), viewport)
-            shown = stack.enter_context(Session(browser, start, viewport=viewport))
-            return Side(f"replay:{generation}", session, shown)
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Look at the pages that are not judged yet, and say which are not as they were."""
+    from pinakes.cli.qa_lookers import Task, lookers  # needs the extra
 
-        yield BeforeAfter(side("before"), side("current"), folder, run=folder.name)
+    configuration = configuration_of(arguments)
+    folder = arguments.output
+    # Who looks is there before any store is opened, whose threads would be lost in them.
+    with (
+        lookers(configuration.jobs, configuration, folder) as look,
+        open_stores(configuration) as stores,
+    ):
+        plan, drawn = begin_run(
+            folder,
+            _plan(arguments),
+            asked_for(arguments),
+            lambda: drawn_pages(stores, arguments, console),
+        )
+        _make_known(stores, plan)
+        with PairsFile(folder) as file:
+            left = [Task(one, plan.pairs_left(one, file.judged)) for one in drawn]
+            tasks = [task for task in left if task.pairs]
+            tally = _Tally(console)
+            with console.progress("qa", total=len(tasks), unit="pages") as progress:
+                for answer in look(plan, tasks):
+                    results = [pair.result for pair in answer.pairs]
+                    put_results(stores.rows, results, act_time_ms=plan.act_time_ms)
+                    file.add(answer.pairs)
+                    tally.take(answer)
+                    progress.advance(1)
+        if not tally.lost:
+            set_run_state(stores.rows, plan.run, RunState(state=DONE))
+    before = len(drawn) - len(tasks)
+    console.say(f"{len(drawn):,} pages; pairs: {tally}; pages judged by an earlier run: {before:,}")
+    return tally.exit
+
+
+class _Tally:
+    """What was found, said as it is found."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._found: Counter[Verdict] = Counter()
+        self.lost = 0
+
+    def take(self, answer: Answer) -> None:
+        if answer.lost is not None:
+            self.lost += 1
+            self._console.warn(InputRefused(answer.lost, file=answer.drawn.page.url))
+        for pair in answer.pairs:
+            result = pair.result
+            self._found[result.verdict] += 1
+            if result.verdict is not Verdict.SIMILAR:
+                self._console.result(_as_object(result), text=_line(result))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{self._found[verdict]:,} {verdict.value}" for verdict in Verdict)
+
+    @property
+    def exit(self) -> Exit:
+        if self.lost:
+            return Exit.SOME_FAILED
+        return Exit.FOUND if self._found[Verdict.DISSIMILAR] else Exit.DONE
+
+
+def _plan(arguments: argparse.Namespace) -> RunPlan:
+    actor = Actor()
+    return RunPlan(
+        run=actor.new_act(_VERB),
+        act_time_ms=actor.now_ms(),
+        reference=arguments.reference,
+        other=arguments.view,
+        browsers=tuple(arguments.browser or ("chromium",)),
+        across=arguments.across,
+        masked=tuple(arguments.mask),
+    )
+
+
+def _make_known(stores: Stores, plan: RunPlan) -> None:
+    facts = RunFacts(
+        verb=_VERB,
+        act_time_ms=plan.act_time_ms,
+        software=f"pinakes {__version__}",
+        arguments=(encode_plan(plan),),
+    )
+    put_run(stores.rows, plan.run, facts)
+
+
+def _rect(text: str) -> Rect:
+    x, y, width, height = map(int, text.split(","))
+    return Rect(x=x, y=y, width=width, height=height)
+
+
+def _as_object(result: PairResult) -> dict[str, object]:
+    return {
+        "url": result.url,
+        "reference": view_name(result.reference),
+        "view": view_name(result.other),
+        "verdict": result.verdict.value,
+        "confidence": result.confidence,
+        "model": result.model,
+        "reasons": result.reasons,
+    }
+
+
+def _line(result: PairResult) -> str:
+    reasons = "; ".join(map(printable, result.reasons)) or "nothing is proven"
+    return f"{result.verdict.value}  {printable(result.url)}: {reasons}"

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from itertools import islice
 from pathlib import Path
 
 import comparing  # noqa: F401
@@ -18,12 +17,13 @@ from ingest_processes import call
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.config import load_configuration
-from pinakes.errors import MalformedRecord
 from pinakes.profile import open_stores
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.run.before_after import PAIRS, BeforeAfter, Side
+from pinakes.qa.run.page_judge import PageJudge
+from pinakes.qa.run.plan import Pair
+from pinakes.qa.run.side import ReplaySide
 from pinakes.qa.sample.draw import draw
 from pinakes.qa.sample.pages import pages_of
 from pinakes.qa.snapshot import Outcome, Snapshot
@@ -35,13 +35,15 @@ HARM = f"cannot be given now: {SITE}/1.png ("
 class Asking:
     """Asks for a page and its pictures, as a browser does, and shows nothing."""
 
+    name = "asking"
+
     def __init__(self, client: Client) -> None:
         self._client = client
-        self.asked = 0
+        self.asked: list[str] = []
 
     def capture(self, url: str, *, pins: Pins, folder: Path) -> Snapshot:
         html = self._client.ask(url).body.decode()
-        self.asked += 1
+        self.asked.append(url)
         for name in re.findall("src=([^ >]+)", html):
             self._client.ask(f"{SITE}{name}")
         return Snapshot(
@@ -51,8 +53,11 @@ class Asking:
         )  # fmt: skip
 
 
+PAIR = Pair("before.asking", "current.asking")
+
+
 @contextmanager
-def looking(folder: Path) -> Iterator[tuple[BeforeAfter, list[Asking]]]:
+def looking(folder: Path) -> Iterator[tuple[PageJudge, list[Asking]]]:
     options = {"store": str(folder / "pinakes-store")}
     configuration = load_configuration(options=options, environment={}, folder=folder)
     with open_stores(configuration) as stores, ReplayProxy(stores.rows, stores.archive) as proxy:
@@ -60,19 +65,19 @@ def looking(folder: Path) -> Iterator[tuple[BeforeAfter, list[Asking]]]:
         for generation in ("before", "current"):
             session = proxy.open_session(generation)  # type: ignore[arg-type]
             browsers.append(Asking(Client(session.port, proxy.ca_file)))
-            sides.append(Side(generation, session, browsers[-1]))
-        yield BeforeAfter(sides[0], sides[1], folder / "qa", run="qa"), browsers
+            sides.append(ReplaySide(generation, session, browsers[-1]))
+        yield PageJudge(sides, folder / "qa", run="qa"), browsers
 
 
-def judge(folder: Path, most: int = PAGES) -> dict[str, tuple[Verdict, tuple[str, ...]]]:
-    """Judge so many pages of crawl b; by URL."""
+def judge(folder: Path) -> dict[str, tuple[Verdict, tuple[str, ...]]]:
+    """Judge all pages of crawl b; by URL."""
     options = {"store": str(folder / "pinakes-store")}
     configuration = load_configuration(options=options, environment={}, folder=folder)
     with open_stores(configuration) as stores:
         pages = pages_of(stores.archive, scan_entries(stores.rows, "b"))
         drawn = list(draw(pages, size=PAGES, seed=""))
     with looking(folder) as (look, _):
-        results = list(islice(look.judge_all(drawn), most))
+        results = [pair.result for one in drawn for pair in look.judge(one, [PAIR])]
     return {result.url: (result.verdict, result.reasons) for result in results}
 
 
@@ -85,13 +90,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(site: Path) -> Iterator[Path]:
-    """The store, as it was; its results are nobody's yet."""
+    """The store, as it was."""
     [file] = (site / "pinakes-store").rglob("g2/site.warc")
     content = file.read_bytes()
     yield site
     file.chmod(0o644)
     file.write_bytes(content)
-    (site / "qa" / PAIRS).unlink(missing_ok=True)
 
 
 def test_what_was_deduplicated_well_is_the_same(folder: Path) -> None:
@@ -126,30 +130,6 @@ def test_what_is_lost_is_found_and_named(folder: Path) -> None:
     lost = {url for url, (verdict, _) in found.items() if verdict is Verdict.DISSIMILAR}
     assert 1 <= len(lost) < PAGES
     assert all("cannot be given now: " in found[url][1][0] for url in lost)
-
-
-def test_a_run_that_died_goes_on_behind_its_last_line(folder: Path) -> None:
-    whole = judge(folder)
-    path = folder / "qa" / PAIRS
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.unlink()
-    first = judge(folder, most=2)
-    assert len(first) == 2
-    with path.open("ab") as file:
-        file.write(lines[2][:40])  # killed as it wrote
-    second = judge(folder)
-    assert first.keys() | second.keys() == whole.keys()
-    assert not first.keys() & second.keys()
-    entries = [json.loads(line) for line in path.read_bytes().splitlines()]
-    assert [entry["url"] for entry in entries] == [json.loads(line)["url"] for line in lines]
-    assert judge(folder) == {}
-
-
-def test_another_file_of_that_name_is_not_gone_on_with(folder: Path) -> None:
-    (folder / "qa").mkdir(exist_ok=True)
-    (folder / "qa" / PAIRS).write_text("{}\n")
-    with pytest.raises(MalformedRecord, match="no pairs of a QA run"):
-        judge(folder)
 
 
 @pytest.mark.long

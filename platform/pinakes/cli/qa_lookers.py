@@ -1,0 +1,101 @@
+"""Who looks at the pages of `pinakes qa run`: this process, or several others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from pinakes.cli.workers import Died, Workers
+from pinakes.config import Configuration
+from pinakes.profile import open_stores
+from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.run.opening import open_judge
+from pinakes.qa.run.page_judge import PageJudge
+from pinakes.qa.run.plan import Pair, RunPlan
+from pinakes.qa.sample.draw import Drawn
+
+_TRIES = 2
+
+
+class Task(NamedTuple):
+    """A page, and the pairs of it that are to be judged."""
+
+    drawn: Drawn
+    pairs: Sequence[Pair]
+
+
+class Answer(NamedTuple):
+    """What came of a page; where `lost` says why there is none, of its pairs nothing did."""
+
+    drawn: Drawn
+    pairs: Sequence[JudgedPair] = ()
+    lost: str | None = None
+
+
+_Planned = tuple[RunPlan, Task, int]
+"""For a process that knows neither: and how often it was tried."""
+
+Lookers = Callable[[RunPlan, Iterable[Task]], Iterator[Answer]]
+
+
+@contextmanager
+def lookers(count: int, configuration: Configuration, folder: Path) -> Iterator[Lookers]:
+    """So many processes; for one, this.  To be entered before any store is opened.
+
+    A page with which a process dies is given to another once, and is lost if that dies, too.
+    """
+    if count == 1:
+        yield partial(_alone, configuration, folder)
+        return
+    with Workers(count, partial(_open_work, configuration, folder)) as workers:
+        yield partial(_together, workers)
+
+
+def _alone(
+    configuration: Configuration, folder: Path, plan: RunPlan, tasks: Iterable[Task]
+) -> Iterator[Answer]:
+    with open_stores(configuration) as stores, open_judge(plan, stores, folder) as judge:
+        for task in tasks:
+            yield Answer(task.drawn, judge.judge(task.drawn, task.pairs))
+
+
+@contextmanager
+def _open_work(
+    configuration: Configuration, folder: Path
+) -> Iterator[Callable[[_Planned], list[JudgedPair]]]:
+    with ExitStack() as stack:
+        stores = stack.enter_context(open_stores(configuration))
+        opened: list[PageJudge] = []
+
+        def work(given: _Planned) -> list[JudgedPair]:
+            plan, task, _ = given
+            if not opened:
+                opened.append(stack.enter_context(open_judge(plan, stores, folder)))
+            return opened[0].judge(task.drawn, task.pairs)
+
+        yield work
+
+
+def _together(
+    workers: Workers[_Planned, list[JudgedPair]], plan: RunPlan, tasks: Iterable[Task]
+) -> Iterator[Answer]:
+    for task in tasks:
+        while not workers.has_room:
+            yield from _answers(workers)
+        workers.give((plan, task, 1))
+    while workers.under_way:
+        yield from _answers(workers)
+
+
+def _answers(workers: Workers[_Planned, list[JudgedPair]]) -> Iterator[Answer]:
+    for (plan, task, tries), answer in workers.answers():
+        if not isinstance(answer, Died):
+            yield Answer(task.drawn, answer)
+        elif tries < _TRIES:
+            workers.give((plan, task, tries + 1))
+        else:
+            by = f" by signal {answer.signal_number}" if answer.signal_number else ""
+            yield Answer(task.drawn, lost=f"{tries} processes died as they looked at it{by}")

@@ -1,0 +1,78 @@
+"""Results in the catalogue: a row of `qa_pairs` for each, and the capture's own verdict.
+
+    qa_pairs   s:scores  v:verdict    of this pair, in this run
+    captures   q:verdict              of the last run that looked at the capture
+
+All with the time of the run, so that a page judged again leaves the same versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pinakes.hbase_schema.capture_cells import CaptureFacts, QaVerdict
+from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
+from pinakes.hbase_schema.name_keys import PairKey, decode_pair_key, encode_pair_key, pairs_of
+from pinakes.hbase_schema.qa_cells import PairScores, PairVerdict
+from pinakes.row_store.port import Put, Row, RowStore
+
+from .pair_key import pair_key
+from .pair_result import PairResult, Verdict
+
+TABLE = "qa_pairs"
+_CAPTURES = "captures"
+# The gravest of its pairs is what is said of a capture.
+_GRAVITY = {Verdict.SIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.DISSIMILAR: 2}
+
+
+class StoredPair(NamedTuple):
+    """What a row of `qa_pairs` says of a pair; None for what was not written."""
+
+    key: PairKey
+    scores: PairScores | None
+    verdict: PairVerdict | None
+
+
+def put_results(rows: RowStore, results: Sequence[PairResult], *, act_time_ms: int) -> None:
+    """Write the results of some pages; of each page all that this run has judged by now.
+
+    Done again it writes the same cells.  A capture that is gone meanwhile gets no verdict.
+    """
+    rows.mutate(TABLE, [_pair_put(result, act_time_ms) for result in results])
+    worst: dict[bytes, PairResult] = {}
+    for result in results:
+        key = bytes.fromhex(result.capture_key)
+        if key not in worst or _GRAVITY[result.verdict] > _GRAVITY[worst[key].verdict]:
+            worst[key] = result
+    there = rows.get_rows(_CAPTURES, list(worst), columns=[CaptureFacts.COLUMN])
+    rows.mutate(
+        _CAPTURES,
+        [_capture_put(key, result, act_time_ms) for key, result in worst.items() if key in there],
+    )
+
+
+def scan_pairs(rows: RowStore, run: str) -> Iterator[StoredPair]:
+    """The pairs of a run, by capture; lazy."""
+    columns = [PairScores.COLUMN, PairVerdict.COLUMN]
+    for row in rows.scan(TABLE, pairs_of(run), columns=columns):
+        yield StoredPair(decode_pair_key(row.key), _read(row, PairScores), _read(row, PairVerdict))
+
+
+def _read(row: Row, cls: type[C]) -> C | None:
+    value = row.value(cls.COLUMN)
+    return decode_cell(cls, value) if value is not None else None
+
+
+def _pair_put(result: PairResult, act_time_ms: int) -> Put:
+    scores = PairScores(scores=dict(result.features))
+    verdict = PairVerdict(
+        verdict=result.verdict.value, confidence=result.confidence, model=result.model
+    )
+    cells = {cell.COLUMN: encode_cell(cell) for cell in (scores, verdict)}
+    return Put(encode_pair_key(pair_key(result)), cells, act_time_ms)
+
+
+def _capture_put(key: bytes, result: PairResult, act_time_ms: int) -> Put:
+    verdict = QaVerdict(run=result.run, verdict=result.verdict.value, score=result.confidence)
+    return Put(key, {QaVerdict.COLUMN: encode_cell(verdict)}, act_time_ms)

@@ -1,0 +1,155 @@
+"""A page looked at from all sides, and each pair of them compared and judged.
+
+    sides ─▶ looks ─▶ compared ─▶ proven by bytes? ─▶ else the reference once more, and a model
+
+A side is looked at once for a page, however many pairs it is in.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from pinakes.qa.compare.pairs import (
+    Comparison,
+    compare_pair,
+    feature_names,
+    features,
+    reasons,
+)
+from pinakes.qa.compare.pixels import SCALE
+from pinakes.qa.results.pair_key import side_name
+from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.results.pair_result import PairResult, View
+from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.snapshot import Outcome, Rect
+
+from .looks import judge_looks
+from .plan import Pair
+from .proof import Judgement, prove
+from .side import Looked, Side
+
+_BEFORE, _CURRENT = "replay:before", "replay:current"
+
+
+class PageJudge:
+    """Judges pages one after the other.  Not for several threads."""
+
+    def __init__(
+        self,
+        sides: Sequence[Side],
+        folder: Path,
+        *,
+        run: str,
+        masked: Sequence[Rect] = (),
+    ) -> None:
+        """Images go to `folder`; `masked` are regions of every page that are not compared."""
+        self._sides = {side_name(side.kind, side.browser): side for side in sides}
+        self._folder = folder
+        self._run = run
+        self._masked = masked
+
+    def judge(self, drawn: Drawn, pairs: Sequence[Pair]) -> list[JudgedPair]:
+        """Judge these pairs of a page; a side that none of them needs is not looked at."""
+        looks = _Looks(self._sides, drawn, self._folder)
+        return [
+            JudgedPair(result=self._judge(drawn, pair, looks), weight=drawn.weight)
+            for pair in pairs
+        ]
+
+    def _judge(self, drawn: Drawn, pair: Pair, looks: _Looks) -> PairResult:
+        reference, other = looks.at(pair.reference), looks.at(pair.other)
+        comparison, took = self._compare(reference, other)
+        judgement = self._prove(pair, comparison, reference, other)
+        if judgement is None:
+            if reasons(comparison):
+                again = looks.once_more(pair.reference)
+                comparison, more = self._compare(reference, other, again)
+                took += more
+            judgement = judge_looks(comparison, reference.seen.snapshot, other.seen.snapshot)
+        return PairResult(
+            run=self._run,
+            url=drawn.page.url,
+            date=looks.moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            capture_key=drawn.page.row_key.hex(),
+            reference=self._view(pair.reference, reference),
+            other=self._view(pair.other, other),
+            verdict=judgement.verdict,
+            confidence=judgement.confidence,
+            model=judgement.model,
+            features=dict(zip(feature_names(), features(comparison), strict=True)),
+            reasons=(*judgement.harm, *reasons(comparison)),
+            changes=_in_pixels(comparison),
+            milliseconds=took,
+        )
+
+    def _compare(
+        self, reference: Looked, other: Looked, again: Looked | None = None
+    ) -> tuple[Comparison, int]:
+        """And the milliseconds that it took."""
+        started = time.monotonic()
+        comparison = compare_pair(
+            reference.seen,
+            other.seen,
+            again=again.seen if again is not None else None,
+            masked=self._masked,
+        )
+        return comparison, round(1000 * (time.monotonic() - started))
+
+    def _prove(
+        self, pair: Pair, comparison: Comparison, before: Looked, after: Looked
+    ) -> Judgement | None:
+        """Of two generations in one browser what was sent says it, as a rule."""
+        sides = self._sides[pair.reference], self._sides[pair.other]
+        if [side.kind for side in sides] != [_BEFORE, _CURRENT]:
+            return None
+        if sides[0].browser != sides[1].browser or before.log is None or after.log is None:
+            return None
+        outcomes = {before.seen.snapshot.outcome, after.seen.snapshot.outcome}
+        complete = outcomes == {Outcome.COMPLETE}
+        return prove(comparison, before.log, after.log, complete=complete)
+
+    def _view(self, name: str, looked: Looked) -> View:
+        side, snapshot = self._sides[name], looked.seen.snapshot
+        misses = looked.log.misses if looked.log is not None else ()
+        return View(
+            kind=side.kind,
+            browser=side.browser,
+            browser_version=snapshot.browser_version,
+            outcome=snapshot.outcome,
+            milliseconds=looked.milliseconds,
+            image=snapshot.image.name if snapshot.image is not None else None,
+            reasons=snapshot.reasons,
+            missed=tuple(dict.fromkeys(exchange.url for exchange in misses)),
+        )
+
+
+class _Looks:
+    """One page, looked at from each side once at most."""
+
+    def __init__(self, sides: dict[str, Side], drawn: Drawn, folder: Path) -> None:
+        self.moment = datetime.strptime(f"{drawn.page.second}Z", "%Y%m%d%H%M%S%z")
+        self._sides = sides
+        self._url = drawn.page.url
+        self._folder = folder
+        self._looked: dict[str, Looked] = {}
+
+    def at(self, name: str) -> Looked:
+        if name not in self._looked:
+            self._looked[name] = self.once_more(name)
+        return self._looked[name]
+
+    def once_more(self, name: str) -> Looked:
+        return self._sides[name].look(self._url, self.moment, self._folder)
+
+
+def _in_pixels(comparison: Comparison) -> tuple[tuple[int, int, int, int], ...]:
+    """The changes that were found in scaled images, in pixels of the image as it was taken."""
+    if comparison.image is None:
+        return ()
+    return tuple(
+        (SCALE * x, SCALE * y, SCALE * width, SCALE * height)
+        for x, y, width, height in comparison.image.changes
+    )

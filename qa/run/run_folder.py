@@ -1,0 +1,97 @@
+"""The folder of a run: what it was asked, the pages it looks at, and what came of them.
+
+    DIR/sample.jsonl    the pages, as they were drawn
+    DIR/run.json        what was asked, and the plan; written last: a run has begun when it is there
+    DIR/pairs.jsonl     a line for each pair that is judged
+    DIR/SHA-256.png     what browsers showed
+
+A run that goes on looks at the pages that were drawn, whatever has landed since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample.drawn_line import decode_drawn, encode_drawn
+
+from .plan import RunPlan, decode_plan, encode_plan
+
+RUN, SAMPLE = "run.json", "sample.jsonl"
+
+
+def begin_run(
+    folder: Path,
+    plan: RunPlan,
+    asked: Mapping[str, Any],
+    draw: Callable[[], Iterable[Drawn]],
+) -> tuple[RunPlan, list[Drawn]]:
+    """The plan and the pages of the run in this folder, which is begun where there is none.
+
+    `asked` is what drew the sample, as JSON has it.
+
+    Raises:
+        ConfigError: another run is there, by what was asked.
+        MalformedRecord: what is there is no run.
+    """
+    if (folder / RUN).exists():
+        return _go_on(folder, plan, asked)
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = list(draw())
+    _write(folder / SAMPLE, "".join(f"{encode_drawn(one)}\n" for one in drawn))
+    document = {"asked": asked, "plan": json.loads(encode_plan(plan))}
+    _write(folder / RUN, json.dumps(document, indent=1) + "\n")
+    return plan, drawn
+
+
+def read_plan(folder: Path) -> tuple[RunPlan, Mapping[str, Any]]:
+    """The plan of the run in a folder, and what was asked.
+
+    Raises:
+        ConfigError: there is none.
+        MalformedRecord: what is there is no run.
+    """
+    path = folder / RUN
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        return decode_plan(json.dumps(document["plan"])), dict(document["asked"])
+    except OSError as error:
+        raise ConfigError(f"{path}: no QA run: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, MalformedRecord) as error:
+        raise MalformedRecord("no QA run", file=str(path)) from error
+
+
+def _go_on(folder: Path, plan: RunPlan, asked: Mapping[str, Any]) -> tuple[RunPlan, list[Drawn]]:
+    begun, then = read_plan(folder)
+    same = replace(plan, run=begun.run, act_time_ms=begun.act_time_ms)
+    if begun != same or then != json.loads(json.dumps(asked)):
+        raise ConfigError(f"{folder} has a run that was asked for something else: take another")
+    return begun, read_sample(folder)
+
+
+def read_sample(folder: Path) -> list[Drawn]:
+    """The pages of a run, as they were drawn."""
+    path = folder / SAMPLE
+    try:
+        lines = path.read_bytes().splitlines()
+        return [decode_drawn(line) for line in lines]
+    except MalformedRecord as error:
+        raise MalformedRecord(error.message, file=str(path)) from error
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole, or not at all."""
+    aside = path.with_name(f".{path.name}-writing")
+    with aside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.rename(path)

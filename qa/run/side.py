@@ -1,0 +1,94 @@
+"""One of the two sides of a pair: where a page comes from, and the browser that shows it."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from pinakes.qa.browsers.kept import read_image
+from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.compare.pairs import Seen
+from pinakes.qa.compare.pixels import Pixels, read_pixels
+from pinakes.qa.replay.page_log import PageLog
+from pinakes.qa.snapshot import Image, Snapshot
+
+from .proof import payloads_of
+
+
+class Looked(NamedTuple):
+    """What one look at a page gave, and the milliseconds that it took."""
+
+    seen: Seen
+    log: PageLog | None
+    """What the page asked for; None where nobody knows."""
+    milliseconds: int
+
+
+class Side(Protocol):
+    """Shows pages as they come from one place.  Not for several threads."""
+
+    @property
+    def kind(self) -> str:
+        """`replay:before`, `replay:current`, `access:URL-PREFIX`, `stored` or `live`."""
+        ...
+
+    @property
+    def browser(self) -> str:
+        """The name of its browser in the list; empty where there is none."""
+        ...
+
+    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+        """Show a page as it was at that moment; images go to the folder."""
+        ...
+
+
+class Browser(Protocol):
+    """A browser that is pointed somewhere: `browsers.session.Session`."""
+
+    @property
+    def name(self) -> str: ...
+
+    def capture(self, url: str, *, pins: Pins, folder: Path) -> Snapshot:
+        """Show a page and say what was seen."""
+        ...
+
+
+class Replay(Protocol):
+    """What answers it: `replay.proxy.ReplaySession`."""
+
+    def begin_page(self, name: str, moment: datetime) -> None:
+        """From now on requests are this page's."""
+        ...
+
+    def end_page(self) -> PageLog:
+        """What it asked for."""
+        ...
+
+
+class ReplaySide:
+    """A generation of the archive, the proxy that answers from it, and a browser behind it."""
+
+    def __init__(self, generation: str, replay: Replay, browser: Browser) -> None:
+        self.kind = f"replay:{generation}"
+        self.browser = browser.name
+        self._replay = replay
+        self._browser = browser
+
+    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+        """See `Side`."""
+        started = time.monotonic()
+        self._replay.begin_page(url, moment)
+        try:
+            snapshot = self._browser.capture(url, pins=Pins(clock=moment), folder=folder)
+        finally:
+            log = self._replay.end_page()
+        took = round(1000 * (time.monotonic() - started))
+        pixels = pixels_of(snapshot.image, folder)
+        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=payloads_of(log)), log, took)
+
+
+def pixels_of(image: Image | None, folder: Path) -> Pixels | None:
+    """An image of a snapshot, decoded to be compared; None where there is none."""
+    return read_pixels(read_image(folder, image)) if image is not None else None

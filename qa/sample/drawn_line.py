@@ -1,0 +1,31 @@
+"""A page of a sample as a line: what the folder of a run keeps, and its tasks are given."""
+
+from __future__ import annotations
+
+import json
+
+from pinakes.errors import MalformedRecord
+
+from .draw import Drawn
+from .pages import Page
+
+
+def encode_drawn(drawn: Drawn) -> str:
+    """One line of ASCII, without its end."""
+    page = {**drawn.page._asdict(), "row_key": drawn.page.row_key.hex()}
+    return json.dumps({**page, "weight": drawn.weight, "is_always": drawn.is_always})
+
+
+def decode_drawn(line: str | bytes) -> Drawn:
+    """Undo `encode_drawn`.
+
+    Raises:
+        MalformedRecord: the line is no page of a sample.
+    """
+    try:
+        entry = json.loads(line)
+        weight, is_always = float(entry.pop("weight")), bool(entry.pop("is_always"))
+        page = Page(**{**entry, "row_key": bytes.fromhex(entry["row_key"])})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MalformedRecord(f"no page of a sample: {error}") from error
+    return Drawn(page, weight, is_always)
