@@ -49,7 +49,7 @@ demo: dev ## crawl a small site twice, land it, dedupe it, restore a file to pro
 # others, to compare with, outside the clone.
 .PHONY: tools
 tools: dev
-	@.ci/system-packages
+	@.ci/system-packages browser
 	PYTHONPATH=. $(PYTHON) -m bench.peers install
 
 # Spark, 300 MB, and what QA compares with, for one Python only.

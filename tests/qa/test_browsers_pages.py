@@ -26,8 +26,11 @@ from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Viewport
 from pinakes.qa.snapshot import Outcome, Snapshot
 
-# They need browsers: `make test-long`.
-pytestmark = pytest.mark.long
+# Chromium is there for `make test`; the others need `make browsers`: `make test-long`.
+NAMES = [
+    pytest.param(browser.name, marks=() if browser.name == "chromium" else pytest.mark.long)
+    for browser in BROWSERS
+]
 
 CLOCK = datetime(2009, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
 PINS = Pins(clock=CLOCK, seed=7)
@@ -114,7 +117,7 @@ def pages() -> Iterator[Pages]:
         yield server
 
 
-@pytest.fixture(scope="module", params=[browser.name for browser in BROWSERS])
+@pytest.fixture(scope="module", params=NAMES)
 def session(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
     """A browser that is installed; else the test is skipped, and says what is missing."""
     pytest.importorskip("selenium", reason="no Selenium: make dev-qa")

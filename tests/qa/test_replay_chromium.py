@@ -13,7 +13,6 @@ from landed_stores import page
 
 from pinakes.qa.replay.page_log import Exchange
 
-pytestmark = pytest.mark.long
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 SITE = "https://example.org"
 REFUSED = Exchange(method="GET", url="", outcome="refused")

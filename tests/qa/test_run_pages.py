@@ -132,8 +132,9 @@ def test_what_is_lost_is_found_and_named(folder: Path) -> None:
     assert all("cannot be given now: " in found[url][1][0] for url in lost)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("browser", ["chromium", "firefox"])
+@pytest.mark.parametrize(
+    "browser", ["chromium", pytest.param("firefox", marks=pytest.mark.long)]
+)
 def test_by_its_verb_in_a_real_browser(folder: Path, tmp_path: Path, browser: str) -> None:
     asked = ("qa", "run", "b", "--browser", browser, "--json")
     whole = call(folder, *asked, "-o", str(tmp_path / "whole"))
