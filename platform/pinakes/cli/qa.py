@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.cli import qa_run
+from pinakes.cli import qa_review, qa_run
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console, printable
-from pinakes.cli.qa_pages import add_pages, drawn_pages
+from pinakes.cli.qa_pages import add_pages, drawn_pages, name_missing
 from pinakes.profile import open_stores
 from pinakes.qa.sample.draw import Drawn
 
@@ -42,13 +42,13 @@ def _configure_sample(parser: argparse.ArgumentParser) -> None:
 
 
 def _sample(arguments: argparse.Namespace, console: Console) -> Exit:
-    count = 0
+    found = []
     with open_stores(configuration_of(arguments)) as stores:
-        for drawn in drawn_pages(stores, arguments, console):
-            count += 1
+        for drawn in drawn_pages(stores, arguments):
+            found.append(drawn)
             console.result(_as_object(drawn), text=_line(drawn))
-    console.say(f"{count:,} pages")
-    return Exit.DONE
+    console.say(f"{len(found):,} pages")
+    return Exit.SOME_FAILED if name_missing(arguments, found, console) else Exit.DONE
 
 
 def _configure_report(parser: argparse.ArgumentParser) -> None:
@@ -92,4 +92,5 @@ _ACTIONS = {
         qa_run.run,
     ),
     "report": _Action("write what a run found as pages to read", _configure_report, _report),
+    "review": _Action("judge what a run found, in a page", qa_review.configure, qa_review.run),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,8 @@ def asked_for(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in ("crawl", "size", "seed", "seeds", "urls")}
 
 
-def drawn_pages(stores: Stores, arguments: argparse.Namespace, console: Console) -> Iterator[Drawn]:
-    """The pages; a URL of the list of which the crawl has none is named.
+def drawn_pages(stores: Stores, arguments: argparse.Namespace) -> Iterator[Drawn]:
+    """The pages; `name_missing` says which of a list are not among them.
 
     Raises:
         ConfigError: for a size that is none.
@@ -56,12 +56,21 @@ def drawn_pages(stores: Stores, arguments: argparse.Namespace, console: Console)
         seeds = list(_lines(arguments.seeds)) if arguments.seeds else []
         yield from draw(pages, size=arguments.size, seed=arguments.seed, seeds=seeds)
         return
-    wanted = {urlkey(url): url for url in _lines(arguments.urls)}
+    wanted = frozenset(map(urlkey, _lines(arguments.urls)))
     for page in pages:
-        if wanted.pop(page.urlkey, None) is not None:
+        if page.urlkey in wanted:
             yield Drawn(page, 1.0, is_always=True)
-    for url in wanted.values():
+
+
+def name_missing(arguments: argparse.Namespace, drawn: Iterable[Drawn], console: Console) -> int:
+    """Name the URLs of the list that are no pages of the crawl; how many there are."""
+    if not arguments.urls:
+        return 0
+    found = {one.page.urlkey for one in drawn}
+    missing = [url for url in _lines(arguments.urls) if urlkey(url) not in found]
+    for url in missing:
         console.warn(InputRefused(f"the crawl {arguments.crawl} has no such page", file=url))
+    return len(missing)
 
 
 def _lines(name: str) -> Iterator[str]:

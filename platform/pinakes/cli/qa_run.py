@@ -12,7 +12,7 @@ from pinakes.catalog.run_rows import DONE, put_run, set_run_state
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console, printable
-from pinakes.cli.qa_pages import add_pages, asked_for, drawn_pages
+from pinakes.cli.qa_pages import add_pages, asked_for, drawn_pages, name_missing
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
@@ -84,13 +84,14 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             folder,
             _plan(arguments),
             asked_for(arguments),
-            lambda: drawn_pages(stores, arguments, console),
+            lambda: drawn_pages(stores, arguments),
         )
         _make_known(stores, plan)
         with PairsFile(folder) as file:
             left = [Task(one, plan.pairs_left(one, file.judged)) for one in drawn]
             tasks = [task for task in left if task.pairs]
             tally = _Tally(console)
+            tally.missing = name_missing(arguments, drawn, console)
             with console.progress("qa", total=len(tasks), unit="pages") as progress:
                 for answer in look(plan, tasks):
                     results = [pair.result for pair in answer.pairs]
@@ -98,7 +99,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                     file.add(answer.pairs)
                     tally.take(answer)
                     progress.advance(1)
-        if not tally.lost:
+        if not tally.died:
             set_run_state(stores.rows, plan.run, RunState(state=DONE))
     before = len(drawn) - len(tasks)
     console.say(f"{len(drawn):,} pages; pairs: {tally}; pages judged by an earlier run: {before:,}")
@@ -111,11 +112,12 @@ class _Tally:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._found: Counter[Verdict] = Counter()
-        self.lost = 0
+        self.died = 0
+        self.missing = 0
 
     def take(self, answer: Answer) -> None:
         if answer.lost is not None:
-            self.lost += 1
+            self.died += 1
             self._console.warn(InputRefused(answer.lost, file=answer.drawn.page.url))
         for pair in answer.pairs:
             result = pair.result
@@ -128,7 +130,7 @@ class _Tally:
 
     @property
     def exit(self) -> Exit:
-        if self.lost:
+        if self.died or self.missing:
             return Exit.SOME_FAILED
         return Exit.FOUND if self._found[Verdict.DISSIMILAR] else Exit.DONE
 

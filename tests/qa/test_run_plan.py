@@ -1,0 +1,136 @@
+"""What a run compares, what its folder keeps, and where it goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from test_pair_xml import RESULT
+
+from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.hbase_schema.name_keys import PairKey
+from pinakes.qa.results.pair_key import pair_key
+from pinakes.qa.results.pair_line import JudgedPair, decode_pair, encode_pair
+from pinakes.qa.run.pairs_file import PairsFile
+from pinakes.qa.run.plan import Pair, RunPlan, decode_plan, encode_plan
+from pinakes.qa.run.run_folder import RUN, SAMPLE, begin_run
+from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample.drawn_line import decode_drawn, encode_drawn
+from pinakes.qa.sample.pages import Page
+from pinakes.qa.snapshot import Rect
+
+PLAN = RunPlan(run="qa-1", act_time_ms=1)
+DRAWN = [
+    Drawn(
+        Page(
+            f"org,example)/{n}",
+            "20260101000000",
+            f"http://e.org/\udcff{n}",
+            "text/html",
+            b"%d" % n,
+        ),
+        1.5,
+        is_always=bool(n),
+    )
+    for n in range(3)
+]
+
+
+def test_in_each_browser_and_then_across_them() -> None:
+    plan = replace(PLAN, browsers=("chromium", "firefox", "webkitgtk"), across=True)
+    assert plan.pairs == [
+        Pair("before.chromium", "current.chromium"),
+        Pair("before.firefox", "current.firefox"),
+        Pair("before.webkitgtk", "current.webkitgtk"),
+        Pair("current.chromium", "current.firefox"),
+        Pair("current.chromium", "current.webkitgtk"),
+    ]
+    assert replace(plan, reference="current").pairs == plan.pairs[3:]
+    assert replace(PLAN, reference="stored").pairs == [Pair("stored", "current.chromium")]
+    assert replace(PLAN, other="access:http://127.0.0.1/w/").pairs == [
+        Pair("before.chromium", "access.chromium")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"other": "before"}, "compared with itself"),
+        ({"other": "after"}, "no view"),
+        ({"other": "access:"}, "no view"),
+        ({"other": "stored"}, "reference"),
+        ({"browsers": ("netscape",)}, "netscape"),
+        ({"browsers": ("chromium", "chromium")}, "once"),
+        ({"across": True}, "wants two"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(change: dict[str, object], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        replace(PLAN, **change)  # type: ignore[arg-type]
+
+
+def test_a_plan_and_pages_come_back_as_they_were() -> None:
+    plan = replace(PLAN, masked=(Rect(x=1, y=2, width=3, height=4),))
+    assert decode_plan(encode_plan(plan)) == plan
+    assert [decode_drawn(encode_drawn(one)) for one in DRAWN] == DRAWN
+    assert decode_pair(encode_pair(JudgedPair(result=RESULT, weight=2.5))).result == RESULT
+    for decode in (decode_plan, decode_drawn):
+        for text in ("", "{}", "[]", "7", '{"run": 1}'):
+            with pytest.raises(MalformedRecord):
+                decode(text)
+
+
+def test_a_run_goes_on_with_the_pages_that_were_drawn(tmp_path: Path) -> None:
+    asked = {"crawl": "spring", "size": 3}
+    begun = begin_run(tmp_path, PLAN, asked, lambda: DRAWN)
+    assert begun == (PLAN, DRAWN)
+
+    def never() -> Iterator[Drawn]:
+        raise AssertionError("drawn again")
+
+    later = replace(PLAN, run="qa-2", act_time_ms=2)
+    assert begin_run(tmp_path, later, asked, never) == begun
+    for plan, other in ((later, {"crawl": "autumn"}), (replace(later, reference="stored"), asked)):
+        with pytest.raises(ConfigError, match="take another"):
+            begin_run(tmp_path, plan, other, never)
+
+
+def test_a_run_has_begun_when_all_of_it_is_written(tmp_path: Path) -> None:
+    begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
+    (tmp_path / RUN).unlink()  # died before it
+    assert begin_run(tmp_path, PLAN, {}, lambda: DRAWN[:1])[1] == DRAWN[:1]
+    for name, content in ((SAMPLE, "{}\n"), (RUN, "{}")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(MalformedRecord):
+            begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
+
+
+def test_half_a_line_at_the_end_is_judged_again(tmp_path: Path) -> None:
+    pairs = [JudgedPair(result=replace(RESULT, capture_key=f"0{n}"), weight=1.0) for n in range(3)]
+    with PairsFile(tmp_path) as file:
+        file.add(pairs)
+        assert file.judged == {pair_key(pair.result) for pair in pairs}
+    path = tmp_path / "pairs.jsonl"
+    path.write_bytes(path.read_bytes()[:-10])
+    with PairsFile(tmp_path) as file:
+        assert file.judged == {pair_key(pair.result) for pair in pairs[:2]}
+        file.add(pairs[2:])
+    lines = path.read_bytes().splitlines()
+    assert [json.loads(line)["capture_key"] for line in lines] == ["00", "01", "02"]
+
+
+def test_another_file_of_that_name_is_not_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "pairs.jsonl").write_text("{}\n")
+    with pytest.raises(MalformedRecord, match="no pairs of a QA run"):
+        PairsFile(tmp_path)
+
+
+def test_pairs_that_are_judged_are_not_left() -> None:
+    plan = replace(PLAN, browsers=("chromium", "firefox"))
+    key = DRAWN[0].page.row_key
+    judged = {PairKey("qa-1", key, "before.chromium", "current.chromium")}
+    assert plan.pairs_left(DRAWN[0], judged) == plan.pairs[1:]
+    assert plan.pairs_left(DRAWN[1], judged) == plan.pairs
