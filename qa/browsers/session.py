@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from pinakes.errors import ConfigError
+from pinakes.qa.browsers.guard import Guard
 from pinakes.qa.browsers.kept import keep_image
 from pinakes.qa.browsers.looking import Limits, Look, Pins, pinning
 from pinakes.qa.browsers.processes import killed_after
@@ -43,6 +44,7 @@ class Session:
         self._pages_per_browser = pages_per_browser
         self._tab: Tab | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._guard: Guard | None = None
         self._pages = 0
         self.started = 0
 
@@ -97,6 +99,9 @@ class Session:
         if self._tab is not None:
             self._tab.close()
             self._tab = None
+        if self._guard is not None:
+            self._guard.close()
+            self._guard = None
         if self._scratch is not None:
             self._scratch.cleanup()
             self._scratch = None
@@ -132,6 +137,7 @@ class Session:
         except BaseException:
             self.close()
             raise
+        self._guard = Guard(self._tab.process_session, Path(self._scratch.name))
         self._pages = 0
         self.started += 1
         return self._tab

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from pinakes.qa.browsers.devtools_pipe import DevToolsPipe
+from pinakes.qa.browsers.guard import Guard
 from pinakes.qa.browsers.processes import kill_session, killed_after, processes_of
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused
 
@@ -31,6 +33,40 @@ def family() -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process
+
+
+def test_what_is_left_behind_by_a_process_that_was_killed_is_ended(tmp_path: Path) -> None:
+    browser = family()
+    (tmp_path / "profile").mkdir()
+    keeper = f"""
+import sys, time
+from pathlib import Path
+from pinakes.qa.browsers.guard import Guard
+guard = Guard({browser.pid}, Path({str(tmp_path / "profile")!r}))
+print("ready", flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", keeper], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert processes_of(browser.pid)
+        process.kill()
+    while processes_of(browser.pid) or (tmp_path / "profile").exists():
+        time.sleep(0.02)
+    browser.wait()
+
+
+def test_what_was_ended_in_good_order_is_guarded_no_more(tmp_path: Path) -> None:
+    browser = family()
+    try:
+        guard = Guard(browser.pid, tmp_path)
+        guard.close()
+        guard.close()
+        assert len(processes_of(browser.pid)) == 3
+        assert tmp_path.exists()
+    finally:
+        kill_session(browser.pid)
+        browser.wait()
 
 
 def test_a_session_is_ended_with_its_orphans() -> None:
