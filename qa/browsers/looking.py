@@ -52,10 +52,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """What scripts of the page take for now, and the seed of their random numbers."""
+    """What scripts of the page take for now, and the seed of their random numbers.
+
+    `before` is a script of ours that runs ahead of the page's, in every frame.
+    """
 
     clock: datetime
     seed: int = 1
+    before: str = ""
 
 
 @cache
@@ -68,7 +72,7 @@ def script(name: str) -> str:
 def pinning(pins: Pins, now: datetime) -> str:
     """What runs before the page's scripts; `now` is the clock of this machine."""
     shift_ms = round((pins.clock - now).total_seconds() * 1000)
-    return f"({script('pins')})({shift_ms}, {pins.seed})"
+    return f"({script('pins')})({shift_ms}, {pins.seed});{pins.before}"
 
 
 class Look:

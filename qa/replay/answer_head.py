@@ -111,7 +111,7 @@ def captured_head(
     status, start, end, content_range = _part(status, stored, asked, size)
     if status == 416 or status in _WITHOUT_BODY:
         start = end = 0
-    fields = list(_kept(head, coded=coded))
+    fields = kept_fields(head, coded=coded)
     fields.append((b"Cache-Control", b"no-store"))
     if content_range is not None:
         fields.append((b"Content-Range", content_range.encode("ascii")))
@@ -120,7 +120,7 @@ def captured_head(
         fields.append((b"Memento-Datetime", when))
     fields.append((OUTCOME_HEADER.encode(), b"hit"))
     return AnswerHead(
-        status=status, reason=_reason(head, status), fields=tuple(fields), start=start, end=end
+        status=status, reason=reason_of(head, status), fields=tuple(fields), start=start, end=end
     )
 
 
@@ -151,8 +151,8 @@ def _content_range(start: int, end: int, stored: StoredRange) -> str:
     return f"bytes {start}-{end - 1}/{'*' if stored.whole_size is None else stored.whole_size}"
 
 
-def _kept(head: HttpHead, *, coded: bool) -> list[Field]:
-    """The captured fields that are sent; names and values cannot end a line."""
+def kept_fields(head: HttpHead, *, coded: bool) -> list[Field]:
+    """The fields that are sent on, less `LEFT_OUT`; names and values cannot end a line."""
     fields = Header(head.raw).fields()
     named = ",".join(value for name, value in fields if name.lower() == "connection")
     left_out = {*LEFT_OUT, *(token.strip().lower() for token in named.split(","))}
@@ -176,7 +176,8 @@ def _without_reports(policy: str) -> str:
     return ";".join(d for d in directives if not _REPORTING_DIRECTIVE.match(d)).strip()
 
 
-def _reason(head: HttpHead, status: int) -> bytes:
+def reason_of(head: HttpHead, status: int) -> bytes:
+    """The words of the status line, where its status is this one."""
     if status != head.status:
         return {200: b"OK", 206: b"Partial Content"}.get(status, b"Range Not Satisfiable")
     match = _REASON.match(head.raw)

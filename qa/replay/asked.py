@@ -26,13 +26,15 @@ _NOT_PRINTABLE = re.compile(rb"[^\x21-\x7e]")
 class Asked:
     """A request for an original URL.
 
-    `query` is that of a request other than GET, as indexes have it (`index.post_query`).
+    `query` is that of a request other than GET, as indexes have it (`index.post_query`);
+    `body` its first bytes, `BODY_LIMIT_BYTES` at most.
     """
 
     method: str
     uri: str
     query: str | None = None
     range: ByteRange | None = None
+    body: bytes = b""
 
     @property
     def lookup_uri(self) -> str:

@@ -208,6 +208,7 @@ class _Connection(BaseHTTPRequestHandler):
             uri=uri,
             query=self._query(body),
             range=parse_range(self.headers.get("Range")),
+            body=body,
         )
         sender = Sender(self.wfile, close=self.close_connection)
         self.server.exchanger.exchange(asked or None, self.headers, sender)

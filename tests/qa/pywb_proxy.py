@@ -64,14 +64,14 @@ def pywb_proxy(tools: Path, root: Path) -> Iterator[Client]:
             command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
         try:
-            _wait_for(port, server, root / "log")
+            wait_for(port, server, root / "log")
             yield Client(port, root / "proxy-certs" / "pywb-ca.pem", timeout_s=20)
         finally:
             server.terminate()
             server.wait()
 
 
-def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
     while True:
         assert server.poll() is None, log.read_text()
         with socket.socket() as probe:

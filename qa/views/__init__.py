@@ -1,0 +1,1 @@
+"""What a replay is compared with: an access system, a stored screenshot, the live web."""

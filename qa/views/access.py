@@ -1,0 +1,166 @@
+"""Pages as an access system shows them: pywb, OpenWayback, or whatever rewrites URLs.
+
+The browser reaches the origin of the prefix, and nothing else.  What the access system failed
+to rewrite leads to the live web; it is refused, and is a fault of the page, named in its log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+import time
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.compare.pairs import Seen
+from pinakes.qa.replay.certificates import Authority
+from pinakes.qa.replay.page_log import PageLog
+from pinakes.qa.run.proof import payloads_of
+from pinakes.qa.run.side import Browser, Looked, pixels_of
+from pinakes.qa.snapshot import Outcome, Snapshot
+
+from .access_urls import AccessUrls
+from .gate import PassingSession, Refused, Told, Turn
+from .page_itself import page_itself
+from .passing import Keeper, Passed
+from .upstream import Origin, Upstream
+
+LEAK = "leak to the live web"
+_NAMED = 10
+# pywb's pages, where nothing is around them, send the browser to the frame with the banner.
+# They read it from `wbinfo`: here it always says that there is no frame.
+_WITHOUT_FRAME = """
+(() => {
+  let told;
+  const bare = {
+    get: (info, name) => (name === 'top_url' ? undefined : info[name]),
+    set: (info, name, value) => {
+      info[name] = name === 'is_framed' ? false : value;
+      return true;
+    },
+  };
+  Object.defineProperty(window, 'wbinfo', {
+    configurable: true,
+    get: () => told,
+    set: (info) => { told = info && typeof info === 'object' ? new Proxy(info, bare) : info; },
+  });
+})()
+"""
+# Bodies that no access system rewrites: other bytes are another picture.
+_NEVER_REWRITTEN = ("image/", "audio/", "video/", "font/")
+_REWRITTEN = frozenset({"image/svg+xml"})
+
+
+class AccessWay:
+    """Leads to one access system.  See `gate.Way`."""
+
+    def __init__(self, urls: AccessUrls) -> None:
+        self._urls = urls
+
+    def addresses(self, uri: str, origin: Origin) -> list[tuple[str, int]]:
+        """The access system's own, whatever network it is in: who runs this named it."""
+        if origin != self._urls.origin:
+            raise Refused(f"{LEAK}: {uri}", is_fault=True)
+        return [(origin.host, origin.port)]
+
+    def original(self, uri: str) -> str:
+        """The URL behind a rewritten one."""
+        return self._urls.original(uri)
+
+    def told(self, uri: str, upstream: Upstream) -> Told:
+        """A capture says when it was made (RFC 7089); what does not is the system's own word."""
+        status = upstream.head.status or 0
+        captured = upstream.head.get("memento-datetime") is not None
+        if status < 400 or captured:
+            return Told("hit", is_comparable=captured and _is_as_captured(upstream))
+        if self._urls.original(uri) != uri:
+            if status == 404:
+                return Told("miss")
+            return Told("fault", f"the access system answered {status}")
+        if uri.endswith("/favicon.ico"):
+            return Told("refused", "browsers ask for it of their own accord")
+        return Told("fault", f"not rewritten, and answered {status} by the access system")
+
+    def keeping(self, turn: Turn) -> contextlib.AbstractContextManager[Keeper | None]:
+        """Nobody keeps it."""
+        return contextlib.nullcontext()
+
+    def kept(self, keeper: Keeper | None, passed: Passed) -> None:
+        """Nothing to say."""
+
+
+def _is_as_captured(upstream: Upstream) -> bool:
+    """Whether the bytes are those of the record; what may have been decoded is not compared."""
+    kind = upstream.head.media_type or ""
+    coded = upstream.head.get("content-encoding") is not None
+    return kind.startswith(_NEVER_REWRITTEN) and kind not in _REWRITTEN and not coded
+
+
+def access_session(
+    urls: AccessUrls, authority: Authority, *, tls: ssl.SSLContext | None = None
+) -> PassingSession:
+    """A port for one browser, from which it reaches one access system.
+
+    `tls` is how its certificate is verified: as every browser does, if not given.
+    """
+    return PassingSession(AccessWay(urls), authority, tls or ssl.create_default_context())
+
+
+class AccessSide:
+    """See `run.side.Side`: the access system, the session in front of it, a browser behind."""
+
+    def __init__(self, urls: AccessUrls, session: PassingSession, browser: Browser) -> None:
+        self.kind = f"access:{urls.prefix}"
+        self.browser = browser.name
+        self._urls = urls
+        self._session = session
+        self._browser = browser
+
+    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+        """Show a page as the access system has it, under original URLs."""
+        started = time.monotonic()
+        self._session.begin_page(url, moment)
+        try:
+            snapshot = self._browser.capture(
+                self._urls.address(url, moment),
+                pins=Pins(clock=moment, before=_WITHOUT_FRAME),
+                folder=folder,
+            )
+        finally:
+            log = self._session.end_page()
+        took = round(1000 * (time.monotonic() - started))
+        snapshot = judged_by(log, under_original_urls(snapshot, url, self._urls))
+        pixels = pixels_of(snapshot.image, folder)
+        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=payloads_of(log)), log, took)
+
+
+def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snapshot:
+    """A snapshot of a rewritten page, with the URLs that a replay of it would have."""
+    original = urls.original
+    pictures = snapshot.pictures
+    if pictures is not None:
+        pictures = replace(pictures, broken_urls=tuple(map(original, pictures.broken_urls)))
+    return replace(
+        snapshot,
+        url=url,
+        final_url=snapshot.final_url and original(snapshot.final_url),
+        resources=tuple(replace(one, url=original(one.url)) for one in snapshot.resources),
+        frames=tuple(replace(one, url=original(one.url)) for one in snapshot.frames),
+        media=tuple(replace(one, url=original(one.url)) for one in snapshot.media),
+        pictures=pictures,
+    )
+
+
+def judged_by(log: PageLog, snapshot: Snapshot) -> Snapshot:
+    """What the log knows and the browser does not: leaks, and that the page was not there."""
+    leaks = list(dict.fromkeys(e.url for e in log.faults if (e.problem or "").startswith(LEAK)))
+    reasons = list(snapshot.reasons)
+    if leaks:
+        reasons.append(f"leaks to the live web: {len(leaks):,}: {', '.join(leaks[:_NAMED])}"[:2000])
+    page = page_itself(log)
+    if page is None or page.outcome not in ("miss", "fault"):
+        return replace(snapshot, reasons=tuple(reasons))
+    why = page.problem or "the access system does not have the page"
+    return replace(snapshot, outcome=Outcome.FAILED, reasons=(*reasons, why))

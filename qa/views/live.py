@@ -1,0 +1,170 @@
+"""Pages as the live web shows them now: only where that was asked for by name.
+
+The browser reaches public addresses only, one page of a host at a time with a pause between,
+and everything that comes is recorded.  Certificates are verified as every browser does; what
+the browser sees is one of ours.  What is there now may be another page than what was captured:
+the time between is noted, and `gap` says what a verdict is then worth.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pinakes.qa.browsers.looking import Pins
+from pinakes.qa.compare.pairs import Seen
+from pinakes.qa.replay.certificates import Authority
+from pinakes.qa.run.proof import payloads_of
+from pinakes.qa.run.side import Browser, Looked, pixels_of
+from pinakes.qa.snapshot import Outcome
+
+from .gap import gap_in_words
+from .gate import PassingSession, Refused, Told, Turn
+from .page_itself import page_itself
+from .passing import Keeper, Passed
+from .public_addresses import NotPublic, Resolver, public_addresses
+from .recording import Kept, Recording
+from .upstream import Origin, Upstream
+
+PAUSE_S = 5.0
+"""Between the end of one page of a host and the next."""
+_MOST_HOSTS = 100_000
+
+
+class LiveWay:
+    """Leads to the public web, and records.  See `gate.Way`."""
+
+    def __init__(self, recording: Recording, resolver: Resolver) -> None:
+        self._recording = recording
+        self._resolver = resolver
+
+    def addresses(self, uri: str, origin: Origin) -> list[tuple[str, int]]:
+        """Public ones."""
+        try:
+            return self._resolver(origin)
+        except NotPublic as error:
+            raise Refused(str(error), is_fault=True) from error
+
+    def original(self, uri: str) -> str:
+        """Itself."""
+        return uri
+
+    def told(self, uri: str, upstream: Upstream) -> Told:
+        """Whatever a server says is what there is."""
+        return Told("hit", is_comparable=True)
+
+    @contextlib.contextmanager
+    def keeping(self, turn: Turn) -> Iterator[Keeper | None]:
+        """Record it; where that cannot be begun, the recording says so."""
+        try:
+            kept = self._recording.begin(turn)
+        except OSError as error:
+            self._recording.say(f"not recorded: {error.strerror}: {turn.asked.uri}"[:500])
+            yield None
+            return
+        try:
+            yield kept
+        finally:
+            self._recording.end(kept)
+            kept.close()
+
+    def kept(self, keeper: Keeper | None, passed: Passed) -> None:
+        """How it went."""
+        if isinstance(keeper, Kept):
+            keeper.passed = passed
+
+
+def live_session(
+    recording: Recording,
+    authority: Authority,
+    *,
+    resolver: Resolver = public_addresses,
+    tls: ssl.SSLContext | None = None,
+) -> PassingSession:
+    """A port for one browser, from which it reaches the public web.
+
+    `resolver` and `tls` are for tests, whose web lies on loopback.
+    """
+    way = LiveWay(recording, resolver)
+    return PassingSession(way, authority, tls or ssl.create_default_context())
+
+
+class Pauses:
+    """When a host may be asked again; forgets the oldest of very many."""
+
+    def __init__(
+        self,
+        pause_s: float = PAUSE_S,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._pause_s = pause_s
+        self._clock = clock
+        self._sleep = sleep
+        self._ended: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def page_of(self, host: str) -> Iterator[None]:
+        """Wait until the host may be asked; the page is what happens within."""
+        ended = self._ended.pop(host, None)
+        if ended is not None:
+            self._sleep(max(0.0, ended + self._pause_s - self._clock()))
+        try:
+            yield
+        finally:
+            self._ended[host] = self._clock()
+            if len(self._ended) > _MOST_HOSTS:
+                self._ended.pop(next(iter(self._ended)))
+
+
+class LiveSide:
+    """See `run.side.Side`: the web of today.  One for a run: the pauses are its own."""
+
+    kind = "live"
+
+    def __init__(
+        self,
+        session: PassingSession,
+        browser: Browser,
+        recording: Recording,
+        *,
+        pauses: Pauses | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self.browser = browser.name
+        self._session = session
+        self._browser = browser
+        self._recording = recording
+        self._pauses = pauses or Pauses()
+        self._clock = clock or (lambda: datetime.now(timezone.utc))
+
+    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+        """Show the page as it is now; `moment`, of its capture, is what the gap is counted from."""
+        with self._pauses.page_of((urlsplit(url).hostname or "").lower()):
+            return self._look(url, moment, folder)
+
+    def _look(self, url: str, moment: datetime, folder: Path) -> Looked:
+        started = time.monotonic()
+        now = self._clock()
+        self._session.begin_page(url, moment)
+        try:
+            snapshot = self._browser.capture(url, pins=Pins(clock=now), folder=folder)
+        finally:
+            log = self._session.end_page()
+        took = round(1000 * (time.monotonic() - started))
+        reasons = [*snapshot.reasons, gap_in_words(now - moment), *self._recording.take_problems()]
+        itself = page_itself(log)
+        outcome = snapshot.outcome
+        if itself is not None and itself.outcome == "fault":
+            outcome = Outcome.FAILED
+            reasons.append(itself.problem or "the page was not answered")
+        snapshot = replace(snapshot, outcome=outcome, reasons=tuple(reasons))
+        pixels = pixels_of(snapshot.image, folder)
+        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=payloads_of(log)), log, took)

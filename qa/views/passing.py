@@ -1,0 +1,142 @@
+"""An answer of a real server passed on to the browser, unharmed, and noted.
+
+What speaks of the connection is left out and made anew (`answer_head.LEFT_OUT`); the body goes
+on byte by byte, its content-coding with it.  One whose length was not told goes on in chunks,
+so that the browser learns where it broke off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from pinakes.errors import StoreUnavailable
+from pinakes.qa.replay.answer_head import kept_fields, reason_of
+from pinakes.qa.replay.sending import Sender
+from pinakes.warc.http import HttpHead
+
+from .upstream import Piece, Upstream
+
+MOST_BODY_BYTES = 1 << 28
+"""What is longer is cut off: a page that needs it is none that anybody looks at."""
+
+
+class Keeper(Protocol):
+    """Who is told of a body as it passes: a recording, or nobody."""
+
+    def keep(self, piece: bytes) -> None:
+        """A piece as it came; never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """How it went.  `cut` is why the body is not whole, as WARC-Truncated says it."""
+
+    size: int
+    digest: str
+    is_complete: bool
+    cut: str | None = None
+    problem: str | None = None
+    by_server: bool = False
+    """Whether what went wrong is the server's fault, and not that of the browser."""
+
+
+def pass_on(
+    upstream: Upstream,
+    sender: Sender,
+    *,
+    wants_body: bool,
+    keeper: Keeper | None = None,
+    is_over: Callable[[], bool] = lambda: False,
+) -> Passed:
+    """Send head and body; never raises.  Ends the connection where the body was not whole."""
+    digest = hashlib.sha256()
+    size = 0
+    rechunked = wants_body and upstream.size is None
+    # A browser that is promised nothing, and a connection that goes on, would wait for ever.
+    sender.has_begun = True
+    close, sender.close = sender.close, True
+    cut, problem, by_server = None, None, False
+    try:
+        sender.file.write(passed_head(upstream, rechunked=rechunked, close=close))
+        sender.file.flush()  # what is slow shows as far as it has come
+        for piece in upstream.pieces():
+            if keeper is not None:
+                keeper.keep(piece.raw)
+            for part in piece.payload:
+                digest.update(part)
+            size += _send(piece, sender, rechunked=rechunked)
+            if size > MOST_BODY_BYTES:
+                cut, problem, by_server = "length", f"longer than {MOST_BODY_BYTES:,} bytes", True
+                break
+            if is_over():
+                cut, problem = "time", "still coming when the page was over"
+                break
+        if upstream.is_complete and upstream.ends_with_connection and is_over():
+            # It was ended by us, and looks as if it had come to its end.
+            cut, problem = "time", "still coming when the page was over"
+        elif upstream.is_complete:
+            if rechunked:
+                sender.file.write(b"0\r\n\r\n")
+            sender.file.flush()
+            sender.close = close
+    except StoreUnavailable as error:
+        cut, problem, by_server = "disconnect", error.message, True
+        if is_over():
+            cut, problem, by_server = "time", "still coming when the page was over", False
+    except OSError as error:
+        cut = "disconnect"
+        problem = f"the browser took no more, after {size} bytes: {type(error).__name__}"
+    return Passed(
+        size=size,
+        digest=digest.hexdigest(),
+        is_complete=upstream.is_complete and cut is None,
+        cut=cut,
+        problem=problem,
+        by_server=by_server,
+    )
+
+
+def _send(piece: Piece, sender: Sender, *, rechunked: bool) -> int:
+    size = 0
+    for part in piece.payload:
+        if not len(part):
+            continue
+        size += len(part)
+        if rechunked:
+            sender.file.write(b"%x\r\n" % len(part))
+        sender.file.write(part)
+        if rechunked:
+            sender.file.write(b"\r\n")
+    sender.file.flush()
+    return size
+
+
+def passed_head(upstream: Upstream, *, rechunked: bool, close: bool) -> bytes:
+    """The head that the browser gets."""
+    head = upstream.head
+    status = head.status or 502
+    lines = [b"HTTP/1.1 %d %b" % (status, reason_of(head, status))]
+    lines += [b"%b: %b" % field for field in kept_fields(head, coded=True)]
+    lines.append(b"Cache-Control: no-store")
+    content_range = head.get("content-range")
+    if content_range is not None:
+        lines.append(b"Content-Range: " + _one_line(content_range))
+    if rechunked:
+        lines.append(b"Transfer-Encoding: chunked")
+    elif status not in (204, 304):
+        lines.append(b"Content-Length: %d" % _promised(head, upstream))
+    lines.append(b"Connection: close" if close else b"Connection: keep-alive")
+    return b"\r\n".join((*lines, b"", b""))
+
+
+def _promised(head: HttpHead, upstream: Upstream) -> int:
+    """What is told of the length: to HEAD, that of what GET would get."""
+    return upstream.size or head.content_length or 0
+
+
+def _one_line(text: str) -> bytes:
+    return " ".join(text.split()).encode("latin-1", "replace")

@@ -1,0 +1,60 @@
+"""Where a host of the live web lies: public addresses, and no others.
+
+A page of the web must not lead a browser, by a redirect or by what its name resolves to, into
+the network of whoever runs this.  What is looked up here is what is connected to, so that no
+second answer of a name server comes between.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+
+from pinakes.errors import StoreUnavailable
+
+from .upstream import Origin
+
+Address = tuple[str, int]
+Resolver = Callable[[Origin], "list[Address]"]
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class NotPublic(Exception):
+    """Inside this package: the host lies in no network that anybody may reach."""
+
+
+def public_addresses(origin: Origin) -> list[Address]:
+    """The public addresses of a host, in the resolver's order.  Asks the name server.
+
+    Raises:
+        NotPublic: it has addresses, and none of them is public.
+        StoreUnavailable: it has none.
+    """
+    try:
+        found = socket.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise StoreUnavailable(f"no address of {origin.host}: {why}") from error
+    addresses = list(dict.fromkeys((str(one[4][0]), origin.port) for one in found))
+    public = [address for address in addresses if is_public(address[0])]
+    if not public:
+        said = ", ".join(host for host, _ in addresses[:3])
+        raise NotPublic(f"{origin.host} is not of the public web: {said}")
+    return public
+
+
+def is_public(text: str) -> bool:
+    """Whether an address is one of the internet; of one that holds another, both must be."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:  # with a zone: of one link
+        return False
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return True
+    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in _NAT64:
+        inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return all(is_public(str(one)) for one in inner if one is not None)

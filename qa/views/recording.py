@@ -1,0 +1,218 @@
+"""What came from the live web, kept: a WARC file of requests and responses as they passed.
+
+    FOLDER/live-20200102030405-PID.warc.gz      warcinfo, then response and request by turns
+
+A response is put aside while it comes and written when its end is known, a whole record at a
+time: a process that is killed leaves at most one broken record, the last.  Where the disk is
+full the file is cut back to its last whole record, and what is not recorded is said.
+Source: ISO 28500:2017 §6.3 (response), §6.4 (request), §5.13 (WARC-Truncated).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO, Any
+
+from pinakes.warc.dates import format_14
+from pinakes.warc.digest import format_digest
+from pinakes.warc.write import compress_member, format_header, gzip_member, record_pieces
+
+from .gate import Turn
+from .passing import Passed
+
+_IN_MEMORY_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 16
+_MOST_PROBLEMS = 100
+_ALGORITHM = "sha256"
+
+
+class Kept:
+    """One response put aside as it comes; see `passing.Keeper`."""
+
+    def __init__(self, turn: Turn, folder: Path, began: datetime) -> None:
+        self.turn = turn
+        self.began = began
+        self.problem: str | None = None
+        self.passed: Passed | None = None
+        self._block_digest = hashlib.sha256()
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(  # noqa: SIM115 (see close)
+            _IN_MEMORY_BYTES, dir=str(folder)
+        )
+        self.size = 0
+        self.keep(turn.upstream.head.raw)
+
+    def keep(self, piece: bytes) -> None:
+        """Put a piece of the block aside; a disk that is full is said by `problem`."""
+        if self.problem is not None:
+            return
+        try:
+            self._file.write(piece)
+        except OSError as error:
+            self.problem = f"not recorded: {error.strerror}"
+            return
+        self._block_digest.update(piece)
+        self.size += len(piece)
+
+    @property
+    def block_digest(self) -> str:
+        return format_digest(_ALGORITHM, self._block_digest.digest())
+
+    def block(self) -> Iterator[bytes]:
+        """The block, once more, in pieces."""
+        self._file.seek(0)
+        while piece := self._file.read(_PIECE_BYTES):
+            yield piece
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+
+class Recording:
+    """A WARC file that is begun with its first record.  Safe for several threads."""
+
+    def __init__(
+        self, folder: Path, *, software: str, clock: Callable[[], datetime] | None = None
+    ) -> None:
+        self._folder = folder
+        self._software = software
+        self._clock = clock or (lambda: datetime.now(timezone.utc))
+        self._lock = threading.Lock()
+        self._file: IO[bytes] | None = None
+        self._end = 0
+        self._problems: list[str] = []
+        self.path: Path | None = None
+        self.recorded = 0
+        """How many responses are in the file, whole records each."""
+
+    def begin(self, turn: Turn) -> Kept:
+        """Begin to keep a response.
+
+        Raises:
+            OSError: where nothing can be put aside.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return Kept(turn, self._folder, self._clock())
+
+    def end(self, kept: Kept) -> None:
+        """Write it and its request; never raises: `take_problems` says what is not recorded."""
+        with self._lock:
+            if kept.problem is None and kept.passed is not None:
+                try:
+                    self._append(kept)
+                    self.recorded += 1
+                except OSError as error:
+                    kept.problem = f"not recorded: {error.strerror or error}"
+                    self._cut_back()
+            if kept.problem is not None and len(self._problems) < _MOST_PROBLEMS:
+                self._problems.append(f"{kept.problem}: {kept.turn.asked.uri}"[:500])
+
+    def say(self, problem: str) -> None:
+        """Note what could not be recorded."""
+        with self._lock:
+            self._problems.append(problem)
+
+    def take_problems(self) -> list[str]:
+        """What could not be recorded since this was asked last."""
+        with self._lock:
+            problems, self._problems = self._problems, []
+            return problems
+
+    def close(self) -> None:
+        """End the file; idempotent."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def _cut_back(self) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._end)
+                self._file.seek(self._end)
+
+    def _append(self, kept: Kept) -> None:
+        file = self._file or self._open()
+        assert kept.passed is not None
+        date = _date(kept.began)
+        response, request = (f"<urn:uuid:{uuid.uuid4()}>" for _ in range(2))
+        shared = [("WARC-Date", date), ("WARC-Target-URI", kept.turn.asked.uri)]
+        if kept.turn.upstream.address:
+            shared.append(("WARC-IP-Address", kept.turn.upstream.address))
+        fields = [
+            ("WARC-Type", "response"),
+            ("WARC-Record-ID", response),
+            *shared,
+            ("WARC-Block-Digest", kept.block_digest),
+        ]
+        if kept.passed.cut is None:
+            fields.append(("WARC-Payload-Digest", f"{_ALGORITHM}:{kept.passed.digest}"))
+        else:
+            fields.append(("WARC-Truncated", kept.passed.cut))
+        fields.append(("Content-Type", "application/http; msgtype=response"))
+        fields.append(("Content-Length", str(kept.size)))
+        _write(file, gzip_member(record_pieces(format_header(fields), kept.block())))
+        asked = kept.turn.request
+        fields = [
+            ("WARC-Type", "request"),
+            ("WARC-Record-ID", request),
+            ("WARC-Concurrent-To", response),
+            *shared,
+            ("WARC-Block-Digest", _digest(asked)),
+            ("Content-Type", "application/http; msgtype=request"),
+            ("Content-Length", str(len(asked))),
+        ]
+        _write(file, [compress_member(b"".join(record_pieces(format_header(fields), (asked,))))])
+        self._end = file.tell()
+
+    def _open(self) -> IO[bytes]:
+        """A file that nobody has, with its warcinfo."""
+        now = self._clock()
+        name = f"live-{format_14(now)}-{os.getpid()}-{uuid.uuid4().hex[:8]}.warc.gz"
+        path = self._folder / name
+        file: Any = path.open("xb", buffering=0)
+        text = (
+            f"software: {self._software}\r\nformat: WARC File Format 1.1\r\n"
+            "description: what rendering QA saw of the live web\r\nrobots: ignore\r\n"
+        ).encode()
+        fields = [
+            ("WARC-Type", "warcinfo"),
+            ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
+            ("WARC-Date", _date(now)),
+            ("WARC-Filename", name),
+            ("WARC-Block-Digest", _digest(text)),
+            ("Content-Type", "application/warc-fields"),
+            ("Content-Length", str(len(text))),
+        ]
+        try:
+            _write(file, [compress_member(b"".join(record_pieces(format_header(fields), (text,))))])
+        except OSError:
+            file.close()
+            path.unlink(missing_ok=True)
+            raise
+        self._file, self.path, self._end = file, path, file.tell()
+        return self._file
+
+
+def _write(file: IO[bytes], pieces: Iterable[bytes]) -> None:
+    """All of it: an unbuffered file may take less, and says so."""
+    for piece in pieces:
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[file.write(rest) or 0 :]
+
+
+def _digest(block: bytes) -> str:
+    return format_digest(_ALGORITHM, hashlib.sha256(block).digest())
+
+
+def _date(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

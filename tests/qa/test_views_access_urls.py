@@ -1,0 +1,93 @@
+"""URLs of access systems: where a page is found in one, and what is behind what it gives."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import comparing  # noqa: F401
+import pytest
+
+from pinakes.errors import ConfigError
+from pinakes.qa.views.access_urls import AccessUrls
+from pinakes.qa.views.upstream import Origin
+
+MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+PYWB = "https://web.example/coll"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "url", "address"),
+    [
+        (PYWB, "http://a.org/b?c=d&e", f"{PYWB}/20200102030405mp_/http://a.org/b?c=d&e"),
+        (f"{PYWB}/", "http://a.org/", f"{PYWB}/20200102030405mp_/http://a.org/"),
+        (
+            "http://w.example:8080/wayback/{timestamp}if_/{url}",
+            "https://a.org/",
+            "http://w.example:8080/wayback/20200102030405if_/https://a.org/",
+        ),
+        (
+            "http://w.example/get?when={timestamp}&what={url}",
+            "http://a.org/b?c=d&e",
+            "http://w.example/get?when=20200102030405&what=http%3A%2F%2Fa.org%2Fb%3Fc%3Dd%26e",
+        ),
+    ],
+)
+def test_where_a_page_is(prefix: str, url: str, address: str) -> None:
+    assert AccessUrls(prefix).address(url, MOMENT) == address
+
+
+@pytest.mark.parametrize(
+    ("uri", "original"),
+    [
+        (f"{PYWB}/20200102030405mp_/http://a.org/b?c=d&e", "http://a.org/b?c=d&e"),
+        (f"{PYWB}/20200102030405im_/https://a.org/b.png", "https://a.org/b.png"),
+        (f"{PYWB}/20200102030405/http://a.org", "http://a.org/"),
+        (f"{PYWB}/2020/http://a.org/", "http://a.org/"),
+        (f"{PYWB}/mp_/http://a.org/", "http://a.org/"),
+        (f"{PYWB}/20200102030405js_/http:/a.org/b", "http://a.org/b"),
+        (f"{PYWB}/20200102030405mp_/a.org/b", "http://a.org/b"),
+        (f"{PYWB}/20200102030405mp_/http://a.org:80/b#c", "http://a.org/b"),
+        (f"{PYWB}/20200102030405mp_/mailto:nobody", None),
+        (f"{PYWB}/cdx?url=http://a.org/", None),
+        (f"{PYWB}/timemap/link/http://a.org/", None),
+        ("https://web.example/static/wombat.js", None),
+        ("https://elsewhere.example/coll/20200102030405mp_/http://a.org/", None),
+        ("http://web.example/coll/20200102030405mp_/http://a.org/", None),
+    ],
+)
+def test_what_is_behind_a_rewritten_url(uri: str, original: str | None) -> None:
+    assert AccessUrls(PYWB).original(uri) == (original or uri)
+
+
+def test_back_and_forth_is_the_same() -> None:
+    urls = AccessUrls("http://w.example/wayback/{timestamp}if_/{url}")
+    for url in ("http://a.org/", "https://a.org/b/?c=http://d.org/&e", "http://a.org/20200101/x"):
+        assert urls.original(urls.address(url, MOMENT)) == url
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "web.example/coll", "ftp://web.example/", "http:///coll", "http://w/{when}/{url}",
+               "http://w/{timestamp}/", "http://w/{timestamp/{url}"],
+)  # fmt: skip
+def test_what_is_no_access_system(prefix: str) -> None:
+    with pytest.raises(ConfigError, match="access system"):
+        AccessUrls(prefix)
+
+
+@pytest.mark.parametrize(
+    ("uri", "origin"),
+    [
+        ("http://A.org/x", ("http", "a.org", 80)),
+        ("https://a.org", ("https", "a.org", 443)),
+        ("http://a.org:8080/", ("http", "a.org", 8080)),
+        ("http://[::1]:81/", ("http", "::1", 81)),
+    ],
+)
+def test_an_origin(uri: str, origin: tuple[str, str, int]) -> None:
+    assert Origin.of(uri) == origin
+
+
+@pytest.mark.parametrize("uri", ["ftp://a.org/", "a.org", "http://", "http://a.org:99999/"])
+def test_no_origin(uri: str) -> None:
+    with pytest.raises(ValueError, match=r"URL|[Pp]ort"):
+        Origin.of(uri)
