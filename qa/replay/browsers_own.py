@@ -39,10 +39,14 @@ HOSTS = frozenset(
     }
 )
 
+ICON = "/favicon.ico"
+"""Of any host, once for each browser: whether it is asked for tells nothing of the page."""
+
 
 def is_browsers_own(uri: str) -> bool:
     """Whether a URL is one that browsers ask for without a page's asking."""
     try:
-        return urlsplit(uri).hostname in HOSTS
+        parts = urlsplit(uri)
     except ValueError:
         return False
+    return parts.hostname in HOSTS or parts.path == ICON
