@@ -52,6 +52,15 @@ class PageLog:
     left_out: int = 0
 
     @property
+    def payloads(self) -> dict[str, str]:
+        """The digest of what each URL was answered with, where that was sent whole."""
+        return {
+            exchange.url: exchange.payload_digest
+            for exchange in self.exchanges
+            if exchange.outcome == "hit" and exchange.is_whole and exchange.payload_digest
+        }
+
+    @property
     def misses(self) -> tuple[Exchange, ...]:
         """What the archive does not have."""
         return tuple(e for e in self.exchanges if e.outcome == "miss")

@@ -13,10 +13,10 @@ from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.qa.views.side import ReplaySide, Side
 
 from .page_judge import PageJudge
 from .plan import GENERATIONS, RunPlan
-from .side import ReplaySide, Side
 
 
 @contextmanager

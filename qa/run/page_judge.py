@@ -25,11 +25,11 @@ from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, View
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
+from pinakes.qa.views.side import Looked, Side
 
 from .looks import judge_looks
 from .plan import Pair
 from .proof import Judgement, prove
-from .side import Looked, Side
 
 _BEFORE, _CURRENT = "replay:before", "replay:current"
 

@@ -31,15 +31,6 @@ class Judgement(NamedTuple):
     harm: tuple[str, ...] = ()
 
 
-def payloads_of(log: PageLog) -> dict[str, str]:
-    """The digest of what each URL was answered with, where that was sent whole."""
-    return {
-        exchange.url: exchange.payload_digest
-        for exchange in log.exchanges
-        if exchange.outcome == "hit" and exchange.is_whole and exchange.payload_digest
-    }
-
-
 def prove(
     comparison: Comparison, before: PageLog, after: PageLog, *, complete: bool = True
 ) -> Judgement | None:
@@ -50,11 +41,11 @@ def prove(
     lost = _lost(before, after)
     if comparison.payloads or lost:
         return Judgement(Verdict.DISSIMILAR, _PROVEN, MODEL, lost)
-    sent = payloads_of(before)
+    sent = before.payloads
     if not sent:
         nothing = ("nothing was sent of it before, either",)
         return Judgement(Verdict.UNCERTAIN, _UNPROVEN, MODEL, nothing)
-    if complete and sent == payloads_of(after) and _all_whole(before) and _all_whole(after):
+    if complete and sent == after.payloads and _all_whole(before) and _all_whole(after):
         return Judgement(Verdict.SIMILAR, _PROVEN, MODEL)
     return None
 
@@ -66,7 +57,7 @@ def _all_whole(log: PageLog) -> bool:
 
 def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:
     """What was answered before, and is a miss or a fault now."""
-    had = payloads_of(before).keys()
+    had = before.payloads.keys()
     return tuple(
         f"{_WORDS[exchange.outcome]}: {exchange.url}"
         + (f" ({exchange.problem})" if exchange.problem else "")

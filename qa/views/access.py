@@ -17,14 +17,13 @@ from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.page_log import PageLog
-from pinakes.qa.run.proof import payloads_of
-from pinakes.qa.run.side import Browser, Looked, pixels_of
 from pinakes.qa.snapshot import Outcome, Snapshot
 
 from .access_urls import AccessUrls
 from .gate import PassingSession, Refused, Told, Turn
 from .page_itself import page_itself
 from .passing import Keeper, Passed
+from .side import Browser, Looked, pixels_of
 from .upstream import Origin, Upstream
 
 LEAK = "leak to the live web"
@@ -79,8 +78,6 @@ class AccessWay:
             if status == 404:
                 return Told("miss")
             return Told("fault", f"the access system answered {status}")
-        if uri.endswith("/favicon.ico"):
-            return Told("refused", "browsers ask for it of their own accord")
         return Told("fault", f"not rewritten, and answered {status} by the access system")
 
     def keeping(self, turn: Turn) -> contextlib.AbstractContextManager[Keeper | None]:
@@ -109,7 +106,7 @@ def access_session(
 
 
 class AccessSide:
-    """See `run.side.Side`: the access system, the session in front of it, a browser behind."""
+    """See `side.Side`: the access system, the session in front of it, a browser behind."""
 
     def __init__(self, urls: AccessUrls, session: PassingSession, browser: Browser) -> None:
         self.kind = f"access:{urls.prefix}"
@@ -133,7 +130,7 @@ class AccessSide:
         took = round(1000 * (time.monotonic() - started))
         snapshot = judged_by(log, under_original_urls(snapshot, url, self._urls))
         pixels = pixels_of(snapshot.image, folder)
-        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=payloads_of(log)), log, took)
+        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=log.payloads), log, took)
 
 
 def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snapshot:

@@ -18,7 +18,7 @@ def gap_in_words(gap: timedelta) -> str:
     """`live, 12 days after the capture`: whole days, or hours where there is none."""
     days, hours = gap.days, gap.seconds // 3600
     if gap < timedelta(0):
-        return "live, before the time of the capture: one of the two clocks is wrong"
+        return "live, before the time of the capture: a clock is wrong"
     if days:
         return f"live, {days:,} {'day' if days == 1 else 'days'} after the capture"
     return f"live, {hours} {'hour' if hours == 1 else 'hours'} after the capture"

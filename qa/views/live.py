@@ -20,8 +20,6 @@ from urllib.parse import urlsplit
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.replay.certificates import Authority
-from pinakes.qa.run.proof import payloads_of
-from pinakes.qa.run.side import Browser, Looked, pixels_of
 from pinakes.qa.snapshot import Outcome
 
 from .gap import gap_in_words
@@ -30,6 +28,7 @@ from .page_itself import page_itself
 from .passing import Keeper, Passed
 from .public_addresses import NotPublic, Resolver, public_addresses
 from .recording import Kept, Recording
+from .side import Browser, Looked, pixels_of
 from .upstream import Origin, Upstream
 
 PAUSE_S = 5.0
@@ -125,7 +124,7 @@ class Pauses:
 
 
 class LiveSide:
-    """See `run.side.Side`: the web of today.  One for a run: the pauses are its own."""
+    """See `side.Side`: the web of today.  One for a run: the pauses are its own."""
 
     kind = "live"
 
@@ -167,4 +166,4 @@ class LiveSide:
             reasons.append(itself.problem or "the page was not answered")
         snapshot = replace(snapshot, outcome=outcome, reasons=tuple(reasons))
         pixels = pixels_of(snapshot.image, folder)
-        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=payloads_of(log)), log, took)
+        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=log.payloads), log, took)

@@ -50,11 +50,11 @@ def is_public(text: str) -> bool:
         address = ipaddress.ip_address(text)
     except ValueError:  # with a zone: of one link
         return False
+    if address in _NAT64:
+        return is_public(str(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)))
     if not address.is_global or address.is_multicast or address.is_reserved:
         return False
     if isinstance(address, ipaddress.IPv4Address):
         return True
     inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    if address in _NAT64:
-        inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     return all(is_public(str(one)) for one in inner if one is not None)

@@ -12,7 +12,7 @@ from drawn_pages import page, seen
 from pinakes.qa.compare.pairs import Seen, compare_pair
 from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.run.proof import Judgement, payloads_of, prove
+from pinakes.qa.run.proof import Judgement, prove
 from pinakes.qa.snapshot import Outcome, Snapshot
 
 SNAPSHOT = Snapshot(
@@ -42,7 +42,7 @@ def judged(
 ) -> Judgement | None:
     logs = [PageLog(name="p", exchanges=tuple(exchanges)) for exchanges in (before, after)]
     sides = [
-        Seen(snapshot=SNAPSHOT, pixels=pixels, payloads=payloads_of(log))
+        Seen(snapshot=SNAPSHOT, pixels=pixels, payloads=log.payloads)
         for log, pixels in zip(logs, (SAME, SAME if looks == "same" else OTHER), strict=True)
     ]
     return prove(compare_pair(*sides), *logs, complete=complete)

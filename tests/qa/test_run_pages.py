@@ -23,10 +23,10 @@ from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
-from pinakes.qa.run.side import ReplaySide
 from pinakes.qa.sample.draw import draw
 from pinakes.qa.sample.pages import pages_of
 from pinakes.qa.snapshot import Outcome, Snapshot
+from pinakes.qa.views.side import ReplaySide
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 HARM = f"cannot be given now: {SITE}/1.png ("

@@ -15,10 +15,10 @@ from browsing import Client
 from scripted_server import Script, ScriptedServer, answer, scripted
 
 from pinakes.qa.replay.certificates import Authority
-from pinakes.qa.run.side import Side
 from pinakes.qa.snapshot import Outcome, Snapshot
 from pinakes.qa.views.access import AccessSide, access_session, under_original_urls
 from pinakes.qa.views.access_urls import AccessUrls
+from pinakes.qa.views.side import Side
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)

@@ -25,10 +25,10 @@ from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import compare_pair, reasons
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.proxy import ReplayProxy
-from pinakes.qa.run.side import ReplaySide, Side
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views.access import AccessSide, access_session
 from pinakes.qa.views.access_urls import AccessUrls
+from pinakes.qa.views.side import ReplaySide, Side
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 MOMENT = datetime.fromisoformat(DATES[0].replace("Z", "+00:00"))

@@ -14,8 +14,6 @@ from pinakes.qa.compare.pixels import Pixels, read_pixels
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.snapshot import Image, Snapshot
 
-from .proof import payloads_of
-
 
 class Looked(NamedTuple):
     """What one look at a page gave, and the milliseconds that it took."""
@@ -86,7 +84,7 @@ class ReplaySide:
             log = self._replay.end_page()
         took = round(1000 * (time.monotonic() - started))
         pixels = pixels_of(snapshot.image, folder)
-        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=payloads_of(log)), log, took)
+        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=log.payloads), log, took)
 
 
 def pixels_of(image: Image | None, folder: Path) -> Pixels | None:
