@@ -1,7 +1,7 @@
 """Which cell lies where: every column of every table.
 
 A column whose class names it `family:qualifier.` takes a suffix: a generation's number, an
-act, a step, an annotation's id.
+act, a step, the id of an annotation or a sign-off.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .file_cells import (
     GenerationFacts,
     InFlight,
 )
-from .qa_cells import Annotation, PairScores, PairVerdict
+from .qa_cells import Annotation, PairScores, PairVerdict, SignOff
 from .run_cells import (
     CrawlFacts,
     CrawlState,
@@ -56,7 +56,7 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             CurrentGeneration,
         ),
         "crawls": (CrawlFacts, CrawlState, Lease),
-        "runs": (RunFacts, RunState, RunStep, RunProgress),
+        "runs": (RunFacts, SignOff, RunState, RunStep, RunProgress),
         "inflight": (InFlight,),
         "qa_pairs": (PairScores, PairVerdict, Annotation),
     }

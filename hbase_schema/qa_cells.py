@@ -1,9 +1,9 @@
-"""Cells of `qa_pairs`."""
+"""Cells of `qa_pairs`, and what is signed of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 
@@ -31,11 +31,37 @@ class PairVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """`a:annotation.ID`: what a reviewer says; an annotation an id, none overwrites another."""
+    """`a:annotation.ID`: what a reviewer says; an annotation an id, none overwrites another.
+
+    `label` is `accept`, `reject` or `unsure`; `role` is `reviewer` or `lead`.  `blind_to` is
+    what the author had not been shown: `others`, `machine`.  Version 1 had neither faults nor
+    the last two.
+    """
 
     COLUMN: ClassVar[bytes] = b"a:annotation."
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     author: str
     label: str
     note: str | None = None
+    faults: tuple[str, ...] = ()
+    role: str = "reviewer"
+    blind_to: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignOff:
+    """`f:signoff.ID` of a run: `accepted`, `to patch` or `rejected`; none overwrites another.
+
+    `counts` is what the signer had before them: `pairs`, `queued`, `settled`, `disputed`,
+    `faulty`.
+    """
+
+    COLUMN: ClassVar[bytes] = b"f:signoff."
+    VERSION: ClassVar[int] = 1
+
+    author: str
+    state: str
+    note: str | None = None
+    role: str = "reviewer"
+    counts: Mapping[str, int] = field(default_factory=dict)

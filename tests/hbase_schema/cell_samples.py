@@ -23,7 +23,7 @@ from pinakes.hbase_schema.file_cells import (
     GenerationFacts,
     InFlight,
 )
-from pinakes.hbase_schema.qa_cells import Annotation, PairScores, PairVerdict
+from pinakes.hbase_schema.qa_cells import Annotation, PairScores, PairVerdict, SignOff
 from pinakes.hbase_schema.run_cells import (
     CrawlFacts,
     CrawlState,
@@ -154,5 +154,20 @@ SAMPLES: tuple[Cell, ...] = (
     ),
     PairScores(scores={"ssim": 0.98, "text": 1.0}),
     PairVerdict(verdict="good", confidence=0.9, model="2024-02"),
-    Annotation(author="nadia", label="bad", note="the map is missing"),
+    Annotation(author="nadia", label="accept"),
+    Annotation(
+        author="nadia",
+        label="reject",
+        note="the map is missing",
+        faults=("missing embed", "layout"),
+        role="lead",
+        blind_to=("others", "machine"),
+    ),
+    SignOff(
+        author="nadia",
+        state="to patch",
+        note="three pages lack their maps",
+        role="lead",
+        counts={"pairs": 200, "settled": 120},
+    ),
 )

@@ -1,0 +1,154 @@
+"""What the page is told, as JSON: bounded, escaped, and no more than the viewer may know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pinakes.qa.results.pair_result import View
+
+from .board import Listed, Looked
+from .images import is_image_name
+from .judgement import Judgement
+from .judgement_rows import Signed
+from .seen import SeenPair
+from .shown import URL_CHARACTERS, shown, shown_lines
+from .summary import Part, Summary
+
+_LIST_CHARACTERS = 300
+_CHANGES = 200
+
+
+def listed_answer(listed: Listed, offset: int) -> dict[str, Any]:
+    """A part of the list."""
+    return {
+        "pairs": [_listed(pair) for pair in listed.pairs],
+        "offset": offset,
+        "total": listed.total,
+        "problem": listed.problem,
+    }
+
+
+def _listed(pair: SeenPair) -> dict[str, Any]:
+    result = pair.pair.judged.result
+    return {
+        "id": pair.pair.id,
+        "url": shown(result.url, _LIST_CHARACTERS),
+        "date": shown(result.date, 40),
+        "browsers": pair.pair.browsers,
+        "verdict": pair.verdict,
+        "confidence": None if pair.confidence is None else _number(pair.confidence),
+        "standing": pair.standing.value,
+        "judged_by": pair.judged_by,
+        "needs": pair.pair.needs,
+        "label": pair.own.label.value if pair.own is not None else None,
+        "settled": pair.settled.label.value if pair.settled is not None else None,
+    }
+
+
+def pair_answer(looked: Looked) -> dict[str, Any]:
+    """All of a pair."""
+    pair = looked.seen
+    result = pair.pair.judged.result
+    hidden = pair.verdict is None
+    return {
+        **_listed(pair),
+        "url": shown(result.url, URL_CHARACTERS),
+        "weight": _number(pair.pair.judged.weight),
+        "in_audit": pair.pair.in_audit and not hidden,
+        "model": None if hidden else shown(result.model, 100),
+        "reasons": [] if hidden else shown_lines(result.reasons),
+        "features": {} if hidden else _numbers(result.features),
+        "changes": [] if hidden else [list(box) for box in result.changes[:_CHANGES]],
+        "changes_left_out": 0 if hidden else max(0, len(result.changes) - _CHANGES),
+        "reference": _view(result.reference),
+        "other": _view(result.other),
+        "own": _judgement(pair.own) if pair.own is not None else None,
+        "others": [_judgement(judgement) for judgement in pair.others],
+        "others_hidden": pair.others_hidden,
+        "history": [_judgement(judgement) for judgement in looked.history],
+        "unreadable": looked.unreadable,
+    }
+
+
+def _view(view: View) -> dict[str, Any]:
+    return {
+        "kind": shown(view.kind, URL_CHARACTERS),
+        "browser": shown(f"{view.browser} {view.browser_version}".strip(), 200),
+        "outcome": view.outcome.value,
+        "milliseconds": view.milliseconds,
+        "image": view.image if view.image and is_image_name(view.image) else None,
+        "reasons": shown_lines(view.reasons),
+        "missed": shown_lines(view.missed),
+    }
+
+
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "id": judgement.id,
+        "author": shown(judgement.author),
+        "role": judgement.role.value,
+        "label": judgement.label.value,
+        "faults": list(judgement.said.faults),
+        "note": judgement.said.note,
+        "at_ms": judgement.at_ms,
+        "blind_to": [what.value for what in judgement.blind_to],
+    }
+
+
+def summary_answer(
+    summary: Summary, signed: list[Signed], *, unreadable: int, problem: str | None
+) -> dict[str, Any]:
+    """All figures of the run."""
+    return {
+        "pairs": summary.pairs,
+        "verdicts": {name: _part(part) for name, part in summary.verdicts.items()},
+        "histogram": summary.histogram,
+        "queued": summary.queued,
+        "queue_done": summary.queue_done,
+        "standings": summary.standings,
+        "reviewers": {shown(name): count for name, count in summary.reviewers.items()},
+        "against": [[*names, count] for names, count in sorted(summary.against.items())],
+        "faults": {name: _part(part) for name, part in summary.faults.items()},
+        "agreement": asdict(summary.agreement),
+        "agreement_by_two": [
+            {"names": list(map(shown, names)), **asdict(agreement)}
+            for names, agreement in summary.agreement_by_two.items()
+        ],
+        "estimates": [
+            {"browsers": browsers, **asdict(estimate)}
+            for browsers, estimate in summary.estimates.items()
+        ],
+        "signoffs": list(map(signed_answer, signed)),
+        "unreadable": unreadable,
+        "problem": problem,
+    }
+
+
+def signed_answer(signed: Signed) -> Mapping[str, Any]:
+    """A sign-off."""
+    cell = signed.cell
+    return {
+        "id": signed.id,
+        "at_ms": signed.at_ms,
+        "author": shown(cell.author),
+        "state": shown(cell.state),
+        "note": cell.note or "",
+        "role": shown(cell.role),
+        "counts": dict(cell.counts),
+    }
+
+
+def _part(part: Part) -> dict[str, float | None]:
+    return {"pairs": part.pairs, "weight": _number(part.weight)}
+
+
+def _numbers(features: Mapping[str, float]) -> dict[str, float | None]:
+    return {shown(name, 100): _number(value) for name, value in features.items()}
+
+
+def _number(value: float) -> float | None:
+    """JSON has no infinity, nor what is no number."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,233 @@
+"""A run on the table of those who review it: its pairs, and what has been said of them.
+
+Pairs are read once; judgements lie in the store, where others may write them, and are read
+again every few seconds.  A pair that somebody looks at is read then.  What is saved is in the
+store when `judge` returns.  Safe for several threads.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
+from pinakes.hbase_schema.qa_cells import SignOff
+from pinakes.row_store.port import RowStore
+
+from .filters import Filter
+from .judgement import Judgement, Role, Said, clean_name, same_author
+from .judgement_rows import (
+    JudgedRow,
+    RunState,
+    Signed,
+    put_judgement,
+    put_signoff,
+    read_judgements,
+    read_signoffs,
+    scan_judgements,
+)
+from .reviewed_pair import ReviewedPair
+from .seen import SeenPair, Viewer, see
+from .summary import Summary, summarise
+
+LOOK_AGAIN_S = 5.0
+
+
+class Listed(NamedTuple):
+    """A part of a list, how long the list is, and why it may be old (None: it is not)."""
+
+    pairs: list[SeenPair]
+    total: int
+    problem: str | None
+
+
+class Looked(NamedTuple):
+    """A pair, and its judgements as far as the viewer may see them, the oldest first."""
+
+    seen: SeenPair
+    history: tuple[Judgement, ...]
+    unreadable: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was read: by row key; when, by the clock; and how often something was new."""
+
+    rows: dict[bytes, JudgedRow]
+    at_s: float
+    edition: int
+
+
+class Board:
+    """The pairs of one run.  `leads` are the names of those who settle.
+
+    `is_there` tells whether what is written goes where the next one will read it: an embedded
+    store that was moved away takes writes, and nobody finds them.
+    """
+
+    def __init__(
+        self,
+        run: str,
+        pairs: Sequence[ReviewedPair],
+        rows: RowStore,
+        *,
+        leads: Collection[str] = (),
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        clock: Callable[[], float] = time.monotonic,
+        is_there: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.run = run
+        self.pairs = pairs
+        self._by_id = {pair.id: pair for pair in pairs}
+        self._rows = rows
+        self._leads = frozenset(map(same_author, map(clean_name, leads)))
+        self._now_ms = now_ms
+        self._clock = clock
+        self._is_there = is_there
+        self._lock = threading.Lock()
+        self._known: _Known | None = None
+        self._summary: tuple[int, Summary] | None = None
+
+    def viewer(self, name: str | None) -> Viewer:
+        """Who this is.  `Raises` InputRefused for what is no name."""
+        if name is None:
+            return Viewer()
+        author = clean_name(name)
+        is_lead = same_author(author) in self._leads
+        return Viewer(author=author, role=Role.LEAD if is_lead else Role.REVIEWER)
+
+    def may_sign(self, viewer: Viewer) -> bool:
+        """Where there are leads, they sign; else whoever has a name."""
+        return viewer.author is not None and (viewer.role is Role.LEAD or not self._leads)
+
+    def listed(self, viewer: Viewer, wanted: Filter, *, offset: int, limit: int) -> Listed:
+        """The pairs that a filter lets through, in the viewer's order.
+
+        Raises:
+            StoreUnavailable: the store could not be read, and never was.
+        """
+        known, problem = self._look()
+        seen = (see(pair, self._said(known, pair), viewer) for pair in self.pairs)
+        fitting = sorted(filter(wanted.matches, seen), key=lambda pair: pair.order)
+        return Listed(fitting[offset : offset + limit], len(fitting), problem)
+
+    def look(self, id: str, viewer: Viewer) -> Looked | None:  # noqa: A002
+        """A pair as it stands now; None where there is none.  `Raises` StoreUnavailable."""
+        pair = self._by_id.get(id)
+        if pair is None:
+            return None
+        return self._looked(pair, read_judgements(self._rows, pair.key), viewer)
+
+    def judge(self, id: str, viewer: Viewer, judgement_id: str, said: Said) -> Looked | None:  # noqa: A002
+        """Save what the viewer says; the pair as it stands then, None where there is none.
+
+        Raises:
+            InputRefused: the viewer has no name.
+            Conflict, StoreUnavailable: it is not saved, or nobody knows.
+        """
+        pair = self._by_id.get(id)
+        if pair is None:
+            return None
+        if viewer.author is None:
+            raise InputRefused("a judgement needs the name of who judges")
+        self._check_store()
+        before = read_judgements(self._rows, pair.key)
+        again = next((one for one in before.judgements if one.id == judgement_id), None)
+        blind_to = (
+            again.blind_to if again is not None else see(pair, before.judgements, viewer).blind_to
+        )
+        judgement = Judgement(
+            id=judgement_id,
+            author=viewer.author,
+            said=said,
+            at_ms=0,
+            role=viewer.role,
+            blind_to=blind_to,
+        )
+        put_judgement(self._rows, pair.key, judgement, now_ms=self._now_ms())
+        after = read_judgements(self._rows, pair.key)
+        if not any(one.id == judgement_id for one in after.judgements):
+            raise StoreUnavailable("the store took the judgement, and does not give it back")
+        self._check_store()
+        self._learn(after)
+        return self._looked(pair, after, viewer)
+
+    def sign(self, viewer: Viewer, id: str, state: RunState, note: str) -> Signed:  # noqa: A002
+        """Sign the run.  `Raises` as `judge` does; InputRefused for who may not."""
+        if viewer.author is None or not self.may_sign(viewer):
+            raise InputRefused("a run is signed by a lead, where there is one")
+        self._check_store()
+        summary, _ = self.summary()
+        cell = SignOff(
+            author=viewer.author,
+            state=state.value,
+            note=note or None,
+            role=viewer.role.value,
+            counts=summary.counts,
+        )
+        signed = put_signoff(self._rows, self.run, id, cell, now_ms=self._now_ms())
+        self._check_store()
+        return signed
+
+    def signoffs(self) -> list[Signed]:
+        """All, the oldest first.  `Raises` StoreUnavailable."""
+        return read_signoffs(self._rows, self.run)
+
+    def summary(self) -> tuple[Summary, str | None]:
+        """The figures, and why they may be old.  Made anew when something was judged."""
+        known, problem = self._look()
+        made = self._summary
+        if made is None or made[0] != known.edition:
+            judged = {key: row.judgements for key, row in known.rows.items()}
+            made = known.edition, summarise(self.pairs, judged, seed=self.run)
+            self._summary = made
+        return made[1], problem
+
+    def unreadable(self) -> int:
+        """How many judgements could not be read: another version wrote them, or nobody did."""
+        known, _ = self._look()
+        return sum(row.unreadable for row in known.rows.values())
+
+    def _looked(self, pair: ReviewedPair, row: JudgedRow, viewer: Viewer) -> Looked:
+        self._learn(row)
+        seen = see(pair, row.judgements, viewer)
+        me = same_author(viewer.author) if viewer.author is not None else None
+        history = tuple(
+            one for one in row.judgements if not seen.others_hidden or same_author(one.author) == me
+        )
+        return Looked(seen, history, row.unreadable)
+
+    def _check_store(self) -> None:
+        if not self._is_there():
+            raise StoreUnavailable("the store is not where it was: nothing can be saved")
+
+    @staticmethod
+    def _said(known: _Known, pair: ReviewedPair) -> tuple[Judgement, ...]:
+        row = known.rows.get(pair.key)
+        return row.judgements if row is not None else ()
+
+    def _learn(self, row: JudgedRow) -> None:
+        with self._lock:
+            known = self._known
+            if known is not None and known.rows.get(row.key, JudgedRow(row.key, ())) != row:
+                rows = {**known.rows, row.key: row}
+                self._known = _Known(rows, known.at_s, known.edition + 1)
+
+    def _look(self) -> tuple[_Known, str | None]:
+        with self._lock:
+            known = self._known
+            if known is not None and self._clock() - known.at_s < LOOK_AGAIN_S:
+                return known, None
+            try:
+                rows = {row.key: row for row in scan_judgements(self._rows, self.run)}
+            except PinakesError as error:
+                if known is None:
+                    raise
+                return known, str(error)
+            is_new = known is None or known.rows != rows
+            edition = (known.edition if known is not None else 0) + is_new
+            self._known = _Known(rows, self._clock(), edition)
+            return self._known, None

@@ -1,0 +1,155 @@
+"""How many pages of the crawl are faulty, as far as people's judgements tell.  Pure.
+
+Two strata: what the machine raised an alarm about (dissimilar, uncertain), which is all to be
+reviewed; and what it called similar, of which a random sample is audited.  In each the share
+of faulty pages among those that are settled, by weight, stands for all of the stratum.
+
+The interval is a Bayesian bootstrap by site (Rubin, "The Bayesian bootstrap", 1981): pages of
+one site resemble each other, so whole sites get random weights, exponentially distributed;
+how large the strata are is as uncertain as what is in them.  For the upper end half a page
+that is faulty and half a page that is right are added to each stratum, with random weights of
+their own (Jeffreys' prior): the plain bootstrap would be certain that there is no fault where
+a small audit found none.  The lower end and the figure itself have no such addition.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import mul
+from typing import NamedTuple
+
+AT_LEAST = 50
+"""Fewer reviewed pairs than these are not enough."""
+
+DRAWS = 1000
+_CONFIDENCE = 0.95
+_PRIOR = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """A pair of the sample: `is_faulty` is None where nothing is settled.
+
+    `counts` says whether a settled one may stand for others: alarms do, and audited pairs;
+    a similar one that somebody has picked does not.
+    """
+
+    site: str
+    weight: float
+    is_alarm: bool
+    is_faulty: bool | None = None
+    counts: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """Of all pages that the sample stands for: the share that is faulty, with its interval.
+
+    `pages` is how many that are.  Shares are None where there is not enough to go by, and
+    `wanting` says what there is not enough of.
+    """
+
+    pages: float
+    reviewed: int
+    alarms_reviewed: int
+    alarms: int
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    wanting: str | None = None
+
+
+class _Sums(NamedTuple):
+    """Weights of pages of one stratum: all, those that are settled, the faulty among them."""
+
+    all: float
+    settled: float
+    faulty: float
+
+
+class _Columns(NamedTuple):
+    """The same, of each site."""
+
+    all: list[float]
+    settled: list[float]
+    faulty: list[float]
+
+
+def estimate(pairs: Iterable[Looked], *, seed: str, draws: int = DRAWS) -> Estimate:
+    """The estimate; the same pairs and the same seed, the same figures."""
+    known = list(pairs)
+    alarms = [pair for pair in known if pair.is_alarm]
+    counted = [pair for pair in known if _counts(pair)]
+    found = Estimate(
+        pages=sum(pair.weight for pair in known),
+        reviewed=len(counted),
+        alarms_reviewed=sum(pair.is_alarm for pair in counted),
+        alarms=len(alarms),
+    )
+    if len(counted) < AT_LEAST:
+        wanting = f"{len(counted)} reviewed pairs count, and {AT_LEAST} are wanted"
+        return replace(found, wanting=wanting)
+    if alarms and not found.alarms_reviewed:
+        return replace(found, wanting="no alarm has been settled")
+    if len(alarms) < len(known) and found.reviewed == found.alarms_reviewed:
+        return replace(found, wanting="none of the similar pairs has been audited")
+    columns = _columns(known)
+    share = _share(_totals(columns, None))
+    mean_weight = sum(pair.weight for pair in counted) / len(counted)
+    dice = random.Random(seed)  # noqa: S311 (nothing is kept secret by it)
+    lows, highs = [], []
+    for _ in range(draws):
+        totals = _totals(columns, [dice.expovariate(1.0) for _ in columns[0].all])
+        lows.append(_share(totals))
+        highs.append(_share([_with_prior(sums, dice, mean_weight) for sums in totals]))
+    tail = round(draws * (1 - _CONFIDENCE) / 2)
+    low, high = sorted(lows)[tail], sorted(highs)[-tail - 1]
+    return replace(found, share=share, low=min(low, share), high=max(high, share))
+
+
+def _counts(pair: Looked) -> bool:
+    return pair.is_faulty is not None and pair.counts
+
+
+def _columns(pairs: Sequence[Looked]) -> tuple[_Columns, _Columns]:
+    """Of the alarms and of what is similar, the weights of each site, sites in one order."""
+    numbers: dict[str, int] = {}
+    for pair in pairs:
+        numbers.setdefault(pair.site, len(numbers))
+    both = tuple(_Columns(*([0.0] * len(numbers) for _ in range(3))) for _ in range(2))
+    for pair in pairs:
+        columns, number = both[not pair.is_alarm], numbers[pair.site]
+        columns.all[number] += pair.weight
+        if _counts(pair):
+            columns.settled[number] += pair.weight
+            columns.faulty[number] += pair.weight if pair.is_faulty else 0.0
+    return both[0], both[1]
+
+
+def _totals(
+    both: tuple[_Columns, _Columns], chances: Sequence[float] | None
+) -> tuple[_Sums, _Sums]:
+    """The sums of each stratum, where each site counts so many times; once without chances."""
+
+    def total(columns: _Columns) -> _Sums:
+        if chances is None:
+            return _Sums(*map(sum, columns))
+        return _Sums(*(sum(map(mul, chances, column)) for column in columns))
+
+    return total(both[0]), total(both[1])
+
+
+def _with_prior(sums: _Sums, dice: random.Random, mean_weight: float) -> _Sums:
+    """And half a page that is faulty and half a page that is right, of no site."""
+    faulty = mean_weight * dice.gammavariate(_PRIOR, 1.0)
+    right = mean_weight * dice.gammavariate(_PRIOR, 1.0)
+    return _Sums(sums.all, sums.settled + faulty + right, sums.faulty + faulty)
+
+
+def _share(strata: Sequence[_Sums]) -> float:
+    """The faulty share of all: of each stratum that of what is settled stands for all of it."""
+    of_all = sum(sums.all for sums in strata)
+    faulty = sum(sums.all * sums.faulty / sums.settled for sums in strata if sums.settled)
+    return faulty / of_all if of_all else 0.0

@@ -1,0 +1,107 @@
+"""Which pairs of a run somebody wants to see, as the query of a URL says it.  Pure.
+
+What a viewer is not to know is not filtered by either: a pair whose verdict is hidden is
+found by no verdict and no confidence, and others' faults by nobody who may not see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+
+from pinakes.errors import InputRefused
+from pinakes.qa.results.pair_result import Verdict
+
+from .judgement import FAULTS
+from .seen import SeenPair
+from .settled import Standing
+
+HIDDEN = "hidden"
+"""In place of a verdict: those that hide it."""
+
+_TEXT_CHARACTERS = 500
+
+
+STATES: Mapping[str, Callable[[SeenPair], bool]] = {
+    "todo": lambda pair: pair.is_todo,
+    "unreviewed": lambda pair: pair.standing is Standing.OPEN,
+    "reviewed": lambda pair: pair.standing is not Standing.OPEN,
+    "mine": lambda pair: pair.own is not None,
+    "waiting": lambda pair: pair.standing is Standing.WAITING,
+    "disputed": lambda pair: pair.standing is Standing.DISPUTED,
+    "settled": lambda pair: pair.standing is Standing.SETTLED,
+    "audit": lambda pair: pair.pair.in_audit and pair.verdict is not None,
+}
+"""By name, what stands for `state=NAME`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Empty or None: whatever it is.  Valid once built by `parse_filter`."""
+
+    verdict: str = ""
+    state: str = ""
+    site: str = ""
+    browsers: str = ""
+    fault: str = ""
+    text: str = ""
+    low: float | None = None
+    high: float | None = None
+
+    def matches(self, pair: SeenPair) -> bool:
+        """Whether the viewer wants it."""
+        return (
+            self._verdict_fits(pair)
+            and (not self.state or STATES[self.state](pair))
+            and (not self.site or pair.pair.site == self.site)
+            and (not self.browsers or pair.pair.browsers == self.browsers)
+            and (not self.fault or self.fault in pair.faults)
+            and (not self.text or self.text.casefold() in pair.pair.judged.result.url.casefold())
+        )
+
+    def _verdict_fits(self, pair: SeenPair) -> bool:
+        confidence = pair.confidence
+        if self.low is not None and (confidence is None or confidence < self.low):
+            return False
+        if self.high is not None and (confidence is None or confidence > self.high):
+            return False
+        if not self.verdict:
+            return True
+        return pair.verdict is None if self.verdict == HIDDEN else self.verdict == pair.verdict
+
+
+def parse_filter(query: Mapping[str, str]) -> Filter:
+    """The filter of a query; what else it holds is not looked at.
+
+    Raises:
+        InputRefused: a value is none of those that there are.
+    """
+    text = {
+        name: query.get(name, "")[:_TEXT_CHARACTERS]
+        for name in ("verdict", "state", "site", "browsers", "fault", "text")
+    }
+    _one_of("verdict", text["verdict"], [*(verdict.value for verdict in Verdict), HIDDEN])
+    _one_of("state", text["state"], STATES)
+    _one_of("fault", text["fault"], FAULTS)
+    return Filter(**text, low=_share(query, "low"), high=_share(query, "high"))
+
+
+FILTER_NAMES = tuple(field.name for field in fields(Filter))
+
+
+def _one_of(name: str, value: str, known: Iterable[str]) -> None:
+    if value and value not in (names := list(known)):
+        raise InputRefused(f"{name} is {value!r:.100}, and should be one of {', '.join(names)}")
+
+
+def _share(query: Mapping[str, str], name: str) -> float | None:
+    given = query.get(name, "")
+    if not given:
+        return None
+    try:
+        share = float(given)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InputRefused(f"{name} is {given!r:.100}, and should be between 0 and 1")
+    return share

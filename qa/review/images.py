@@ -1,0 +1,49 @@
+"""The images of a run, by name: files of its folder, and nothing else that lies there or behind.
+
+A name is one of those that the run's results give, and a plain one; a link is not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Collection
+from pathlib import Path
+from typing import BinaryIO
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\.(png|jpg|jpeg|webp)\Z")
+_TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
+
+
+def is_image_name(name: str) -> bool:
+    """Whether this is the plain name of an image."""
+    return _NAME.match(name) is not None
+
+
+def image_type(name: str) -> str:
+    """The media type of a name that is one."""
+    return _TYPES[name.rpartition(".")[2]]
+
+
+class RunImages:
+    """Opens the images of a run's folder."""
+
+    def __init__(self, folder: Path, names: Collection[str]) -> None:
+        self._folder = folder
+        self._names = frozenset(filter(is_image_name, names))
+
+    def open(self, name: str) -> tuple[BinaryIO, int] | None:
+        """The file, for the caller to close, and its bytes; None where there is none."""
+        if name not in self._names:
+            return None
+        try:
+            # A pipe would be waited for; a link leads elsewhere.
+            number = os.open(self._folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return None
+        found = os.fstat(number)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(number)
+            return None
+        return os.fdopen(number, "rb"), found.st_size

@@ -1,0 +1,175 @@
+"""Judgements and sign-offs in the catalogue: a cell of its own for each, none overwritten.
+
+    qa_pairs   a:annotation.ID   what somebody says of a pair
+    runs       f:signoff.ID      how somebody signs a run
+
+The cell's timestamp is when that was, later than that of every cell of its kind in the row.
+An id given twice with the same content is one judgement: whoever does not know whether it was
+saved may save it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
+
+from pinakes.errors import Conflict, InputRefused, MalformedRecord
+from pinakes.hbase_schema.act_times import next_act_time
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.columns import column_suffix, named_column
+from pinakes.hbase_schema.name_keys import encode_run_key, pairs_of
+from pinakes.hbase_schema.qa_cells import Annotation, SignOff
+from pinakes.row_store.port import Put, Row, RowStore, get_row
+
+from .judgement import BlindTo, Judgement, Label, Role, Said, in_order
+from .settled import Settled, settled
+
+_PAIRS, _RUNS = "qa_pairs", "runs"
+_FAMILY = b"a"
+_ID = re.compile(r"[0-9a-f]{16,64}\Z")
+
+
+class RunState(str, Enum):
+    """How a run is signed."""
+
+    ACCEPTED = "accepted"
+    TO_PATCH = "to patch"
+    REJECTED = "rejected"
+
+
+class Signed(NamedTuple):
+    """A sign-off, its id, and when it was made, in milliseconds since 1970."""
+
+    id: str
+    at_ms: int
+    cell: SignOff
+
+
+class JudgedRow(NamedTuple):
+    """What was said of a pair, the oldest first, and how many cells could not be read."""
+
+    key: bytes
+    judgements: tuple[Judgement, ...]
+    unreadable: int = 0
+
+
+def scan_judgements(rows: RowStore, run: str) -> Iterator[JudgedRow]:
+    """The pairs of a run that somebody has judged, by key; lazy."""
+    for row in rows.scan(_PAIRS, pairs_of(run), columns=[_FAMILY]):
+        yield _judged(row)
+
+
+def read_judgements(rows: RowStore, key: bytes) -> JudgedRow:
+    """What was said of one pair.  One round trip."""
+    row = get_row(rows, _PAIRS, key, columns=[_FAMILY])
+    return _judged(row) if row is not None else JudgedRow(key, ())
+
+
+def put_judgement(rows: RowStore, key: bytes, judgement: Judgement, *, now_ms: int) -> Judgement:
+    """Save it, with its time.  Two round trips.
+
+    Raises:
+        Conflict: another judgement has this id.
+        InputRefused: the id is none.
+        StoreUnavailable: nobody knows whether it was saved; save it again.
+    """
+    row = get_row(rows, _PAIRS, key, columns=[_FAMILY])
+    cell = _annotation(judgement)
+    at_ms = _put(rows, _PAIRS, key, row, _checked(judgement.id), cell, now_ms)
+    return replace(judgement, at_ms=at_ms)
+
+
+def scan_settled(rows: RowStore, run: str, needs: Mapping[bytes, int]) -> Iterator[
+    tuple[bytes, Settled]
+]:  # fmt: skip
+    """What is settled of a run, by row key, where `needs` is how many look at each pair."""
+    for row in scan_judgements(rows, run):
+        found = settled(row.judgements, needs.get(row.key, 1))
+        if found is not None:
+            yield row.key, found
+
+
+def read_signoffs(rows: RowStore, run: str) -> list[Signed]:
+    """All sign-offs of a run, the oldest first."""
+    row = get_row(rows, _RUNS, encode_run_key(run), columns=[b"f"])
+    cells = row.cells.items() if row is not None else ()
+    signed = [
+        Signed(column_suffix(column), cell.timestamp_ms, decode_cell(SignOff, cell.value))
+        for column, cell in cells
+        if column.startswith(SignOff.COLUMN)
+    ]
+    return sorted(signed, key=lambda one: (one.at_ms, one.id))
+
+
+def put_signoff(rows: RowStore, run: str, id: str, cell: SignOff, *, now_ms: int) -> Signed:  # noqa: A002
+    """Sign a run.  `Raises` as `put_judgement` does."""
+    key = encode_run_key(run)
+    row = get_row(rows, _RUNS, key, columns=[b"f"])
+    return Signed(id, _put(rows, _RUNS, key, row, _checked(id), cell, now_ms), cell)
+
+
+def _put(
+    rows: RowStore,
+    table: str,
+    key: bytes,
+    row: Row | None,
+    id: str,  # noqa: A002
+    cell: Annotation | SignOff,
+    now_ms: int,
+) -> int:
+    column, value = named_column(type(cell), id), encode_cell(cell)
+    others = row.cells if row is not None else {}
+    there = others.get(column)
+    if there is not None:
+        if there.value != value:
+            raise Conflict("something else was saved under this id")
+        return there.timestamp_ms
+    at_ms = next_act_time(now_ms, *(other.timestamp_ms for other in others.values()))
+    rows.mutate(table, [Put(key, {column: value}, at_ms)])
+    return at_ms
+
+
+def _checked(id: str) -> str:  # noqa: A002
+    if not _ID.match(id):
+        raise InputRefused("an id is 16 to 64 hexadecimal digits")
+    return id
+
+
+def _judged(row: Row) -> JudgedRow:
+    found: list[Judgement] = []
+    unreadable = 0
+    for column, cell in row.cells.items():
+        if not column.startswith(Annotation.COLUMN):
+            continue
+        try:
+            annotation = decode_cell(Annotation, cell.value)
+            found.append(_judgement(column_suffix(column), annotation, cell.timestamp_ms))
+        except (MalformedRecord, ValueError, InputRefused):
+            unreadable += 1
+    return JudgedRow(row.key, tuple(in_order(found)), unreadable)
+
+
+def _judgement(id: str, cell: Annotation, at_ms: int) -> Judgement:  # noqa: A002
+    return Judgement(
+        id=id,
+        author=cell.author,
+        said=Said(label=Label(cell.label), faults=cell.faults, note=cell.note or ""),
+        at_ms=at_ms,
+        role=Role(cell.role),
+        blind_to=tuple(map(BlindTo, cell.blind_to)),
+    )
+
+
+def _annotation(judgement: Judgement) -> Annotation:
+    said = judgement.said
+    return Annotation(
+        author=judgement.author,
+        label=said.label.value,
+        note=said.note or None,
+        faults=said.faults,
+        role=judgement.role.value,
+        blind_to=tuple(what.value for what in judgement.blind_to),
+    )

@@ -1,0 +1,111 @@
+"""A pair as something to review: its row, how it is asked for, who is to look at it.  Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from pinakes.errors import MalformedRecord
+from pinakes.hbase_schema.name_keys import encode_pair_key
+from pinakes.index.urlkey import urlkey
+from pinakes.qa.results.pair_key import pair_key
+from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.results.pair_result import Verdict, View
+
+from .assignment import audit_place, audit_size, hides_verdict, needs
+from .shown import shown
+
+_ID_CHARACTERS = 16
+_GROUPS = {Verdict.DISSIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.SIMILAR: 3}
+HIDDEN_GROUP = 2
+"""Where pairs stand whose verdict is hidden: among them nothing tells what it is."""
+
+_SITE_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedPair:
+    """`id` is its name in URLs; `key` its row; `needs` reviewers look at it.
+
+    `rank` is its place in a list: the gravest first; of the similar those to be audited first,
+    in the order of the audit.  `place` is its place among those whose verdict is hidden.
+    """
+
+    id: str
+    key: bytes
+    judged: JudgedPair
+    site: str
+    browsers: str
+    needs: int
+    hides_verdict: bool
+    in_audit: bool
+    rank: tuple[int, int, float]
+    place: int
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the machine says anything else than `similar`."""
+        return self.judged.result.verdict is not Verdict.SIMILAR
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether people are asked to look at it: all alarms, and an audit of the rest."""
+        return self.is_alarm or self.in_audit
+
+
+def reviewed_pairs(pairs: Iterable[JudgedPair]) -> tuple[list[ReviewedPair], int]:
+    """The pairs of a run by rank, and how many were left out: a pair is judged once.
+
+    Of several results for one row the first counts, which is the gravest as they are read.
+
+    Raises:
+        MalformedRecord: a result has no key, or no weight.
+        ConfigError: the run's name is none, so that it has no rows.
+    """
+    found: dict[bytes, JudgedPair] = {}
+    repeated = 0
+    for pair in pairs:
+        if not (math.isfinite(pair.weight) and math.isfinite(pair.result.confidence)):
+            raise MalformedRecord("a pair's weight or confidence is no number")
+        try:
+            key = encode_pair_key(pair_key(pair.result))
+        except ValueError as error:
+            raise MalformedRecord(f"a pair has no row key: {error}") from error
+        repeated += key in found
+        found.setdefault(key, pair)
+    similar = [key for key, pair in found.items() if pair.result.verdict is Verdict.SIMILAR]
+    audited = frozenset(sorted(similar, key=audit_place)[: audit_size(len(similar))])
+    made = [_reviewed(key, pair, key in audited) for key, pair in found.items()]
+    return sorted(made, key=lambda pair: (pair.rank, pair.key)), repeated
+
+
+def _reviewed(key: bytes, pair: JudgedPair, in_audit: bool) -> ReviewedPair:
+    result = pair.result
+    within = audit_place(key) if in_audit else -result.confidence
+    return ReviewedPair(
+        id=sha256(key).hexdigest()[:_ID_CHARACTERS],
+        key=key,
+        judged=pair,
+        site=site_of(result.url),
+        browsers=f"{_browser(result.reference)} → {_browser(result.other)}",
+        needs=needs(key),
+        hides_verdict=hides_verdict(key),
+        in_audit=in_audit,
+        rank=(_GROUPS[result.verdict], not in_audit, within),
+        place=audit_place(key),
+    )
+
+
+def site_of(url: str) -> str:
+    """The host of a URL without `www.`, as people read it; empty where it has none."""
+    reversed_host, parenthesis, _ = urlkey(url[:_SITE_CHARACTERS]).partition(")")
+    parts, colon, port = reversed_host.partition(":")
+    host = ".".join(reversed(parts.split(","))) + colon + port if parenthesis else ""
+    return shown(host, _SITE_CHARACTERS)
+
+
+def _browser(view: View) -> str:
+    kind = view.kind.partition(":")[2] if view.kind.startswith("replay:") else view.kind
+    return shown(f"{kind} {view.browser}".strip(), 100)

@@ -1,0 +1,92 @@
+"""A pair as one viewer may see it.  Pure.
+
+Of a pair that goes to two reviewers nobody sees the other's judgement before both have
+judged; of half of these, nor the machine's verdict before they have judged themselves.  A lead
+sees all: only a lead settles what is disputed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .judgement import BlindTo, Judgement, Role, newest_by_author, same_author
+from .reviewed_pair import HIDDEN_GROUP, ReviewedPair
+from .settled import Settled, Standing, settled, standing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """Who looks; `author` is None for somebody who has given no name."""
+
+    author: str | None = None
+    role: Role = Role.REVIEWER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenPair:
+    """What a viewer may know of a pair.
+
+    `verdict` and `confidence` are None where they are hidden; `others` are the newest
+    judgements of others, none where these are hidden; `judged_by` is how many have judged.
+    """
+
+    pair: ReviewedPair
+    verdict: str | None
+    confidence: float | None
+    own: Judgement | None
+    others: tuple[Judgement, ...]
+    others_hidden: bool
+    judged_by: int
+    standing: Standing
+    settled: Settled | None
+    is_todo: bool
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """The kinds of fault that people, as far as they can be seen, have named."""
+        judgements = [*self.others, *([self.own] if self.own is not None else [])]
+        return frozenset(fault for judgement in judgements for fault in judgement.said.faults)
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """The gravest first; those whose verdict is hidden stand where nothing tells it."""
+        if self.verdict is None:
+            return (HIDDEN_GROUP, self.pair.place)
+        return self.pair.rank
+
+    @property
+    def blind_to(self) -> tuple[BlindTo, ...]:
+        """What a judgement that the viewer makes now would not rest on."""
+        blind = [BlindTo.OTHERS] if self.others_hidden else []
+        return (*blind, BlindTo.MACHINE) if self.verdict is None else tuple(blind)
+
+
+def see(pair: ReviewedPair, judgements: Sequence[Judgement], viewer: Viewer) -> SeenPair:
+    """A pair, of which these have been made, as the viewer may see it."""
+    newest = newest_by_author(judgements)
+    me = same_author(viewer.author) if viewer.author is not None else None
+    own = newest.get(me) if me is not None else None
+    others = tuple(judgement for author, judgement in newest.items() if author != me)
+    stands = standing(judgements, pair.needs)
+    is_lead = viewer.role is Role.LEAD
+    is_over = len(newest) >= pair.needs and (own is not None or me is None)
+    others_hidden = pair.needs > 1 and not (is_lead or is_over)
+    verdict_hidden = pair.hides_verdict and not (is_lead or own is not None or is_over)
+    result = pair.judged.result
+    return SeenPair(
+        pair=pair,
+        verdict=None if verdict_hidden else result.verdict.value,
+        confidence=None if verdict_hidden else result.confidence,
+        own=own,
+        others=() if others_hidden else others,
+        others_hidden=others_hidden,
+        judged_by=len(newest),
+        standing=stands,
+        settled=None if others_hidden else settled(judgements, pair.needs),
+        is_todo=(
+            stands is Standing.DISPUTED
+            if is_lead
+            else pair.is_queued and own is None and len(newest) < pair.needs
+        ),
+    )

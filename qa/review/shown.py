@@ -1,0 +1,39 @@
+r"""Other people's text as it is shown: bounded, and without characters that deceive.
+
+Control characters, marks that turn the direction of writing, and lone surrogates stand as
+`\uXXXX`; what is too long is cut, and says by how much.  Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+URL_CHARACTERS = 2000
+LINE_CHARACTERS = 500
+LINES = 50
+
+# C0, DEL, C1, marks of direction and their isolates, separators of lines, what has no width,
+# lone surrogates, tags.  Unicode Technical Report 36, "Unicode Security Considerations".
+_DECEIVING = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def shown(text: str, limit: int = LINE_CHARACTERS) -> str:
+    """One line of at most so many characters, and a word on those that were cut off."""
+    cut = text[:limit]
+    rest = f" … and {len(text) - limit:,} characters more" if len(text) > limit else ""
+    return _DECEIVING.sub(_escaped, cut) + rest
+
+
+def shown_lines(lines: Sequence[str], limit: int = LINES) -> list[str]:
+    """Lines of text, the first so many, and a word on those that were left out."""
+    more = [f"… and {len(lines) - limit:,} more"] if len(lines) > limit else []
+    return [*map(shown, lines[:limit]), *more]
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

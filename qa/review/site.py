@@ -1,0 +1,211 @@
+"""The WSGI application of the review: a page, its images, and a small API that it asks.
+
+    GET  /                          the page; all it shows it asks for
+    GET  /image/NAME                what a browser showed
+    GET  /api/run                   what there is, and who the viewer is
+    GET  /api/pairs?state=…&offset= a part of the list
+    GET  /api/pairs/ID              a pair
+    POST /api/pairs/ID/judgements   a judgement
+    GET  /api/summary               the figures
+    POST /api/signoffs              a sign-off
+
+Nothing archived runs in the page: of a capture it gets images and escaped text.  It is
+answered by the names of loopback only, so that no other site's name leads here (DNS
+rebinding).  Whoever writes needs the token: `asked.check_writing`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from importlib.resources import files
+from typing import Any
+
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from werkzeug.routing import Map, Rule
+from werkzeug.wrappers import Request, Response
+from werkzeug.wsgi import wrap_file
+
+from pinakes.errors import Conflict, InputRefused, PinakesError
+
+from . import asked
+from .answers import listed_answer, pair_answer, signed_answer, summary_answer
+from .board import Board, Looked
+from .filters import FILTER_NAMES, HIDDEN, STATES, parse_filter
+from .images import RunImages, image_type
+from .judgement import FAULTS, NAME_CHARACTERS, NOTE_CHARACTERS
+from .judgement_rows import RunState
+from .seen import Viewer
+from .shown import shown
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+_IMAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+    "Cache-Control": "private, max-age=3600",  # named by its bytes
+}
+PAGE_PAIRS = 50
+_MOST_PAIRS = 200
+_SITES = 500
+_ASSETS = {
+    "/": ("pinakes.qa.review", "review.html", "text/html"),
+    "/review.css": ("pinakes.qa.review", "review.css", "text/css"),
+    "/review.js": ("pinakes.qa.review", "review.js", "text/javascript"),
+    "/report.css": ("pinakes.qa.report", "report.css", "text/css"),
+}
+
+
+class ReviewSite:
+    """Answers requests.  Safe for several threads.  `hosts` are the names it answers to."""
+
+    def __init__(
+        self, board: Board, images: RunImages, *, token: str, title: str, hosts: Sequence[str]
+    ) -> None:
+        self._board = board
+        self._images = images
+        self._token = token
+        self._title = title
+        self._hosts = list(hosts)
+        pair = "/api/pairs/<id>"
+        rules = [Rule(path, endpoint=self._asset, methods=["GET"]) for path in _ASSETS]
+        rules += [
+            Rule("/favicon.ico", endpoint=self._no_icon, methods=["GET"]),
+            Rule("/image/<name>", endpoint=self._image, methods=["GET"]),
+            Rule("/api/run", endpoint=self._run, methods=["GET"]),
+            Rule("/api/pairs", endpoint=self._pairs, methods=["GET"]),
+            Rule(pair, endpoint=self._pair, methods=["GET"]),
+            Rule(f"{pair}/judgements", endpoint=self._judge, methods=["POST"]),
+            Rule("/api/summary", endpoint=self._summary, methods=["GET"]),
+            Rule("/api/signoffs", endpoint=self._sign, methods=["POST"]),
+        ]
+        self._urls = Map(rules, merge_slashes=False)
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        request = Request(environ)
+        request.trusted_hosts = self._hosts
+        response = self._answer(request)
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response(environ, start_response)
+
+    def _answer(self, request: Request) -> Response:
+        try:
+            _ = request.host  # raises where it is not one of ours
+            endpoint: Callable[..., Response]
+            endpoint, values = self._urls.bind_to_environ(request).match()
+            return endpoint(request, **values)
+        except HTTPException as error:
+            response = _problem(error.description or error.name, error.code or 500)
+            if isinstance(error, MethodNotAllowed):
+                response.allow.update(error.valid_methods or ())
+            return response
+        except InputRefused as error:
+            return _problem(error.message, 400)
+        except Conflict as error:
+            return _problem(error.message, 409)
+        except PinakesError as error:
+            return _problem(str(error), 503)
+
+    def _asset(self, request: Request) -> Response:
+        package, name, media_type = _ASSETS[request.path]
+        return Response(files(package).joinpath(name).read_bytes(), mimetype=media_type)
+
+    def _no_icon(self, request: Request) -> Response:
+        return Response(status=204)  # browsers ask for it, and complain where it is not
+
+    def _image(self, request: Request, name: str) -> Response:
+        found = self._images.open(name)
+        if found is None:
+            raise NotFound("there is no such image in the folder of the run")
+        file, size = found
+        response = Response(
+            wrap_file(request.environ, file), mimetype=image_type(name), direct_passthrough=True
+        )
+        response.content_length = size
+        response.headers.update(_IMAGE_HEADERS)
+        return response
+
+    def _run(self, request: Request) -> Response:
+        viewer, pairs = self._viewer(request), self._board.pairs
+        sites = sorted({pair.site for pair in pairs})
+        return _json(
+            {
+                "run": shown(self._board.run),
+                "title": shown(self._title),
+                "pairs": len(pairs),
+                "faults": FAULTS,
+                "states": list(STATES),
+                "hidden": HIDDEN,
+                "browsers": sorted({pair.browsers for pair in pairs})[:_SITES],
+                "sites": sites[:_SITES],
+                "sites_left_out": max(0, len(sites) - _SITES),
+                "signoffs": [state.value for state in RunState],
+                "name_characters": NAME_CHARACTERS,
+                "note_characters": NOTE_CHARACTERS,
+                "page_pairs": PAGE_PAIRS,
+                "viewer": {
+                    "author": viewer.author,
+                    "role": viewer.role.value,
+                    "may_write": asked.has_token(request, self._token),
+                    "may_sign": self._board.may_sign(viewer),
+                },
+            }
+        )
+
+    def _pairs(self, request: Request) -> Response:
+        wanted = parse_filter(
+            {name: request.args[name] for name in FILTER_NAMES if name in request.args}
+        )
+        offset = max(0, request.args.get("offset", 0, type=int))
+        limit = min(_MOST_PAIRS, max(1, request.args.get("limit", PAGE_PAIRS, type=int)))
+        listed = self._board.listed(self._viewer(request), wanted, offset=offset, limit=limit)
+        return _json(listed_answer(listed, offset))
+
+    def _pair(self, request: Request, id: str) -> Response:  # noqa: A002
+        return _looked(self._board.look(id, self._viewer(request)))
+
+    def _judge(self, request: Request, id: str) -> Response:  # noqa: A002
+        asked.check_writing(request, self._token)
+        viewer, judging = self._viewer(request), asked.judging(request)
+        return _looked(self._board.judge(id, viewer, judging.id, judging.said))
+
+    def _summary(self, request: Request) -> Response:
+        summary, problem = self._board.summary()
+        signed = self._board.signoffs()
+        return _json(
+            summary_answer(summary, signed, unreadable=self._board.unreadable(), problem=problem)
+        )
+
+    def _sign(self, request: Request) -> Response:
+        asked.check_writing(request, self._token)
+        viewer, signing = self._viewer(request), asked.signing(request)
+        signed = self._board.sign(viewer, signing.id, signing.state, signing.note)
+        return _json(signed_answer(signed))
+
+    def _viewer(self, request: Request) -> Viewer:
+        return self._board.viewer(asked.name_of(request))
+
+
+def _looked(looked: Looked | None) -> Response:
+    if looked is None:
+        raise NotFound("there is no such pair in this run")
+    return _json(pair_answer(looked))
+
+
+def _json(value: object, status: int = 200) -> Response:
+    # ASCII: a note may have a lone surrogate, which no UTF-8 can write.
+    return Response(json.dumps(value, allow_nan=False), status, mimetype="application/json")
+
+
+def _problem(words: str, status: int) -> Response:
+    return _json({"problem": shown(words)}, status)

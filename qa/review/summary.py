@@ -1,0 +1,132 @@
+"""What a run comes to, by what people have said so far.  Pure.
+
+The estimate is made for each kind of pair (two views, two browsers): within one kind a page
+has one pair, and weights add up to pages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from pinakes.qa.results.pair_result import Verdict
+
+from .agreement import Agreement, agreements
+from .estimate import Estimate, Looked, estimate
+from .judgement import FAULTS, Judgement, newest_by_author
+from .reviewed_pair import ReviewedPair
+from .settled import Settled, Standing, settled, standing
+
+BINS = 10
+
+
+class Part(NamedTuple):
+    """So many pairs, and how many pages they stand for."""
+
+    pairs: int = 0
+    weight: float = 0.0
+
+    def plus(self, weight: float) -> Part:
+        """With one pair more."""
+        return Part(self.pairs + 1, self.weight + weight)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Of a run: all that was judged, and how far its review is.
+
+    `histogram` has `BINS` counts of a verdict, by confidence from 0 to 1.  `against` counts
+    settled pairs by the machine's verdict and by what people settled on.  `faults` are those
+    of pairs that are settled as faulty.
+    """
+
+    pairs: int
+    verdicts: Mapping[str, Part]
+    histogram: Mapping[str, Sequence[int]]
+    queued: int
+    queue_done: int
+    standings: Mapping[str, int]
+    reviewers: Mapping[str, int]
+    against: Mapping[tuple[str, str], int]
+    faults: Mapping[str, Part]
+    agreement: Agreement
+    agreement_by_two: Mapping[tuple[str, str], Agreement]
+    estimates: Mapping[str, Estimate]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What somebody who signs has before them."""
+        faulty = sum(n for (_, label), n in self.against.items() if label == "reject")
+        return {
+            "pairs": self.pairs,
+            "queued": self.queued,
+            "settled": self.standings.get(Standing.SETTLED.value, 0),
+            "disputed": self.standings.get(Standing.DISPUTED.value, 0),
+            "faulty": faulty,
+        }
+
+
+def summarise(
+    pairs: Sequence[ReviewedPair],
+    judged: Mapping[bytes, Sequence[Judgement]],
+    *,
+    seed: str,
+) -> Summary:
+    """All figures of a run, where `judged` has the judgements of its pairs by row key."""
+    said = {pair.key: judged.get(pair.key, ()) for pair in pairs}
+    found = {pair.key: settled(said[pair.key], pair.needs) for pair in pairs}
+    standings = {pair.key: standing(said[pair.key], pair.needs) for pair in pairs}
+    verdicts: dict[str, Part] = {verdict.value: Part() for verdict in Verdict}
+    histogram = {verdict.value: [0] * BINS for verdict in Verdict}
+    faults = dict.fromkeys(FAULTS, Part())
+    against: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        result, weight = pair.judged.result, pair.judged.weight
+        verdict = result.verdict.value
+        verdicts[verdict] = verdicts[verdict].plus(weight)
+        histogram[verdict][min(BINS - 1, max(0, int(result.confidence * BINS)))] += 1
+        settlement = found[pair.key]
+        if settlement is not None:
+            against[verdict, settlement.label.value] += 1
+            for fault in settlement.faults if settlement.is_faulty else ():
+                faults[fault] = faults[fault].plus(weight)
+    reviewers: Counter[str] = Counter()
+    for judgements in said.values():
+        reviewers.update(newest.author for newest in newest_by_author(judgements).values())
+    of_all, by_two = agreements(said.values())
+    queue = [pair for pair in pairs if pair.is_queued]
+    return Summary(
+        pairs=len(pairs),
+        verdicts=verdicts,
+        histogram=histogram,
+        queued=len(queue),
+        queue_done=sum(standings[pair.key] is Standing.SETTLED for pair in queue),
+        standings=Counter(one.value for one in standings.values()),
+        reviewers=dict(sorted(reviewers.items())),
+        against=against,
+        faults=faults,
+        agreement=of_all,
+        agreement_by_two=by_two,
+        estimates={
+            browsers: estimate(
+                [_looked(pair, found[pair.key]) for pair in group], seed=f"{seed} {browsers}"
+            )
+            for browsers, group in groupby(
+                sorted(pairs, key=lambda pair: (pair.browsers, pair.key)),
+                key=lambda pair: pair.browsers,
+            )
+        },
+    )
+
+
+def _looked(pair: ReviewedPair, settlement: Settled | None) -> Looked:
+    return Looked(
+        site=pair.site,
+        weight=pair.judged.weight,
+        is_alarm=pair.is_alarm,
+        is_faulty=settlement.is_faulty if settlement is not None else None,
+        counts=pair.is_queued,
+    )
