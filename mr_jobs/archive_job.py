@@ -27,7 +27,7 @@ from pinakes.mr_jobs.heartbeat import Heartbeat
 from pinakes.mr_jobs.lines.problems import problem_text
 from pinakes.mr_jobs.places import STORE, OpenPlaces, split_name
 from pinakes.mr_jobs.stored_generations import read_generations
-from pinakes.profile import open_folder
+from pinakes.profile import Stores, open_folder, open_stores
 from pinakes.rewrite.generations import OldGeneration
 from pinakes.warc.source import Source, open_source
 
@@ -74,6 +74,12 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
 
     INPUT_COUNTER = FILES
     """What counts that inputs were read: `FILES`, of names of archive files, or `LINES`."""
+
+    EXTRAS: tuple[str, ...] = ("jobs", "cluster")
+    """Of Pinakes, that its tasks need."""
+
+    MEMORY_MB = 1024
+    """What YARN lets a task have, with all that it starts, the JVM that feeds it included."""
 
     options: Namespace
     task: Task
@@ -206,6 +212,10 @@ class Task:
     def archive(self) -> ArchiveStore:
         """The store's archive files, open to the end of the task."""
         return self._places.store(STORE)
+
+    def stores(self) -> Stores:
+        """Rows and archive files of the store, open to the end of the task."""
+        return self.enter(open_stores(self._configuration))
 
     def folder(self, name: str) -> ArchiveStore:
         """A folder that the operator has named, a path or hdfs://…; open to the end of the task."""

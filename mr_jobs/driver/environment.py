@@ -50,8 +50,9 @@ def distributions(extras: Iterable[str] = EXTRAS) -> dict[str, Distribution]:
     Raises:
         MissingExtra: naming what is not installed.
     """
+    extras = frozenset(extras)
     found: dict[str, Distribution] = {}
-    waiting = [(NAME, frozenset(extras))]
+    waiting = [(NAME, extras)]
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         name, wanted = waiting.pop()
@@ -62,7 +63,8 @@ def distributions(extras: Iterable[str] = EXTRAS) -> dict[str, Distribution]:
             one = distribution(name)
         except PackageNotFoundError as error:
             raise MissingExtra(
-                f"{name} is not installed, and jobs need it: pip install 'pinakes[jobs,cluster]'"
+                f"{name} is not installed, and jobs need it: "
+                f"pip install '{NAME}[{','.join(sorted(extras))}]'"
             ) from error
         if name != NAME:
             found[name] = one

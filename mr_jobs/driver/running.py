@@ -95,7 +95,7 @@ def run_job(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="pinakes-job-")))
         on = (
-            hadoop_arguments(configuration)
+            hadoop_arguments(configuration, request.job)
             if runner == "hadoop"
             else ["--runner", runner, "--no-conf"]
         )
@@ -201,7 +201,7 @@ def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, .
         folder = Path(name)
         arguments = [
             *_arguments(request, configuration, folder),
-            *hadoop_arguments(configuration),
+            *hadoop_arguments(configuration, request.job),
             *("--cleanup", "NONE", "--output-dir", output),
         ]
         with _inputs(request, "hadoop", configuration, folder, keep=True) as inputs:

@@ -18,6 +18,7 @@ from pinakes.cluster.client_settings import settings_file
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.hadoop_tools import parse_command
+from pinakes.mr_jobs.archive_job import ArchiveJob
 from pinakes.mr_jobs.driver.environment import Environment
 from pinakes.mr_jobs.extra import HadoopJobRunner
 from pinakes.profile import open_folder
@@ -26,9 +27,8 @@ ENVIRONMENTS = "environments"
 UNPACKED = "environment"
 """The folder, in that of a task, where the environment is."""
 
-TASK_MEMORY_MB = 1024
 JVM_MEMORY_MB = 256
-"""Of those, what the JVM takes that feeds the task; the rest is Python's."""
+"""Of the memory of a task, what the JVM takes that feeds the task; the rest is Python's."""
 
 
 def job_folder(configuration: Configuration) -> str:
@@ -70,11 +70,11 @@ def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:
             # Somebody else's, since we looked: its name is a hash of what is in it.
 
 
-def hadoop_arguments(configuration: Configuration) -> list[str]:
-    """The words that make a job of mrjob's run on YARN; the environment is there afterwards."""
+def hadoop_arguments(configuration: Configuration, job: type[ArchiveJob]) -> list[str]:
+    """The words that make a job run on YARN; its environment is there afterwards."""
     home = job_folder(configuration)
     require_hadoop(configuration)
-    environment = Environment()
+    environment = Environment(job.EXTRAS)
     with open_folder(f"{home}/{ENVIRONMENTS}", configuration) as folder:
         ensure_environment(folder, environment)
     jar = configuration.job_streaming_jar
@@ -86,7 +86,7 @@ def hadoop_arguments(configuration: Configuration) -> list[str]:
         *("--python-bin", configuration.job_python),
         *("--archives", f"{home}/{ENVIRONMENTS}/{environment.archive_name}#{UNPACKED}"),
         *_task_environment(),
-        *_limits(),
+        *_limits(job.MEMORY_MB),
         *shlex.split(configuration.job_options),  # the last word on what is said above
     ]
 
@@ -119,14 +119,14 @@ def _task_environment() -> list[str]:
     return [word for name, value in variables.items() for word in ("--cmdenv", f"{name}={value}")]
 
 
-def _limits() -> list[str]:
+def _limits(memory_mb: int) -> list[str]:
     """Python is a child of the task's JVM, and YARN counts what both take.
 
     A map has a block of lines, or a list of files: Hadoop would cut what is smaller in two.
     """
     values = {"mapreduce.job.maps": "1"}
     for kind in ("map", "reduce"):
-        values[f"mapreduce.{kind}.memory.mb"] = str(TASK_MEMORY_MB)
+        values[f"mapreduce.{kind}.memory.mb"] = str(memory_mb)
         values[f"mapreduce.{kind}.java.opts"] = f"-Xmx{JVM_MEMORY_MB}m"
     return [word for name, value in values.items() for word in ("-D", f"{name}={value}")]
 

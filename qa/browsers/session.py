@@ -5,6 +5,7 @@ The shell around `looking`: reads the clock, has a scratch folder, kills what ta
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ from pinakes.qa.snapshot import Outcome, Snapshot
 
 # Browsers grow; a new one costs a second or two.
 _PAGES_PER_BROWSER = 200
+_LONGEST_PLACE = 40
 
 
 class Session:
@@ -127,7 +129,7 @@ class Session:
 
     def _open(self) -> Tab:
         self._scratch = tempfile.TemporaryDirectory(
-            prefix="pinakes-browser-", ignore_cleanup_errors=True
+            prefix="pinakes-browser-", ignore_cleanup_errors=True, dir=_place()
         )
         try:
             self._tab = self._start(Path(self._scratch.name))
@@ -141,3 +143,12 @@ class Session:
         self._pages = 0
         self.started += 1
         return self._tab
+
+
+def _place() -> str | None:
+    """Where a browser's folder is made; None for where temporary files are.
+
+    A browser puts sockets there, whose names may have 107 bytes (unix(7)): below the folder
+    that YARN gives a task for such files they would be longer, and Chromium would not start.
+    """
+    return None if len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_PLACE else "/tmp"

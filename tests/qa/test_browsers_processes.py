@@ -5,15 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 
+from pinakes.errors import ConfigError
 from pinakes.qa.browsers.devtools_pipe import DevToolsPipe
 from pinakes.qa.browsers.guard import Guard
+from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.browsers.processes import kill_session, killed_after, processes_of
-from pinakes.qa.browsers.tab import BrowserGone, PageRefused
+from pinakes.qa.browsers.session import Session
+from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Tab, Viewport
+
+PINS = Pins(clock=datetime(2020, 1, 1, tzinfo=timezone.utc))
 
 # Starts a child in a process group of its own, and one whose parent is gone.
 FAMILY = """
@@ -174,3 +181,25 @@ def test_no_file_of_ours_is_left_open(tmp_path: Path) -> None:
         pipe.process.wait()
         pipe._reader.join()
     assert opened() == before
+
+
+def test_where_paths_are_long_a_browser_gets_a_folder_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a task on YARN: a socket's name may have 107 bytes."""
+    long = tmp_path / ("a" * 100)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    given: list[Path] = []
+
+    def start(scratch: Path) -> Tab:
+        given.append(scratch)
+        raise BrowserGone("none here")
+
+    with (
+        Session("none", start, viewport=Viewport()) as session,
+        pytest.raises(ConfigError, match="none does not start"),
+    ):
+        session.capture("http://example.org/", pins=PINS, folder=tmp_path)
+    assert len(str(given[0])) < 60
+    assert not given[0].exists()

@@ -1,4 +1,4 @@
-"""Who looks at the pages of `pinakes qa run`: this process, or several others."""
+"""Who looks at the pages of `pinakes qa run`: this process, several others, or tasks of YARN."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from pinakes.cli.dedupe_jobs import require_jobs
+from pinakes.cli.output import Console
+from pinakes.cli.progress import percents
 from pinakes.cli.workers import Died, Workers
 from pinakes.config import Configuration
 from pinakes.profile import open_stores
@@ -39,6 +42,30 @@ _Planned = tuple[RunPlan, Task, int]
 """For a process that knows neither: and how often it was tried."""
 
 Lookers = Callable[[RunPlan, Iterable[Task]], Iterator[Answer]]
+
+
+def lookers_by_job(configuration: Configuration, folder: Path, console: Console) -> Lookers:
+    """Tasks on YARN, a bar for each wave.
+
+    Raises:
+        ConfigError: where there is no YARN.
+        MissingExtra: without what jobs need.
+    """
+    from pinakes.qa.job.by_job import PagesByJob  # needs the extra
+
+    require_jobs("hadoop", configuration)
+
+    @contextmanager
+    def around(job: str) -> Iterator[Callable[[float], None]]:
+        with console.progress(job, total=100, unit="percent") as progress:
+            yield percents(progress)
+
+    def look(plan: RunPlan, tasks: Iterable[Task]) -> Iterator[Answer]:
+        by_job = PagesByJob(configuration, "hadoop", folder, around=around)
+        for drawn, pairs in by_job.judge(plan, ((task.drawn, task.pairs) for task in tasks)):
+            yield Answer(drawn, pairs)
+
+    return look
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,18 +67,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a region of every page that is not compared, in pixels; several times for several",
     )
     parser.add_argument("-j", "--jobs", metavar="N", help="processes that look at once (1)")
+    parser.add_argument(
+        "--runner",
+        choices=("inline", "hadoop"),
+        default="inline",
+        help="look here, or in tasks on YARN, whose hosts have the browsers (default: inline)",
+    )
     add_settings(parser, "store")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Look at the pages that are not judged yet, and say which are not as they were."""
-    from pinakes.cli.qa_lookers import Task, lookers  # needs the extra
+    from pinakes.cli.qa_lookers import Task, lookers, lookers_by_job  # needs the extra
 
     configuration = configuration_of(arguments)
     folder = arguments.output
     # Who looks is there before any store is opened, whose threads would be lost in them.
     with (
-        lookers(configuration.jobs, configuration, folder) as look,
+        nullcontext(lookers_by_job(configuration, folder, console))
+        if arguments.runner == "hadoop"
+        else lookers(configuration.jobs, configuration, folder) as look,
         open_stores(configuration) as stores,
     ):
         plan, drawn = begin_run(

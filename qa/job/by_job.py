@@ -1,0 +1,178 @@
+"""The driver of a run by jobs: a wave of pages a job, each on disk here before the next.
+
+    JOB_FOLDER/qa/RUN/TOKEN/part-*        lines of pairs, by tasks
+    JOB_FOLDER/qa/RUN/TOKEN/_written/…    their images
+    DIR                                   fetched, and the wave's folder is deleted
+
+A driver that died has left a job running, which the next call ends, and what it has not
+fetched is looked at again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import BinaryIO
+from uuid import uuid4
+from zipfile import BadZipFile, ZipFile
+
+from pinakes.config import Configuration
+from pinakes.errors import MalformedRecord
+from pinakes.mr_jobs.archive_job import WRITTEN
+from pinakes.mr_jobs.driver.listing import lists_in_hdfs, write_lists
+from pinakes.mr_jobs.driver.orphans import end_orphans, tag_words
+from pinakes.mr_jobs.driver.running import JobRequest, run_job
+from pinakes.mr_jobs.driver.submission import job_folder
+from pinakes.profile import open_folder
+from pinakes.qa.browsers.kept import keep_image
+from pinakes.qa.job.judge_pages import JudgePagesJob
+from pinakes.qa.job.page_lines import encode_page
+from pinakes.qa.results.pair_line import JudgedPair, decode_pair
+from pinakes.qa.run.plan import Pair, RunPlan, encode_plan
+from pinakes.qa.sample.draw import Drawn
+
+PAGES_A_TASK = 50
+PAGES_A_WAVE = 2_000
+_IMAGE = re.compile(r"([0-9a-f]{64})\.png")
+OnPercent = Callable[[float], None]
+Page = tuple[Drawn, Sequence[Pair]]
+
+
+def _unwatched(_: str) -> AbstractContextManager[OnPercent]:
+    return nullcontext(lambda percent: None)
+
+
+class PagesByJob:
+    """Has pages judged by jobs of one run.  Not for several threads."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        runner: str,
+        folder: Path,
+        *,
+        pages_a_task: int = PAGES_A_TASK,
+        pages_a_wave: int = PAGES_A_WAVE,
+        around: Callable[[str], AbstractContextManager[OnPercent]] = _unwatched,
+    ) -> None:
+        """`runner` is `inline`, `local` or `hadoop`; images go to `folder`.
+
+        `around(name)` is entered for the length of each job; what it gives is told how far
+        the job is.
+        """
+        self._configuration = configuration
+        self._runner = runner
+        self._folder = folder
+        self._pages_a_task = pages_a_task
+        self._pages_a_wave = pages_a_wave
+        self._around = around
+
+    def judge(
+        self, plan: RunPlan, pages: Iterable[Page]
+    ) -> Iterator[tuple[Drawn, list[JudgedPair]]]:
+        """Each page with its pairs, a wave at a time, its images in the folder.
+
+        Raises:
+            StoreUnavailable: where a job failed, quoting the log of a task.
+        """
+        if self._runner == "hadoop":
+            end_orphans(plan.run, self._configuration)
+        pages = iter(pages)
+        number = 0
+        while wave := list(islice(pages, self._pages_a_wave)):
+            number += 1
+            with self._around(f"wave {number}") as on_percent, self._place(plan) as place:
+                found = self._run(plan, wave, place, on_percent)
+            yield from found
+
+    @contextmanager
+    def _place(self, plan: RunPlan) -> Iterator[str]:
+        """A folder for one wave; deleted behind it."""
+        token = uuid4().hex[:8]
+        if self._runner != "hadoop":
+            with TemporaryDirectory(prefix="pinakes-qa-") as name:
+                yield f"{name}/{token}"
+            return
+        home = f"{job_folder(self._configuration)}/qa/{plan.run}"
+        try:
+            yield f"{home}/{token}"
+        finally:
+            with open_folder(f"{home}/{token}", self._configuration) as folder:
+                for stored in list(folder.list()):
+                    folder.delete(stored.name)
+
+    def _run(
+        self, plan: RunPlan, wave: list[Page], place: str, on_percent: OnPercent
+    ) -> list[tuple[Drawn, list[JudgedPair]]]:
+        with TemporaryDirectory(prefix="pinakes-qa-") as name, TemporaryFile() as out:
+            file = Path(name) / "plan.json"
+            file.write_text(encode_plan(plan), encoding="utf-8")
+            with self._lists(wave, Path(name)) as lists:
+                tag = tag_words(plan.run) if self._runner == "hadoop" else ()
+                request = JobRequest(
+                    job=JudgePagesJob,
+                    names=lists,
+                    options=("--plan", str(file), *tag),
+                    output=place,
+                )
+                run_job(request, self._runner, self._configuration, out, on_percent=on_percent)
+            self._fetch_images(f"{place}/{WRITTEN}")
+            out.seek(0)
+            return _of_pages(wave, map(decode_pair, out))
+
+    @contextmanager
+    def _lists(self, wave: list[Page], folder: Path) -> Iterator[list[str]]:
+        lines = [encode_page(drawn, pairs) for drawn, pairs in wave]
+        size = self._pages_a_task
+        packs = [lines[first : first + size] for first in range(0, len(lines), size)]
+        if self._runner != "hadoop":
+            yield write_lists(packs, folder)
+            return
+        with lists_in_hdfs(packs, self._configuration) as lists:
+            yield lists
+
+    def _fetch_images(self, place: str) -> None:
+        with open_folder(place, self._configuration) as written:
+            for stored in written.list():
+                with written.open(stored.name) as remote, TemporaryFile() as local:
+                    copyfileobj(remote, local)
+                    unpack_images(local, self._folder, name=stored.name)
+
+
+def unpack_images(archive: BinaryIO, folder: Path, *, name: str) -> None:
+    """Put the images of a task into the folder of the run.
+
+    Raises:
+        MalformedRecord: it is no such archive, or an image is not what its name says.
+    """
+    try:
+        with ZipFile(archive) as packed:
+            for member in packed.namelist():
+                match = _IMAGE.fullmatch(member)
+                content = packed.read(member) if match is not None else b""
+                if match is None or sha256(content).hexdigest() != match[1]:
+                    raise MalformedRecord(f"{member} is no image of a task", file=name)
+                keep_image(folder, content)
+    except BadZipFile as error:
+        raise MalformedRecord(f"no archive of images: {error}", file=name) from error
+
+
+def _of_pages(
+    wave: Iterable[Page], pairs: Iterable[JudgedPair]
+) -> list[tuple[Drawn, list[JudgedPair]]]:
+    by_key: dict[str, list[JudgedPair]] = {}
+    for pair in pairs:
+        by_key.setdefault(pair.result.capture_key, []).append(pair)
+    found = [(drawn, by_key.get(drawn.page.row_key.hex(), [])) for drawn, _ in wave]
+    for (drawn, judged), (_, asked) in zip(found, wave, strict=True):
+        if len(judged) != len(asked):
+            raise MalformedRecord(
+                f"{len(judged)} of {len(asked)} pairs came of a task", file=drawn.page.url
+            )
+    return found

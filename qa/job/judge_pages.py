@@ -1,0 +1,65 @@
+"""Pages looked at by tasks, each with browsers of its own; a job without a reduce step.
+
+    python -m pinakes.qa.job.judge_pages -r inline|local|hadoop --plan FILE LIST...
+
+LIST has lines of `page_lines`, and a line comes out for each pair, as `pairs.jsonl` has it.
+Images come in one ZIP archive a task, in `_written` of the output: HDFS is no place for many
+small files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+from zipfile import ZIP_STORED, ZipFile
+
+from pinakes.mr_jobs.archive_job import LINES, LINES_OF_MAPS, ArchiveJob
+from pinakes.mr_jobs.extra import jobconf_from_env
+from pinakes.qa.job.page_lines import decode_page
+from pinakes.qa.results.pair_line import encode_pair
+from pinakes.qa.run.opening import open_judge
+from pinakes.qa.run.plan import decode_plan
+
+
+class JudgePagesJob(ArchiveJob):
+    """See the module."""
+
+    # A second attempt beside the first would be a second set of browsers on a busy host.
+    JOBCONF = {**LINES_OF_MAPS, "mapreduce.map.speculative": "false"}  # noqa: RUF012 (mrjob's)
+    INPUT_COUNTER = LINES
+    EXTRAS = ("jobs", "cluster", "qa")
+    MEMORY_MB = 3072
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--plan", help="what is compared, as `run.json` has it")
+
+    def mapper_init(self) -> None:
+        self.begin_task()
+        self._images = Path(self.task.enter(TemporaryDirectory(prefix="pinakes-qa-")))
+        plan = decode_plan(Path(self.options.plan).read_text("utf-8"))
+        self._judge = self.task.enter(open_judge(plan, self.task.stores(), self._images))
+        self._pages = 0
+        self.task.heartbeat.watch(lambda: self._pages)
+
+    def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
+        drawn, pairs = decode_page(line)
+        for pair in self._judge.judge(drawn, pairs):
+            yield None, encode_pair(pair)[:-1]
+        self.task.count(LINES)
+        self._pages += 1
+
+    def mapper_final(self) -> None:
+        task = jobconf_from_env("mapreduce.task.id")
+        with self.task.files_written().create_aside(uuid4().hex) as aside:
+            with ZipFile(aside.file, "w", ZIP_STORED) as archive:  # they are compressed
+                for path in sorted(self._images.glob("*.png")):
+                    archive.write(path, path.name)
+            aside.publish(f"images-{task}.zip")
+        self.end_task()
+
+
+if __name__ == "__main__":
+    JudgePagesJob.run()

@@ -1,0 +1,111 @@
+"""Pages judged by a job: as they are without one, image by image."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from zipfile import ZipFile
+
+import comparing  # noqa: F401
+import pytest
+from harmed_site import PAGES, SITE, make_store, point_elsewhere
+
+from pinakes.catalog.file_rows import scan_entries
+from pinakes.config import Configuration, load_configuration
+from pinakes.errors import MalformedRecord
+from pinakes.profile import open_stores
+from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.run.opening import open_judge
+from pinakes.qa.run.plan import RunPlan
+from pinakes.qa.sample.draw import Drawn, draw
+from pinakes.qa.sample.pages import pages_of
+
+for name in ("cryptography", "selenium", "mrjob"):
+    pytest.importorskip(name, reason="the extras qa and jobs are not here: make dev-qa")
+PLAN = RunPlan(run="qa-1", act_time_ms=1)
+
+
+@pytest.fixture(scope="module")
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> Configuration:
+    for program in ("chromium", "chromedriver"):
+        if shutil.which(program) is None:
+            pytest.skip(f"for want of {program}: `make browsers` installs it")
+    folder = tmp_path_factory.mktemp("site")
+    make_store(folder)
+    point_elsewhere(folder)
+    options = {"store": str(folder / "pinakes-store")}
+    return load_configuration(options=options, environment={}, folder=folder)
+
+
+def drawn_of(configuration: Configuration) -> list[Drawn]:
+    with open_stores(configuration) as stores:
+        pages = pages_of(stores.archive, scan_entries(stores.rows, "b"))
+        return list(draw(pages, size=PAGES, seed=""))
+
+
+def told(pairs: Mapping[str, list[JudgedPair]]) -> dict[str, list[object]]:
+    """What is the same whenever and wherever a page is looked at: all but the times it took."""
+
+    def steady(pair: JudgedPair) -> object:
+        result = pair.result
+        return replace(
+            result,
+            milliseconds=0,
+            reference=replace(result.reference, milliseconds=0),
+            other=replace(result.other, milliseconds=0),
+        )
+
+    return {url: list(map(steady, judged)) for url, judged in pairs.items()}
+
+
+def test_a_job_judges_as_one_process_does(configuration: Configuration, tmp_path: Path) -> None:
+    from pinakes.qa.job.by_job import PagesByJob
+
+    drawn = drawn_of(configuration)
+    alone: dict[str, list[JudgedPair]] = {}
+    with (
+        open_stores(configuration) as stores,
+        open_judge(PLAN, stores, tmp_path / "alone") as judge,
+    ):
+        for one in drawn:
+            alone[one.page.url] = judge.judge(one, PLAN.pairs)
+    by_job = PagesByJob(configuration, "inline", tmp_path / "job", pages_a_task=2, pages_a_wave=4)
+    found = {
+        one.page.url: pairs
+        for one, pairs in by_job.judge(PLAN, [(one, PLAN.pairs) for one in drawn])
+    }
+    assert found.keys() == {f"{SITE}/{number}" for number in range(PAGES)}
+    assert told(found) == told(alone)
+    verdicts = {url: [pair.result.verdict for pair in pairs] for url, pairs in found.items()}
+    assert [url for url, said in verdicts.items() if said != [Verdict.SIMILAR]] == [f"{SITE}/1"]
+    images = {path.name: path.read_bytes() for path in (tmp_path / "job").iterdir()}
+    assert images == {path.name: path.read_bytes() for path in (tmp_path / "alone").iterdir()}
+
+
+@pytest.mark.parametrize(
+    "members",
+    [{"../evil.png": b"x"}, {"a.html": b"x"}, {f"{'0' * 64}.png": b"x"}],
+    ids=["elsewhere", "another name", "another image"],
+)
+def test_only_images_come_out_of_an_archive(tmp_path: Path, members: dict[str, bytes]) -> None:
+    from pinakes.qa.job.by_job import unpack_images
+
+    packed = io.BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(MalformedRecord, match="no image of a task"):
+        unpack_images(packed, tmp_path, name="images-1.zip")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    from pinakes.qa.job.by_job import unpack_images
+
+    with pytest.raises(MalformedRecord, match="no archive of images"):
+        unpack_images(io.BytesIO(sha256(b"").digest()), tmp_path, name="images-1.zip")
