@@ -1,8 +1,8 @@
-"""What a run looks at pages with: a proxy, and for each side a browser of its own."""
+"""What a run looks at pages with: for each side what answers it, and a browser of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -13,10 +13,11 @@ from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.qa.views.opening import AsWideAsStored, OtherViews
 from pinakes.qa.views.side import ReplaySide, Side
 
 from .page_judge import PageJudge
-from .plan import GENERATIONS, RunPlan
+from .plan import ACCESS, GENERATIONS, STORED, RunPlan, kind_of
 
 
 @contextmanager
@@ -27,32 +28,50 @@ def open_judge(plan: RunPlan, stores: Stores, folder: Path) -> Iterator[PageJudg
         ConfigError: where a browser is not installed.
         MissingExtra: without the extra `qa`.
     """
-    viewport = Viewport()
     with ExitStack() as stack:
-        proxy = stack.enter_context(ReplayProxy(stores.rows, stores.archive))
+        opening = _Opening(plan, stores, folder, stack)
+        yield PageJudge(opening.sides(), folder, run=plan.run, masked=plan.masked)
 
-        def browser(name: str, host: str, port: int) -> Session:
+
+class _Opening:
+    """Opens sides; the stack closes them."""
+
+    def __init__(self, plan: RunPlan, stores: Stores, folder: Path, stack: ExitStack) -> None:
+        self._plan = plan
+        self._stack = stack
+        self._proxy = stack.enter_context(ReplayProxy(stores.rows, stores.archive))
+        self._others = OtherViews(stores, folder, stack)
+
+    def sides(self) -> list[Side]:
+        plan = self._plan
+        if plan.reference != STORED:
+            views = dict.fromkeys((plan.reference, plan.other))
+            return [
+                self._side(view, name, Viewport(), self._stack)
+                for view in views
+                for name in plan.browsers
+            ]
+        stored = self._others.stored()
+        sides: list[Side] = [stored]
+        for name in plan.browsers:
+
+            def open_side(viewport: Viewport, stack: ExitStack, name: str = name) -> Side:
+                return self._side(plan.other, name, viewport, stack)
+
+            wide = AsWideAsStored(kind_of(plan.other), name, stored, open_side)
+            self._stack.callback(wide.close)
+            sides.append(wide)
+        return sides
+
+    def _side(self, view: str, name: str, viewport: Viewport, stack: ExitStack) -> Side:
+        def browser(host: str, port: int) -> Session:
             programs = installed(browser_named(name), user_folder("cache") / "browsers")
             start = starter(programs, Proxy(host=host, port=port), viewport)
             return stack.enter_context(Session(name, start, viewport=viewport))
 
-        sides = [
-            side
-            for view in dict.fromkeys((plan.reference, plan.other))
-            for side in _sides(view, plan, proxy, browser)
-        ]
-        yield PageJudge(sides, folder, run=plan.run, masked=plan.masked)
-
-
-def _sides(
-    view: str,
-    plan: RunPlan,
-    proxy: ReplayProxy,
-    browser: Callable[[str, str, int], Session],
-) -> Iterator[Side]:
-    for name in plan.browsers:
         if view in GENERATIONS:
-            session = proxy.open_session(view)  # type: ignore[arg-type]
-            yield ReplaySide(view, session, browser(name, session.host, session.port))
-        else:
-            raise NotImplementedError(view)
+            session = self._proxy.open_session(view)  # type: ignore[arg-type]
+            return ReplaySide(view, session, browser(session.host, session.port))
+        if view.startswith(f"{ACCESS}:"):
+            return self._others.access(view.removeprefix(f"{ACCESS}:"), browser)
+        return self._others.live(browser)

@@ -25,10 +25,12 @@ from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, View
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
+from pinakes.qa.views.beside_stored import beside_stored
+from pinakes.qa.views.gap import verdict_on_live
 from pinakes.qa.views.side import Looked, Side
 
 from .looks import judge_looks
-from .plan import Pair
+from .plan import LIVE, STORED, Pair
 from .proof import Judgement, prove
 
 _BEFORE, _CURRENT = "replay:before", "replay:current"
@@ -60,7 +62,7 @@ class PageJudge:
         ]
 
     def _judge(self, drawn: Drawn, pair: Pair, looks: _Looks) -> PairResult:
-        reference, other = looks.at(pair.reference), looks.at(pair.other)
+        reference, other = self._comparable(pair, looks)
         comparison, took = self._compare(reference, other)
         judgement = self._prove(pair, comparison, reference, other)
         if judgement is None:
@@ -69,6 +71,7 @@ class PageJudge:
                 comparison, more = self._compare(reference, other, again)
                 took += more
             judgement = judge_looks(comparison, reference.seen.snapshot, other.seen.snapshot)
+            judgement = self._as_of_today(pair, judgement, looks)
         return PairResult(
             run=self._run,
             url=drawn.page.url,
@@ -84,6 +87,24 @@ class PageJudge:
             changes=_in_pixels(comparison),
             milliseconds=took,
         )
+
+    def _comparable(self, pair: Pair, looks: _Looks) -> tuple[Looked, Looked]:
+        """Both sides; of a stored screenshot's other side what that can be compared with."""
+        reference, other = looks.at(pair.reference), looks.at(pair.other)
+        if self._sides[pair.reference].kind != STORED:
+            return reference, other
+        stored, seen = beside_stored(reference.seen, other.seen)
+        return reference._replace(seen=stored), other._replace(seen=seen)
+
+    def _as_of_today(self, pair: Pair, judgement: Judgement, looks: _Looks) -> Judgement:
+        """What the live web shows may have changed since the capture."""
+        for name in (pair.reference, pair.other):
+            if self._sides[name].kind == LIVE:
+                gap = looks.at(name).seen.snapshot.taken - looks.moment
+                verdict, why = verdict_on_live(judgement.verdict, gap)
+                if why is not None:
+                    judgement = judgement._replace(verdict=verdict, harm=(*judgement.harm, why))
+        return judgement
 
     def _compare(
         self, reference: Looked, other: Looked, again: Looked | None = None

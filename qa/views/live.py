@@ -9,6 +9,9 @@ the time between is noted, and `gap` says what a verdict is then worth.
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import hashlib
+import os
 import ssl
 import time
 from collections.abc import Callable, Iterator
@@ -33,7 +36,6 @@ from .upstream import Origin, Upstream
 
 PAUSE_S = 5.0
 """Between the end of one page of a host and the next."""
-_MOST_HOSTS = 100_000
 
 
 class LiveWay:
@@ -95,36 +97,52 @@ def live_session(
 
 
 class Pauses:
-    """When a host may be asked again; forgets the oldest of very many."""
+    """When a host may be asked again: a file for each in a folder, locked while a page is shown.
+
+    So it holds for all processes of a run on one machine, and for a run that goes on.
+    """
 
     def __init__(
         self,
+        folder: Path,
         pause_s: float = PAUSE_S,
         *,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        self._folder = folder
         self._pause_s = pause_s
         self._clock = clock
         self._sleep = sleep
-        self._ended: dict[str, float] = {}
 
     @contextlib.contextmanager
     def page_of(self, host: str) -> Iterator[None]:
-        """Wait until the host may be asked; the page is what happens within."""
-        ended = self._ended.pop(host, None)
-        if ended is not None:
-            self._sleep(max(0.0, ended + self._pause_s - self._clock()))
-        try:
-            yield
-        finally:
-            self._ended[host] = self._clock()
-            if len(self._ended) > _MOST_HOSTS:
-                self._ended.pop(next(iter(self._ended)))
+        """Wait until the host may be asked; the page is what happens within.
+
+        Raises:
+            OSError: where there can be no such file; nothing is asked without.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        name = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        with (self._folder / f"{name}.pause").open("a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            ended_s = Path(file.name).stat().st_mtime
+            if file.tell():  # a page was shown
+                over_s = self._clock() - ended_s
+                # A clock that was set back must not stop a run.
+                self._sleep(min(self._pause_s, max(0.0, self._pause_s - over_s)))
+            else:
+                file.write("a page was shown\n")
+                file.flush()
+            try:
+                yield
+            finally:
+                now_s = self._clock()
+                os.utime(file.fileno(), (now_s, now_s))
 
 
 class LiveSide:
-    """See `side.Side`: the web of today.  One for a run: the pauses are its own."""
+    """See `side.Side`: the web of today."""
 
     kind = "live"
 
@@ -133,15 +151,15 @@ class LiveSide:
         session: PassingSession,
         browser: Browser,
         recording: Recording,
+        pauses: Pauses,
         *,
-        pauses: Pauses | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         self.browser = browser.name
         self._session = session
         self._browser = browser
         self._recording = recording
-        self._pauses = pauses or Pauses()
+        self._pauses = pauses
         self._clock = clock or (lambda: datetime.now(timezone.utc))
 
     def look(self, url: str, moment: datetime, folder: Path) -> Looked:

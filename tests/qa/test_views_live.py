@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import multiprocessing
 import os
 import resource
 import signal
@@ -62,7 +63,7 @@ class Web:
             self.session,
             self.browser,
             self.recording,
-            pauses=Pauses(0),
+            Pauses(folder / "pauses", 0),
             clock=lambda: NOW,
         )
 
@@ -163,7 +164,8 @@ def test_without_a_resolver_of_tests_loopback_is_refused(tmp_path: Path) -> None
         authority = Authority()
         recording = Recording(tmp_path, software="tests")
         session = live_session(recording, authority)
-        side = LiveSide(session, AskingBrowser(Client(session.port, authority.ca_file)), recording)
+        browser = AskingBrowser(Client(session.port, authority.ca_file))
+        side = LiveSide(session, browser, recording, Pauses(tmp_path, 0))
         looked = side.look(f"{server.url}/", MOMENT, tmp_path)
         session.close()
         authority.close()
@@ -319,25 +321,52 @@ def test_where_nothing_can_be_written_the_page_is_seen(tmp_path: Path) -> None:
     assert looked.seen.snapshot.reasons[1] == f"not recorded: File exists: {PAGE}"
 
 
-def test_a_host_is_left_alone_between_two_pages() -> None:
+def test_a_host_is_left_alone_between_two_pages(tmp_path: Path) -> None:
     slept: list[float] = []
-    now = 100.0
-    pauses = Pauses(5.0, clock=lambda: now, sleep=slept.append)
-    for host, at in (("a", 100.0), ("b", 101.0), ("a", 102.0), ("a", 120.0)):
+    now = 0.0
+    # Each page has pauses of its own, as processes have.
+
+    def clock() -> float:
+        return now
+
+    for host, at in (("a", 100.0), ("b", 101.0), ("a", 102.0), ("a", 120.0), ("a", 10.0)):
         now = at
-        with pauses.page_of(host):
+        with Pauses(tmp_path, 5.0, clock=clock, sleep=slept.append).page_of(host):
             now += 0.5
-    assert slept == [5.0 - 1.5, 0.0]
+    # Behind the last the clock was set back: no longer than a pause.
+    assert slept == [5.0 - 1.5, 0.0, 5.0]
 
 
-def test_a_page_that_fails_is_paused_after_too() -> None:
+def test_a_page_that_fails_is_paused_after_too(tmp_path: Path) -> None:
     slept: list[float] = []
-    pauses = Pauses(5.0, clock=lambda: 0.0, sleep=slept.append)
+    pauses = Pauses(tmp_path, 5.0, clock=lambda: 1.0, sleep=slept.append)
     with pytest.raises(ZeroDivisionError), pauses.page_of("a"):
         raise ZeroDivisionError
     with pauses.page_of("a"):
         pass
     assert slept == [5.0]
+
+
+def test_two_processes_show_one_page_of_a_host_at_a_time(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    def work() -> None:
+        for _ in range(20):
+            with Pauses(tmp_path / "pauses", 0).page_of("a"):
+                before = log.read_text() if log.exists() else ""
+                assert len(before.splitlines()) % 2 == 0
+                with log.open("a") as file:
+                    file.write("begun\n")
+                    file.flush()
+                    file.write("ended\n")
+
+    children = [multiprocessing.get_context("fork").Process(target=work) for _ in range(2)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    assert [child.exitcode for child in children] == [0, 0]
+    assert log.read_text() == "begun\nended\n" * 40
 
 
 @pytest.mark.parametrize(
