@@ -859,7 +859,9 @@ function listen() {
   $("boxes").onclick = toggleBoxes;
   $("dial").oninput = turnDial;
   $("note").onchange = noteLeft;
-  $("note").onkeydown = (event) => event.key === "Enter" && event.ctrlKey && noteLeft();
+  $("note").onkeydown = (event) => {
+    if (event.key === "Enter" && event.ctrlKey) noteLeft();
+  };
   $("keys-on").checked = localStorage.getItem(KEPT + "-keys") !== "off";
   $("keys-on").onchange = () => localStorage.setItem(KEPT + "-keys", $("keys-on").checked ? "on" : "off");
   document.addEventListener("keydown", keyPressed);
