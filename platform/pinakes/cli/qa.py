@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.cli import qa_review, qa_run
+from pinakes.cli import qa_export, qa_review, qa_run
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console, printable
@@ -92,5 +92,10 @@ _ACTIONS = {
         qa_run.run,
     ),
     "report": _Action("write what a run found as pages to read", _configure_report, _report),
+    "export": _Action(
+        "write what a run found, and people said, for other tools",
+        qa_export.configure,
+        qa_export.run,
+    ),
     "review": _Action("judge what a run found, in a page", qa_review.configure, qa_review.run),
 }

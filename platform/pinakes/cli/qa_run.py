@@ -14,7 +14,7 @@ from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console, printable
 from pinakes.cli.qa_pages import add_pages, asked_for, drawn_pages, name_missing
-from pinakes.errors import InputRefused
+from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
@@ -22,7 +22,7 @@ from pinakes.qa.results.pair_key import view_name
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.results.pair_rows import put_results
 from pinakes.qa.run.pairs_file import PairsFile
-from pinakes.qa.run.plan import RunPlan, encode_plan
+from pinakes.qa.run.plan import LIVE, RunPlan, encode_plan
 from pinakes.qa.run.run_folder import begin_run
 from pinakes.qa.snapshot import Rect
 
@@ -65,6 +65,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=_rect,
         default=[],
         help="a region of every page that is not compared, in pixels; several times for several",
+    )
+    parser.add_argument(
+        "--live", action="store_true", help="with the view live: pages are asked for on the web"
     )
     parser.add_argument("-j", "--jobs", metavar="N", help="processes that look at once (1)")
     parser.add_argument(
@@ -145,6 +148,8 @@ class _Tally:
 
 
 def _plan(arguments: argparse.Namespace) -> RunPlan:
+    if LIVE in (arguments.reference, arguments.view) and not arguments.live:
+        raise ConfigError("the live web is asked with --live, and not without")
     actor = Actor()
     return RunPlan(
         run=actor.new_act(_VERB),

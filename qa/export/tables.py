@@ -1,0 +1,138 @@
+"""Pairs as lines: CSV, JSON, and the list that Pagelyzer is trained on.  Pure.
+
+Pagelyzer's list (openpreserve/pagelyzer, `ScapeTrain`) has a label and two images in a line,
+with tabs between: 1 similar, 0 dissimilar, 2 left out.  There, too, people's word counts for
+more than the machine's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import NamedTuple
+
+from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.results.pair_result import PairResult, Verdict, View
+from pinakes.qa.review.judgement import Label
+from pinakes.qa.review.settled import Settled
+
+_LABELS = {Verdict.SIMILAR: 1, Verdict.DISSIMILAR: 0, Verdict.UNCERTAIN: 2}
+_VIEW = ("kind", "browser", "browser_version", "outcome", "milliseconds", "image")
+_COLUMNS = (
+    "url",
+    "date",
+    "capture_key",
+    "verdict",
+    "confidence",
+    "model",
+    "weight",
+    "people",
+    "settled_by",
+    "faults",
+    "reasons",
+    *(f"reference_{name}" for name in _VIEW),
+    *(f"other_{name}" for name in _VIEW),
+    "missed",
+)
+# Where a cell begins with one of these, spreadsheets take it for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class ExportedPair(NamedTuple):
+    """A pair, and what people have settled of it, if anything."""
+
+    judged: JudgedPair
+    settled: Settled | None = None
+
+
+def csv_lines(pairs: Iterable[ExportedPair]) -> Iterator[str]:
+    """RFC 4180, in a fixed order of columns, then the features by name; a header first.
+
+    Lists have a line break between items.  What a page has named (a URL, a reason) is never a
+    formula to a spreadsheet: an apostrophe stands before such a cell.
+    """
+    pairs = list(pairs)
+    features = sorted({name for pair in pairs for name in pair.judged.result.features})
+    yield csv_line([*_COLUMNS, *features])
+    for pair in pairs:
+        numbers = pair.judged.result.features
+        yield csv_line([*_cells(pair), *(numbers.get(name, "") for name in features)])
+
+
+def as_object(pair: ExportedPair) -> dict[str, object]:
+    """All that is known of a pair, as JSON has it."""
+    people = None
+    if pair.settled is not None:
+        people = {
+            "label": pair.settled.label.value,
+            "by": pair.settled.by.value,
+            "faults": pair.settled.faults,
+        }
+    return {**asdict(pair.judged.result), "weight": pair.judged.weight, "people": people}
+
+
+def pagelyzer_lines(pairs: Iterable[ExportedPair]) -> Iterator[str]:
+    """A line for each pair of which there are two images."""
+    for pair in pairs:
+        result = pair.judged.result
+        if result.reference.image is not None and result.other.image is not None:
+            yield f"{_label(pair)}\t{result.reference.image}\t{result.other.image}\r\n"
+
+
+def _label(pair: ExportedPair) -> int:
+    if pair.settled is None:
+        return _LABELS[pair.judged.result.verdict]
+    return 1 if pair.settled.label is Label.ACCEPT else 0
+
+
+def missing_urls(results: Iterable[PairResult]) -> list[tuple[str, int]]:
+    """URLs that replayed pages asked for and the archive has not, and how many pages did.
+
+    The most asked for first, then by URL: seeds for a crawl that patches this one.
+    """
+    pages: dict[str, set[str]] = {}
+    for result in results:
+        for view in (result.reference, result.other):
+            if view.kind.startswith("replay:"):
+                for url in view.missed:
+                    pages.setdefault(url, set()).add(result.capture_key)
+    counted = [(url, len(asking)) for url, asking in pages.items()]
+    return sorted(counted, key=lambda entry: (-entry[1], entry[0]))
+
+
+def _cells(pair: ExportedPair) -> list[object]:
+    result, settled = pair.judged.result, pair.settled
+    return [
+        result.url,
+        result.date,
+        result.capture_key,
+        result.verdict.value,
+        result.confidence,
+        result.model,
+        pair.judged.weight,
+        settled.label.value if settled else "",
+        settled.by.value if settled else "",
+        "\n".join(settled.faults) if settled else "",
+        "\n".join(result.reasons),
+        *_view_cells(result.reference),
+        *_view_cells(result.other),
+        "\n".join(result.other.missed),
+    ]
+
+
+def _view_cells(view: View) -> Iterator[object]:
+    values: Mapping[str, object] = {**asdict(view), "outcome": view.outcome.value}
+    return (values[name] if values[name] is not None else "" for name in _VIEW)
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    """One line of CSV, with its end."""
+    line = io.StringIO()
+    csv.writer(line).writerow([_harmless(cell) for cell in cells])
+    return line.getvalue()
+
+
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
