@@ -11,6 +11,15 @@ from pinakes.qa.snapshot import Resource, Snapshot
 _GRID = 8
 _FAILED_STATUS = 400
 _MAX_NAMED = 100
+_ASKED_ONCE = "/favicon.ico"
+"""What a browser asks for of its own accord, on the first page of a site alone."""
+
+_NOTHING_TO_PLAY = 3
+"""HTMLMediaElement.NETWORK_NO_SOURCE."""
+
+_STYLES = (("stylesheet", "css", "link"), (".css",))
+_IMAGES = (("image", "img", "imageset"), (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp"))
+"""Kinds, as browsers call them, and how their names end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +42,11 @@ class PageDifference:
     """Resources that failed, or were answered with an error."""
     failed_urls: tuple[str, ...]
     """Those that failed in the second alone."""
+    failed_styles: int
+    failed_images: int
+    sheets: int
     media_failed: int
+    """Videos and sounds with an error, or without anything to play."""
     overlay: int
     """1 where only the second is covered by one, -1 where only the first."""
 
@@ -54,6 +67,9 @@ def compare_pages(first: Snapshot, second: Snapshot) -> PageDifference:
         console=second.console_total - first.console_total,
         failed=len(now_failed) - len(failed),
         failed_urls=tuple(sorted(now_failed - failed))[:_MAX_NAMED],
+        failed_styles=_count(now_failed, second, _STYLES) - _count(failed, first, _STYLES),
+        failed_images=_count(now_failed, second, _IMAGES) - _count(failed, first, _IMAGES),
+        sheets=_sheets(second) - _sheets(first),
         media_failed=_media_failed(second) - _media_failed(first),
         overlay=(second.overlay is not None) - (first.overlay is not None),
     )
@@ -89,8 +105,24 @@ def _failed(resources: Iterable[Resource]) -> set[str]:
     return {
         resource.url
         for resource in resources
-        if resource.failure is not None or (resource.status or 0) >= _FAILED_STATUS
+        if (resource.failure is not None or (resource.status or 0) >= _FAILED_STATUS)
+        and not resource.url.endswith(_ASKED_ONCE)
     }
+
+
+def _count(urls: set[str], snapshot: Snapshot, kind: tuple[tuple[str, ...], ...]) -> int:
+    """Those that are of a kind, by their names; by what the browser says where those are silent."""
+    said = {resource.url: resource.kind.lower() for resource in snapshot.resources}
+    names, ends = kind
+    return sum(
+        url.partition("?")[0].lower().endswith(ends)
+        or ("." not in url.rpartition("/")[2] and said.get(url) in names)
+        for url in urls
+    )
+
+
+def _sheets(snapshot: Snapshot) -> int:
+    return snapshot.styles.sheets if snapshot.styles else 0
 
 
 def _pictures(snapshot: Snapshot) -> tuple[int, int, int]:
@@ -103,7 +135,10 @@ def _rules(snapshot: Snapshot) -> int:
 
 
 def _media_failed(snapshot: Snapshot) -> int:
-    return sum(media.error is not None for media in snapshot.media)
+    return sum(
+        media.error is not None or media.network_state == _NOTHING_TO_PLAY
+        for media in snapshot.media
+    )
 
 
 def _ratio(first: int | None, second: int | None) -> float:

@@ -9,6 +9,7 @@ from pinakes.qa.snapshot import Rect, Snapshot
 
 from .images import ImageDifference, compare_images
 from .page import PageDifference, compare_pages, other_payloads
+from .pictures import PictureDifference, compare_pictures
 from .pixels import Mask, Pixels, mask_of
 from .stillness import moving_parts
 from .texts import TextDifference, compare_texts
@@ -16,7 +17,14 @@ from .texts import TextDifference, compare_texts
 _HALF = 0.5
 _MUCH = 0.2
 _MISREAD = 0.05
-_LINES_OF = {"image": ImageDifference, "text": TextDifference, "page": PageDifference}
+_LINES_OF = {
+    "image": ImageDifference,
+    "text": TextDifference,
+    "page": PageDifference,
+    "picture": PictureDifference,
+}
+_OTHERWISE = {"picture": 0.0}
+"""What stands for a part that could not be compared; 1 for the image's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +35,13 @@ class Seen:
     pixels: Pixels | None = None
     payloads: Mapping[str, str] | None = None
     """What the page was answered, by URL: digests of payloads; None where nobody knows."""
+    uncovered: Pixels | None = None
+    """Those of `image_without_overlay`, where something lay over the page."""
+
+    @property
+    def shown(self) -> Pixels | None:
+        """What is compared: the page itself, without what lay over it."""
+        return self.uncovered if self.uncovered is not None else self.pixels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +52,14 @@ class Comparison:
     """None where one of them has no image."""
     text: TextDifference
     page: PageDifference
+    picture: PictureDifference | None
+    """None where `image` is."""
     payloads: tuple[str, ...] | None
     """URLs that were answered with other bytes; None where nobody knows."""
     masked: float
     """The part of the reference that is not compared."""
+    uncovered: bool = False
+    """Whether what lay over one of them, or both, was taken away first."""
 
 
 def compare_pair(
@@ -51,10 +70,12 @@ def compare_pair(
     `again` is the reference, looked at once more: where it differs from itself nothing is
     compared.  `masked` are regions of the reference that somebody has excepted.
     """
-    image, mask = None, None
-    if reference.pixels is not None and other.pixels is not None:
-        mask = _mask(reference.pixels, again, masked)
-        image = compare_images(reference.pixels, other.pixels, masked=mask)
+    image, picture, mask = None, None, None
+    one, two = reference.shown, other.shown
+    if one is not None and two is not None:
+        mask = _mask(one, again, masked)
+        image = compare_images(one, two, masked=mask)
+        picture = compare_pictures(reference.snapshot, other.snapshot, (one, two), masked=mask)
     payloads = None
     if reference.payloads is not None and other.payloads is not None:
         payloads = other_payloads(reference.payloads, other.payloads)
@@ -62,15 +83,17 @@ def compare_pair(
         image=image,
         text=compare_texts(reference.snapshot.text, other.snapshot.text),
         page=compare_pages(reference.snapshot, other.snapshot),
+        picture=picture,
         payloads=payloads,
         masked=float(mask.mean()) if mask is not None else 0.0,
+        uncovered=reference.uncovered is not None or other.uncovered is not None,
     )
 
 
 def _mask(pixels: Pixels, again: Seen | None, regions: Sequence[Rect]) -> Mask:
     mask = mask_of(pixels.shape, regions)
-    if again is not None and again.pixels is not None:
-        mask |= moving_parts(pixels, again.pixels)
+    if again is not None and again.shown is not None:
+        mask |= moving_parts(pixels, again.shown)
     return mask
 
 
@@ -93,7 +116,8 @@ def features(comparison: Comparison) -> tuple[float, ...]:
     found: list[float] = []
     for name in feature_names()[:-2]:
         part, _, field = name.partition("_")
-        found.append(float(getattr(getattr(comparison, part), field, 1.0)))
+        otherwise = _OTHERWISE.get(part, 1.0)
+        found.append(float(getattr(getattr(comparison, part), field, otherwise)))
     return (*found, float(comparison.image is not None), float(len(comparison.payloads or ())))
 
 
@@ -104,6 +128,10 @@ def reasons(comparison: Comparison) -> tuple[str, ...]:
         some = ", ".join(comparison.payloads[:3])
         found.append(f"resources with other bytes: {len(comparison.payloads):,}: {some}")
     found += [*_of_page(comparison.page), *_of_text(comparison.text)]
+    if comparison.picture is not None:
+        found += _of_pictures(comparison.picture)
+    if comparison.uncovered:
+        found.append("compared without what lies over the page")
     if comparison.image is None:
         found.append("no image of one of the two")
     else:
@@ -126,6 +154,13 @@ def _of_page(page: PageDifference) -> Iterator[str]:
         yield "something lies over the page"
     if page.height_ratio < 1 - _MUCH:
         yield f"heights differ: {page.height_ratio:.0%}"
+
+
+def _of_pictures(picture: PictureDifference) -> Iterator[str]:
+    if picture.changed:
+        yield f"pictures that look otherwise: {picture.changed:,}"
+    if picture.flattened:
+        yield f"pictures that are one colour now: {picture.flattened:,}"
 
 
 def _of_text(text: TextDifference) -> Iterator[str]:

@@ -1,0 +1,162 @@
+"""Pictures of a page, each compared with the one in its place: a wrong one is seen here.
+
+An element's box says where its picture is in the image of the page.  Boxes of both pages are
+matched in the document's order by tag and size; the pixels of both are brought to one small
+size, so that how a browser scales and smooths does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pinakes.qa.snapshot import Rect, Snapshot
+
+from .arrays_extra import NDArray, cv2, np
+from .pixels import SCALE, Mask, Pixels
+
+_SIDE = 16
+_LEAST = 24
+"""CSS pixels; what is lower or narrower is an icon or a rule, and not compared."""
+
+_MOST = 400
+_CHANGED = 0.05
+"""Mean difference of colours, from 0 to 1, from which a picture is another."""
+
+_FLAT = 0.02
+_AHEAD = 12
+_FRAMES = frozenset({"iframe", "frame"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureDifference:
+    """Pictures of frames, masked ones and those below the image are in none of them."""
+
+    changed: int
+    """Pictures that look otherwise than those in their places."""
+    changed_share: float
+    """Their part of the area of all that were compared."""
+    worst: float
+    """The largest difference of a picture: the mean over its colours, from 0 to 1."""
+    flattened: int
+    """Pictures that had something on them, and have one colour now."""
+    gone: int
+    """Pictures of the first without one of their tag and size in the second."""
+    new: int
+    gone_share: float
+    """The part of the area of the first's pictures that is gone."""
+
+
+def compare_pictures(
+    first: Snapshot,
+    second: Snapshot,
+    pixels: tuple[Pixels, Pixels],
+    *,
+    masked: Mask | None = None,
+) -> PictureDifference:
+    """Compare the pictures of two pages in their images."""
+    mine, theirs = _pictures(first, pixels[0]), _pictures(second, pixels[1])
+    pairs, gone = _match(mine, theirs)
+    new = len(theirs) - len(pairs)
+    if masked is not None:
+        pairs = [pair for pair in pairs if not _is_masked(pair[0], masked)]
+        gone = [rect for rect in gone if not _is_masked(rect, masked)]
+    changed = flattened = 0
+    area = changed_area = 0
+    worst = 0.0
+    for one, other in pairs:
+        before, after = _small(pixels[0], one), _small(pixels[1], other)
+        apart = _apart(before, after)
+        area += one.width * one.height
+        worst = max(worst, apart)
+        if apart > _CHANGED:
+            changed += 1
+            changed_area += one.width * one.height
+        flattened += float(before.std()) > _FLAT >= float(after.std())
+    lost = sum(rect.width * rect.height for rect in gone)
+    return PictureDifference(
+        changed=changed,
+        changed_share=changed_area / max(1, area),
+        worst=worst,
+        flattened=flattened,
+        gone=len(gone),
+        new=new,
+        gone_share=lost / max(1, lost + area),
+    )
+
+
+def _pictures(snapshot: Snapshot, pixels: Pixels) -> list[tuple[str, Rect]]:
+    """Tag and place of what shows a picture, in the document's order."""
+    bottom = pixels.shape[0] * SCALE
+    frames = [box.rect for box in snapshot.boxes if box.tag in _FRAMES]
+    found = []
+    for box in snapshot.boxes:
+        rect = box.rect
+        if box.kind != "image" or box.tag in _FRAMES or min(rect.width, rect.height) < _LEAST:
+            continue
+        if rect.x < 0 or rect.y < 0 or rect.y + rect.height > bottom:
+            continue
+        # What covers all of a page is its background: its tiles tell.
+        if rect.height > 2 * snapshot.viewport_height or any(_within(rect, f) for f in frames):
+            continue
+        found.append((box.tag, rect))
+    return found[:_MOST]
+
+
+def _within(rect: Rect, frame: Rect) -> bool:
+    return (
+        frame.x <= rect.x
+        and frame.y <= rect.y
+        and rect.x + rect.width <= frame.x + frame.width
+        and rect.y + rect.height <= frame.y + frame.height
+    )
+
+
+def _is_masked(rect: Rect, masked: Mask) -> bool:
+    part = masked[_rows(rect), _columns(rect)]
+    return bool(part.size and part.any())
+
+
+def _match(
+    mine: Sequence[tuple[str, Rect]], theirs: Sequence[tuple[str, Rect]]
+) -> tuple[list[tuple[Rect, Rect]], list[Rect]]:
+    """Each with the next of its tag and size, in order; and those that have none."""
+    pairs, gone = [], []
+    expected = 0
+    for tag, rect in mine:
+        ahead = range(expected, min(len(theirs), expected + _AHEAD))
+        at = next((n for n in ahead if theirs[n][0] == tag and _alike(rect, theirs[n][1])), None)
+        if at is None:
+            gone.append(rect)
+        else:
+            pairs.append((rect, theirs[at][1]))
+            expected = at + 1
+    return pairs, gone
+
+
+def _alike(one: Rect, other: Rect) -> bool:
+    return all(
+        abs(a - b) <= max(4, a // 20)
+        for a, b in ((one.width, other.width), (one.height, other.height))
+    )
+
+
+def _rows(rect: Rect) -> slice:
+    return slice(rect.y // SCALE, -(-(rect.y + rect.height) // SCALE))
+
+
+def _columns(rect: Rect) -> slice:
+    return slice(rect.x // SCALE, -(-(rect.x + rect.width) // SCALE))
+
+
+def _small(pixels: Pixels, rect: Rect) -> NDArray[np.float32]:
+    """A picture at one size, from 0 to 1; one beside the image is black."""
+    part = pixels[_rows(rect), _columns(rect)]
+    if not part.size:
+        return np.zeros((_SIDE, _SIDE, 3), dtype=np.float32)
+    small = cv2.resize(part, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
+    return np.asarray(small, dtype=np.float32) / 255
+
+
+def _apart(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    return float(np.abs(one - other).mean())

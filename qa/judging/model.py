@@ -1,0 +1,217 @@
+"""A trained model: features in, similar, dissimilar or uncertain out, and how sure that is.
+
+    {"schema": 1, "name": "same-browser", "version": "…", "features": ["image_gone", …],
+     "base": B, "calibration": [A, C], "uncertain": [LOW, HIGH],
+     "trees": [{"feature": […], "threshold": […], "left": […], "right": […], "value": […]}, …],
+     "training": {…}}
+
+A tree is walked from node 0: left where the feature is at most the threshold, else right; a
+feature of -1 is a leaf, and its value counts.  The sum S of all leaves and B, calibrated, is the
+probability that the pair is dissimilar: 1 / (1 + exp(-(A * S + C))).  Below LOW it is similar,
+above HIGH dissimilar.  Standard library only; a model file is data, and nothing in it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.qa.results.pair_result import Verdict
+
+SCHEMA = 1
+NAMES = ("same-browser", "across-browsers")
+_LEAF = -1
+_LARGEST = 700.0
+
+
+class Judgement(NamedTuple):
+    """A verdict, and the probability that it is right; of an uncertain one, of the likelier."""
+
+    verdict: Verdict
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """Nodes, by number; children come behind their parents."""
+
+    feature: tuple[int, ...]
+    threshold: tuple[float, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    value: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        size = len(self.feature)
+        if not size or any(len(x) != size for x in (self.threshold, self.left, self.right)):
+            raise ValueError("a tree whose lists are not of one length")
+        if len(self.value) != size:
+            raise ValueError("a tree whose lists are not of one length")
+        for node, feature in enumerate(self.feature):
+            children = (self.left[node], self.right[node])
+            if feature != _LEAF and not all(node < child < size for child in children):
+                raise ValueError("a tree that is not walked downwards")
+
+    def leaf(self, numbers: tuple[float, ...]) -> float:
+        """The value at which these features arrive."""
+        node = 0
+        while (feature := self.feature[node]) != _LEAF:
+            goes_left = numbers[feature] <= self.threshold[node]
+            node = self.left[node] if goes_left else self.right[node]
+        return self.value[node]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """Gradient boosted trees, calibrated."""
+
+    name: str
+    version: str
+    features: tuple[str, ...]
+    base: float
+    calibration: tuple[float, float]
+    uncertain: tuple[float, float]
+    trees: tuple[Tree, ...]
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """How it was made: seed, counts, figures."""
+
+    def __post_init__(self) -> None:
+        known = range(_LEAF, len(self.features))
+        if any(feature not in known for tree in self.trees for feature in tree.feature):
+            raise ValueError("a tree asks for a feature that has no name")
+        if not 0 <= self.uncertain[0] <= self.uncertain[1] <= 1:
+            raise ValueError("the bounds of what is uncertain are not in order")
+
+    @property
+    def title(self) -> str:
+        """Its name and version, as results have it."""
+        return f"{self.name} {self.version}"
+
+    def judge(self, features: Mapping[str, float]) -> Judgement:
+        """Judge a pair by its features; it may have more than the model knows.
+
+        Raises:
+            ConfigError: one is missing, or is not a number.
+        """
+        likely = self.probability(features)
+        low, high = self.uncertain
+        if likely > high:
+            return Judgement(Verdict.DISSIMILAR, likely)
+        if likely < low:
+            return Judgement(Verdict.SIMILAR, 1 - likely)
+        return Judgement(Verdict.UNCERTAIN, max(likely, 1 - likely))
+
+    def probability(self, features: Mapping[str, float]) -> float:
+        """How likely it is that the pair is dissimilar; raises as `judge` does."""
+        slope, offset = self.calibration
+        return sigmoid(slope * self.score(features) + offset)
+
+    def score(self, features: Mapping[str, float]) -> float:
+        """What calibration is applied to; raises as `judge` does."""
+        missing = [name for name in self.features if name not in features]
+        if missing:
+            raise ConfigError(
+                f"the model {self.title} needs features that this pair has not: "
+                f"{', '.join(missing[:5])}: it was compared by another version"
+            )
+        numbers = tuple(float(features[name]) for name in self.features)
+        if not all(map(math.isfinite, numbers)):
+            raise ConfigError(f"a feature for the model {self.title} is not a finite number")
+        return self.base + sum(tree.leaf(numbers) for tree in self.trees)
+
+
+def sigmoid(value: float) -> float:
+    """The logistic function, of any finite number."""
+    return 1 / (1 + math.exp(-max(-_LARGEST, min(_LARGEST, value))))
+
+
+def load_model(name: str, file: Path | None = None) -> Model:
+    """A model that ships with the package, or of a file.
+
+    Raises:
+        ConfigError: there is none of that name, or the file is another model's.
+        MalformedRecord: the file holds no model of this schema.
+    """
+    if name not in NAMES:
+        raise ConfigError(f"no model is called {name!r}: there are {', '.join(NAMES)}")
+    place = str(file) if file is not None else f"{name}.json"
+    try:
+        if file is not None:
+            content = file.read_bytes()
+        else:
+            content = files("pinakes.qa.judging").joinpath(f"models/{place}").read_bytes()
+    except OSError as error:
+        raise ConfigError(f"no model at {place}: {error.strerror}") from error
+    model = decode_model(content, place)
+    if model.name != name:
+        raise ConfigError(f"{place} holds the model {model.name!r}, and not {name!r}")
+    return model
+
+
+def encode_model(model: Model) -> bytes:
+    """One JSON object, as the module's docstring draws it; equal models, equal bytes."""
+    document = {
+        "schema": SCHEMA,
+        "name": model.name,
+        "version": model.version,
+        "features": model.features,
+        "base": model.base,
+        "calibration": model.calibration,
+        "uncertain": model.uncertain,
+        "training": model.training,
+        "trees": [{name: getattr(tree, name) for name in Tree.__slots__} for tree in model.trees],
+    }
+    return json.dumps(document, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def decode_model(encoded: bytes, place: str | None = None) -> Model:
+    """Undo `encode_model`.
+
+    Raises:
+        MalformedRecord: it is no model, or one of another schema; `place` is its file.
+    """
+    try:
+        document = json.loads(encoded)
+        _require(isinstance(document, dict) and document.get("schema") == SCHEMA)
+        low, high = map(float, document["uncertain"])
+        slope, offset = map(float, document["calibration"])
+        return Model(
+            name=str(document["name"]),
+            version=str(document["version"]),
+            features=tuple(map(str, document["features"])),
+            base=_finite(document["base"]),
+            calibration=(_finite(slope), _finite(offset)),
+            uncertain=(low, high),
+            trees=tuple(map(_tree, document["trees"])),
+            training=dict(document.get("training", {})),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise MalformedRecord(f"no model: {type(error).__name__}: {error}", file=place) from error
+
+
+def _tree(document: Mapping[str, Any]) -> Tree:
+    return Tree(
+        feature=tuple(map(int, document["feature"])),
+        threshold=tuple(map(_finite, document["threshold"])),
+        left=tuple(map(int, document["left"])),
+        right=tuple(map(int, document["right"])),
+        value=tuple(map(_finite, document["value"])),
+    )
+
+
+def _require(is_ours: bool) -> None:
+    if not is_ours:
+        raise ValueError(f"it is not of schema {SCHEMA}")
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError("a number that is not finite")
+    return number

@@ -1,0 +1,203 @@
+"""Changes that are no fault: what moves on a page by itself, and what the live web adds.
+
+A dressing gives a page something that has a state: a date, an ad, a carousel.  In each state it
+is the same page; `again` has another state than the reference, so that it can be masked.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from .html_edits import before_body_end, in_head, inside, picture, top_of_body
+from .pictures import film, recoded
+from .recorded import Page, Recorded
+
+Dressing = Callable[[Page, int, random.Random], Page]
+Change = Callable[[Page, random.Random], Page | None]
+
+_WORDS = (
+    "archive", "library", "page", "letter", "house", "river", "winter", "paper", "market",
+    "garden", "morning", "music", "road", "history", "village", "number", "picture", "reader",
+    "window", "island", "people", "summer", "stone", "water", "question",
+)  # fmt: skip
+_MONTHS = ("January", "February", "March", "April", "May", "June")
+
+
+def sentence(dice: random.Random, words: int) -> str:
+    """So many words, of no meaning."""
+    return " ".join(dice.choice(_WORDS) for _ in range(words)).capitalize() + "."
+
+
+def _png(seed: int, width: int, height: int) -> Recorded:
+    return Recorded(body=picture(seed, width, height), media_type="image/png")
+
+
+def _beside(page: Page, name: str) -> str:
+    return page.url.rsplit("/", 1)[0] + "/" + name
+
+
+def dated(page: Page, state: int, dice: random.Random) -> Page:
+    """A line with the date, and a counter."""
+    day, month = dice.randint(1, 28), dice.choice(_MONTHS)
+    times = random.Random(f"{page.url} {state}")
+    line = (
+        f"<p>{(day + state) % 28 + 1} {month} 2024, {times.randint(0, 23)}:"
+        f"{times.randint(10, 59)}. {times.randint(100, 99999)} readers so far.</p>"
+    )
+    return page.with_html(inside(page.html.body, line.encode(), dice))
+
+
+def advertised(page: Page, state: int, dice: random.Random) -> Page:
+    """A box of an advertiser's, in a frame or not: another picture in each state."""
+    width, height = dice.choice([(728, 90), (300, 250), (468, 60), (160, 600)])
+    seed = dice.randrange(1 << 30) + state
+    framed, words = dice.random() < 0.6, sentence(random.Random(seed), 4)
+    image = "http://ads.example/banner.png"
+    inner = f'<a href="#"><img src="{image}" width={width} height={height} alt=""></a>'
+    records: dict[str, Recorded | None] = {image: _png(seed, width, height)}
+    if framed:
+        document = f"<body style='margin:0'>{inner if state % 2 else inner + words}</body>"
+        records["http://ads.example/slot.html"] = Recorded(
+            body=document.encode(), media_type="text/html"
+        )
+        inner = (
+            f'<iframe src="http://ads.example/slot.html" width={width} height={height} '
+            'frameborder=0 scrolling=no title="ad"></iframe>'
+        )
+    style = "margin:10px auto;text-align:center"
+    box = f'<div class="ad" style="{style}">{inner}</div>'.encode()
+    html = page.html.body
+    put = top_of_body(html, box) if dice.random() < 0.3 else inside(html, box, dice)
+    return page.with_html(put).other(records)
+
+
+def carouselled(page: Page, state: int, dice: random.Random) -> Page:
+    """A picture of several, by turns, with its caption."""
+    width, height = dice.choice([(900, 320), (640, 360), (1100, 260)])
+    seed = dice.randrange(1 << 30) + 7 * state
+    image = _beside(page, "carousel.png")
+    caption = sentence(random.Random(seed), 6)
+    box = (
+        f'<div class="carousel-of-page" style="margin:12px auto;width:{width}px;max-width:100%">'
+        f'<img src="{image}" width={width} height={height} style="max-width:100%" alt="">'
+        f"<div>{caption}</div></div>"
+    )
+    page = page.with_html(inside(page.html.body, box.encode(), dice))
+    return page.other({image: _png(seed, width, height)})
+
+
+def filmed(page: Page, state: int, dice: random.Random) -> Page:
+    """A film, the same in each state."""
+    seed = dice.randrange(1000)
+    url = _beside(page, "film.webm")
+    film_of_page = film(seed)
+    box = (
+        f'<p><video src="{url}" controls width=480 height=270 preload=auto '
+        'style="background:#222"></video></p>'
+    )
+    page = page.with_html(inside(page.html.body, box.encode(), dice))
+    return page.other(
+        {url: Recorded(body=film_of_page, media_type="video/webm") if film_of_page else None}
+    )
+
+
+DRESSINGS: Mapping[str, Dressing] = {
+    "date": dated,
+    "ad": advertised,
+    "carousel": carouselled,
+    "film": filmed,
+}
+
+
+def cookie_bar(page: Page, dice: random.Random) -> Page:
+    """A bar at the edge of the window, of less than a third of it."""
+    edge = dice.choice(["bottom:0", "bottom:0", "top:0"])
+    back, text = dice.choice([("#222", "#fff"), ("#fff", "#222"), ("#0b5ed7", "#fff")])
+    style = (
+        f"position:fixed;left:0;right:0;{edge};background:{back};color:{text};z-index:9999;"
+        f"padding:{dice.randint(8, 40)}px;box-shadow:0 0 8px #888;font:16px sans-serif"
+    )
+    words = "We use cookies to improve this site. " + sentence(dice, dice.randint(3, 20))
+    bar = f'<div class="cookies" style="{style}">{words} <button>Accept</button></div>'
+    return page.with_html(before_body_end(page.html.body, bar.encode()))
+
+
+def missing_font(page: Page, dice: random.Random) -> Page | None:
+    """Fonts that are not there; None where it has none."""
+    del dice
+    fonts = page.of_type("font/", "application/font", "application/vnd.ms-fontobject")
+    return page.other(dict.fromkeys(fonts)) if fonts else None
+
+
+def other_font(page: Page, dice: random.Random) -> Page:
+    """Text in the family that a machine has in place of another."""
+    family = dice.choice(["DejaVu Sans", "Liberation Serif", "Liberation Sans"])
+    style = f"<style>body,p,li,td{{font-family:'{family}'}}</style>"
+    return page.with_html(in_head(page.html.body, style.encode()))
+
+
+def blocked_counter(page: Page, dice: random.Random) -> Page:
+    """A script that counts visitors, and is not there."""
+    number = dice.randint(1, 3)
+    tags = "".join(
+        f'<script async src="http://stats{n}.example/count.js"></script>' for n in range(number)
+    )
+    missing: dict[str, Recorded | None] = {
+        f"http://stats{n}.example/count.js": None for n in range(number)
+    }
+    return page.with_html(before_body_end(page.html.body, tags.encode())).other(missing)
+
+
+def paragraph_more(page: Page, dice: random.Random) -> Page:
+    """Some sentences that were not there."""
+    text = " ".join(sentence(dice, dice.randint(6, 18)) for _ in range(dice.randint(1, 4)))
+    return page.with_html(inside(page.html.body, f"<p>{text}</p>".encode(), dice))
+
+
+def news_more(page: Page, dice: random.Random) -> Page:
+    """A headline more in a box at the top: all below it moves."""
+    text = f"<b>{sentence(dice, 5)}</b><br>{sentence(dice, 14)}"
+    style = f"background:#ffd;padding:{dice.randint(4, 24)}px;border:1px solid #cc9;color:#222"
+    return page.with_html(
+        top_of_body(page.html.body, f'<div style="{style}">{text}</div>'.encode())
+    )
+
+
+def other_words(page: Page, dice: random.Random) -> Page | None:
+    """A number or two in the text that are others now."""
+    numbers = list(re.finditer(rb">[^<>]*?\b(\d{2,4})\b[^<>]*<", page.html.body))[:60]
+    if not numbers:
+        return None
+    html = page.html.body
+    chosen = dice.sample(numbers, min(3, len(numbers)))
+    for found in sorted(chosen, key=lambda one: -one.start(1)):
+        digits = str(dice.randint(10, 9999)).encode()
+        html = html[: found.start(1)] + digits + html[found.end(1) :]
+    return page.with_html(html)
+
+
+def lossy(page: Page, dice: random.Random) -> Page | None:
+    """Pictures sent again with a little more loss, as servers do."""
+    del dice
+    records: dict[str, Recorded | None] = {}
+    for url in page.of_type("image/jpeg")[:10]:
+        record = page.records[url]
+        body = recoded(record.body, 70) if record is not None else None
+        if record is not None and body is not None:
+            records[url] = replace(record, body=body)
+    return page.other(records) if records else None
+
+
+CHANGES: Mapping[str, Change] = {
+    "cookie_bar": cookie_bar,
+    "missing_font": missing_font,
+    "other_font": other_font,
+    "blocked_counter": blocked_counter,
+    "paragraph_more": paragraph_more,
+    "news_more": news_more,
+    "other_words": other_words,
+    "recoded": lossy,
+}

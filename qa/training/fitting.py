@@ -1,0 +1,211 @@
+"""Labelled pairs made into a model: gradient boosted trees, calibrated on folds split by site.
+
+Trees may only find a pair worse where a feature of `_WORSE` is larger, or one of `_BETTER`
+smaller: what a site of the training happens to have is not learned against reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pinakes.errors import ConfigError
+from pinakes.qa.judging.model import Model, Tree, sigmoid
+
+from .figures import Judged, figures
+from .labelled import LabelledPair, PairOf
+from .train_extra import (
+    HistGradientBoostingClassifier,
+    LogisticRegression,
+    NDArray,
+    StratifiedGroupKFold,
+    np,
+    threadpool_limits,
+)
+
+FOLDS = 6
+UNCERTAIN = (0.4, 0.6)
+"""Between these probabilities a verdict is left to people."""
+
+PERSON_WEIGHT = 3.0
+"""A person's verdict counts as so many injected pairs."""
+
+_ROUNDS = 160
+_LEAVES = 12
+_LEAST_IN_LEAF = 12
+_RATE = 0.07
+_WORSE = frozenset(
+    {
+        "image_gone", "image_changed_tiles", "image_changed_pixels", "image_emptied_tiles",
+        "image_colour", "image_largest_change", "text_gone", "text_misread", "page_boxes_gone",
+        "page_zero_size", "page_broken", "page_failed_styles", "page_failed_images",
+        "page_media_failed", "page_overlay", "picture_changed", "picture_changed_share",
+        "picture_worst", "picture_flattened", "picture_gone", "picture_gone_share",
+        "payloads_other",
+    }
+)  # fmt: skip
+_BETTER = frozenset(
+    {
+        "image_similarity", "image_similarity_low", "image_there", "text_order", "text_numbers",
+        "page_height_ratio",
+    }
+)  # fmt: skip
+
+
+def fit(
+    pairs: Sequence[LabelledPair], name: PairOf, *, version: str, seed: int, folds: int = FOLDS
+) -> tuple[Model, list[Judged]]:
+    """A model of the pairs of its kind, and what models of the folds said of each of them.
+
+    Raises:
+        ConfigError: too few sites, or one label alone.
+    """
+    mine = [pair for pair in pairs if pair.pair == name]
+    labels = {pair.label for pair in mine}
+    if len({pair.site for pair in mine}) < folds or len(labels) < 2:
+        raise ConfigError(f"{name}: folds by site need {folds} sites and both labels")
+    names = tuple(mine[0].features)
+    scores = np.zeros(len(mine))
+    for train, test in split(mine, folds, seed):
+        trees = _boosted([mine[n] for n in train], names, seed)
+        numbers = _numbers([mine[n] for n in test], names)
+        scores[test] = trees.decision_function(numbers)
+    calibration = _calibrate(scores, mine)
+    slope, offset = calibration
+    judged = [
+        _judged(pair, sigmoid(slope * float(score) + offset))
+        for pair, score in zip(mine, scores, strict=True)
+    ]
+    found = figures(judged)
+    model = exported(
+        _boosted(mine, names, seed),
+        name=name,
+        version=version,
+        features=names,
+        calibration=calibration,
+        training={
+            "seed": seed,
+            "pairs": len(mine),
+            "sites": len({pair.site for pair in mine}),
+            "people": sum(pair.kind == "person" for pair in mine),
+            "folds": folds,
+            "brier": round(_brier(judged), 5),
+            "on_folds": found.as_json(),
+        },
+    )
+    return model, judged
+
+
+def split(
+    pairs: Sequence[LabelledPair], folds: int, seed: int
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Numbers of pairs to fit to, and to judge: no site is among both."""
+    labels = [pair.label for pair in pairs]
+    sites = [pair.site for pair in pairs]
+    yield from StratifiedGroupKFold(folds, shuffle=True, random_state=seed).split(
+        labels, labels, sites
+    )
+
+
+def judge_all(model: Model, pairs: Sequence[LabelledPair]) -> list[Judged]:
+    """What a model says of pairs of its kind."""
+    return [
+        _judged(pair, model.probability(pair.features), model.uncertain)
+        for pair in pairs
+        if pair.pair == model.name
+    ]
+
+
+def _judged(
+    pair: LabelledPair, likely: float, uncertain: tuple[float, float] = UNCERTAIN
+) -> Judged:
+    from pinakes.qa.results.pair_result import Verdict
+
+    low, high = uncertain
+    verdict = (
+        Verdict.DISSIMILAR
+        if likely > high
+        else Verdict.SIMILAR
+        if likely < low
+        else Verdict.UNCERTAIN
+    )
+    return Judged(pair.label, pair.kind, likely, verdict)
+
+
+def _boosted(pairs: Sequence[LabelledPair], names: Sequence[str], seed: int) -> Any:
+    constraints = [1 if name in _WORSE else -1 if name in _BETTER else 0 for name in names]
+    trees = HistGradientBoostingClassifier(
+        max_iter=_ROUNDS,
+        learning_rate=_RATE,
+        max_leaf_nodes=_LEAVES,
+        min_samples_leaf=_LEAST_IN_LEAF,
+        l2_regularization=2.0,
+        max_features=0.4,
+        early_stopping=False,
+        monotonic_cst=constraints,
+        random_state=seed,
+    )
+    weights = [PERSON_WEIGHT if pair.kind == "person" else 1.0 for pair in pairs]
+    # The tables are small: more threads would wait for one another.
+    with threadpool_limits(1):
+        return trees.fit(_numbers(pairs, names), _dissimilar(pairs), sample_weight=weights)
+
+
+def _numbers(pairs: Sequence[LabelledPair], names: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([[pair.features[name] for name in names] for pair in pairs], dtype=np.float64)
+
+
+def _dissimilar(pairs: Sequence[LabelledPair]) -> NDArray[np.intp]:
+    return np.array([pair.label == "dissimilar" for pair in pairs], dtype=np.intp)
+
+
+def _calibrate(scores: NDArray[np.float64], pairs: Sequence[LabelledPair]) -> tuple[float, float]:
+    """Platt's: a logistic curve over the scores that models of the folds gave."""
+    curve = LogisticRegression(C=1e3).fit(scores.reshape(-1, 1), _dissimilar(pairs))
+    return float(curve.coef_[0, 0]), float(curve.intercept_[0])
+
+
+def _brier(judged: Sequence[Judged]) -> float:
+    return sum((one.likely - (one.label == "dissimilar")) ** 2 for one in judged) / len(judged)
+
+
+def exported(
+    fitted: Any,
+    *,
+    name: str,
+    version: str,
+    features: tuple[str, ...],
+    calibration: tuple[float, float],
+    training: dict[str, Any],
+) -> Model:
+    """The fitted trees as plain numbers."""
+    return Model(
+        name=name,
+        version=version,
+        features=features,
+        base=float(np.ravel(fitted._baseline_prediction)[0]),
+        calibration=calibration,
+        uncertain=UNCERTAIN,
+        trees=tuple(_tree(one[0].nodes) for one in fitted._predictors),
+        training=training,
+    )
+
+
+def _tree(nodes: Any) -> Tree:
+    """Of scikit-learn's nodes; leaves have neither feature nor children."""
+    inner = [not node["is_leaf"] for node in nodes]
+
+    def of_inner(name: str, otherwise: float) -> list[Any]:
+        pairs = zip(nodes, inner, strict=True)
+        return [node[name].item() if is_inner else otherwise for node, is_inner in pairs]
+
+    return Tree(
+        feature=tuple(of_inner("feature_idx", -1)),
+        threshold=tuple(of_inner("num_threshold", 0.0)),
+        left=tuple(of_inner("left", 0)),
+        right=tuple(of_inner("right", 0)),
+        value=tuple(
+            0.0 if is_inner else round(float(node["value"]), 6)
+            for node, is_inner in zip(nodes, inner, strict=True)
+        ),
+    )

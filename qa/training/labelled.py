@@ -1,0 +1,91 @@
+"""Pairs with a label, and the table they ship in: what a model is fitted to.
+
+site,kind,pair,label,FEATURE,...        CSV, gzip, one line a pair
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pinakes.errors import MalformedRecord
+
+PairOf = Literal["same-browser", "across-browsers"]
+_LEADING = ("site", "kind", "pair", "label")
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledPair:
+    """A pair of which it is known whether the second shows a fault."""
+
+    site: str
+    """Folds are split by it, so that no site is on both sides."""
+    features: Mapping[str, float]
+    """As `compare.pairs` gives them, by name."""
+    label: Literal["similar", "dissimilar"]
+    pair: PairOf
+    kind: str = "person"
+    """Where the label is from: a person, or what was injected."""
+
+
+def write_table(file: Path, pairs: Iterable[LabelledPair]) -> int:
+    """Write a table, the same bytes for the same pairs; how many lines.
+
+    Raises:
+        MalformedRecord: pairs with features of other names.
+    """
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    names: tuple[str, ...] | None = None
+    count = 0
+    for pair in pairs:
+        if names is None:
+            names = tuple(pair.features)
+            lines.writerow([*_LEADING, *names])
+        elif set(names) != set(pair.features):
+            raise MalformedRecord(f"a pair of {pair.site} has features of other names")
+        numbers = [f"{round(pair.features[name], _DIGITS):g}" for name in names]
+        lines.writerow([pair.site, pair.kind, pair.pair, pair.label, *numbers])
+        count += 1
+    file.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
+    return count
+
+
+def read_table(file: Path) -> list[LabelledPair]:
+    """Read what `write_table` wrote.
+
+    Raises:
+        MalformedRecord: it is no such table.
+    """
+    try:
+        lines = csv.reader(io.StringIO(gzip.decompress(file.read_bytes()).decode()))
+        head = next(lines)
+        _require_ours(head)
+        return [_pair(head, line) for line in lines]
+    except (OSError, EOFError, ValueError, StopIteration) as error:
+        raise MalformedRecord(f"no table of pairs: {error}", file=str(file)) from error
+
+
+def _require_ours(head: list[str]) -> None:
+    if tuple(head[: len(_LEADING)]) != _LEADING:
+        raise ValueError("its head is another")
+
+
+def _pair(head: list[str], line: list[str]) -> LabelledPair:
+    site, kind, pair, label = line[: len(_LEADING)]
+    if pair not in ("same-browser", "across-browsers") or label not in ("similar", "dissimilar"):
+        raise ValueError(f"a line of {site} is neither of a pair nor labelled")
+    numbers = map(float, line[len(_LEADING) :])
+    return LabelledPair(
+        site=site,
+        kind=kind,
+        pair=pair,  # type: ignore[arg-type]
+        label=label,  # type: ignore[arg-type]
+        features=dict(zip(head[len(_LEADING) :], numbers, strict=True)),
+    )

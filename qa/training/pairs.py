@@ -1,0 +1,199 @@
+"""Looks made into pairs: which are compared, and which of them show a fault.
+
+A fault counts only where it is seen: the page with it, in the first browser, is another than the
+page without it.  One that changes not a pixel and no word is no fault; one that changes less than
+`SEEN` of the image is in no pair.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from pinakes.qa.browsers.kept import read_image, read_snapshot
+from pinakes.qa.compare.arrays_extra import cv2
+from pinakes.qa.compare.pairs import Seen, compare_pair, feature_names, features
+from pinakes.qa.compare.pixels import Pixels, read_pixels
+from pinakes.qa.snapshot import Image
+
+from .labelled import LabelledPair, PairOf
+from .looks import Taken
+
+SEEN = 0.002
+"""Of the image's pixels, at half its size; of a full page that is a square of 72 CSS pixels."""
+
+_OTHERWISE = 16
+_MOVING = frozenset({"date", "ad", "carousel"})
+_ONLY_MASKED = frozenset({"carousel"})
+"""Without a second look at the reference, nobody could tell it from a wrong image."""
+
+
+class Compared(NamedTuple):
+    """Two looks to be compared; `again` is of the first."""
+
+    first: Taken
+    second: Taken
+    again: Taken | None
+    kind: str
+    is_known: bool
+    """Whether payloads are compared, too: before and after, where nothing benign changes them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagePairs:
+    """The looks at one page, by browser and variant."""
+
+    looks: Mapping[tuple[str, str], Taken]
+    browsers: Sequence[str]
+
+    def all(self) -> Iterator[tuple[PairOf, Compared]]:
+        """Every pair of the page."""
+        first = self.browsers[0]
+        for name in self.browsers:
+            yield from (("same-browser", one) for one in self._between(name, name))
+        for other in self.browsers[1:]:
+            yield from (("across-browsers", one) for one in self._between(first, other))
+            yield from (("across-browsers", one) for one in self._between(other, first))
+
+    def _between(self, one: str, other: str) -> Iterator[Compared]:
+        reference = self.looks.get((one, "reference"))
+        if reference is None:
+            return
+        again = self.looks.get((one, "again"))
+        moving = reference.dressing in _MOVING
+        mask = again if moving else None
+        for (browser, variant), look in self.looks.items():
+            if browser != other or (browser == one and variant == "reference"):
+                continue
+            unmasked = reference.dressing not in _ONLY_MASKED
+            if variant in ("reference", "again"):
+                if moving and (variant == "again") and not unmasked:
+                    continue
+                kind = f"benign:{reference.dressing}" if moving and variant == "again" else ""
+                known = not kind and one == other
+                yield from self._twice(reference, look, None, kind or "unaltered", known)
+            elif look.base == "reference":
+                known = one == other and variant.startswith("fault:")
+                yield from self._twice(reference, look, None, variant, known)
+            else:
+                if mask is not None:
+                    yield Compared(reference, look, mask, variant, False)
+                if unmasked and not variant.startswith("fault:"):
+                    yield Compared(reference, look, None, variant, False)
+                base = self.looks.get((one, look.base))
+                if base is not None and variant.startswith("fault:"):
+                    yield from self._twice(base, look, None, variant, one == other)
+
+    @staticmethod
+    def _twice(
+        first: Taken, second: Taken, again: Taken | None, kind: str, known: bool
+    ) -> Iterator[Compared]:
+        yield Compared(first, second, again, kind, False)
+        if known:
+            yield Compared(first, second, again, kind, True)
+
+    def change(self, look: Taken) -> tuple[Taken, Taken] | None:
+        """The two looks of the first browser that tell whether a fault is seen."""
+        first = self.browsers[0]
+        base = self.looks.get((first, look.base))
+        harmed = self.looks.get((first, look.variant))
+        return (base, harmed) if base is not None and harmed is not None else None
+
+
+def by_page(looks: Sequence[Taken], browsers: Sequence[str]) -> list[PagePairs]:
+    """Looks, page by page, in the order in which they were taken."""
+    pages: dict[str, dict[tuple[str, str], Taken]] = defaultdict(dict)
+    for look in looks:
+        pages[look.page][look.browser, look.variant] = look
+    return [PagePairs(looks=found, browsers=browsers) for found in pages.values()]
+
+
+class Seeing:
+    """Reads looks; those of one page are kept, and the next page's take their place."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._page = ""
+        self._kept: dict[str, Seen] = {}
+
+    def seen(self, look: Taken) -> Seen:
+        """A look with its pixels, as `compare_pair` takes it."""
+        if look.page != self._page:
+            self._page, self._kept = look.page, {}
+        if look.snapshot not in self._kept:
+            snapshot = read_snapshot(self._folder / look.snapshot)
+            read = partial(_pixels, self._folder / "images")
+            self._kept[look.snapshot] = Seen(
+                snapshot=snapshot,
+                pixels=read(snapshot.image),
+                uncovered=read(snapshot.image_without_overlay),
+                payloads=look.payloads,
+            )
+        return self._kept[look.snapshot]
+
+    def changed(self, look: tuple[Taken, Taken]) -> float:
+        """How much of an image is another, from 0 to 1; 1 where a page was not shown."""
+        one, other = map(self.seen, look)
+        if one.pixels is None or other.pixels is None:
+            return 1.0
+        if one.snapshot.text != other.snapshot.text:
+            return max(SEEN, _changed(one.pixels, other.pixels))
+        return _changed(one.pixels, other.pixels)
+
+
+def labelled_pairs(page: PagePairs, seeing: Seeing) -> Iterator[tuple[LabelledPair, Compared]]:
+    """The pairs of a page, compared and labelled."""
+    for pair_of, pair in page.all():
+        label = _label(page, pair, seeing)
+        if label is None:
+            continue
+        first, second = seeing.seen(pair.first), seeing.seen(pair.second)
+        if not pair.is_known:
+            first, second = _unknown(first), _unknown(second)
+        again = seeing.seen(pair.again) if pair.again is not None else None
+        found = compare_pair(first, second, again=again)
+        kind = pair.kind + ("+payloads" if pair.is_known else "")
+        kind += "+masked" if pair.again is not None else ""
+        yield (
+            LabelledPair(
+                site=pair.first.site,
+                features=dict(zip(feature_names(), features(found), strict=True)),
+                label=label,  # type: ignore[arg-type]
+                pair=pair_of,
+                kind=kind if label == "dissimilar" else kind.replace("fault:", "unseen:"),
+            ),
+            pair,
+        )
+
+
+def _label(page: PagePairs, pair: Compared, seeing: Seeing) -> str | None:
+    """None where a fault is neither seen nor unseen, or one of the pages was not shown."""
+    if not pair.kind.startswith("fault:"):
+        return "similar"
+    change = page.change(pair.second)
+    if change is None:
+        return None
+    changed = seeing.changed(change)
+    if changed == 0:
+        # Nothing is seen, and yet the archive has other bytes: before and after it is a fault.
+        return "dissimilar" if pair.is_known else "similar"
+    return "dissimilar" if changed >= SEEN else None
+
+
+def _unknown(seen: Seen) -> Seen:
+    return Seen(snapshot=seen.snapshot, pixels=seen.pixels, uncovered=seen.uncovered)
+
+
+def _pixels(folder: Path, image: Image | None) -> Pixels | None:
+    return read_pixels(read_image(folder, image)) if image is not None else None
+
+
+def _changed(one: Pixels, other: Pixels) -> float:
+    rows, columns = min(one.shape[0], other.shape[0]), min(one.shape[1], other.shape[1])
+    area = max(one.shape[0], other.shape[0]) * max(one.shape[1], other.shape[1])
+    apart = cv2.absdiff(one[:rows, :columns], other[:rows, :columns]).max(axis=2)
+    return float((int((apart > _OTHERWISE).sum()) + area - rows * columns) / area)

@@ -1,0 +1,24 @@
+"""What of the extra `qa` models are fitted with, named where it is missing."""
+
+from __future__ import annotations
+
+from pinakes.errors import MissingExtra
+
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedGroupKFold
+    from threadpoolctl import threadpool_limits
+except ImportError as error:
+    raise MissingExtra(f"training needs {error.name}: pip install 'pinakes[qa]'") from error
+
+__all__ = [
+    "HistGradientBoostingClassifier",
+    "LogisticRegression",
+    "NDArray",
+    "StratifiedGroupKFold",
+    "np",
+    "threadpool_limits",
+]

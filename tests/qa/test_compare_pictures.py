@@ -1,0 +1,115 @@
+"""Pictures compared in their places: a wrong one, one that is gone, and what is no picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timezone
+
+import comparing  # noqa: F401
+import numpy as np
+import pytest
+
+from pinakes.qa.compare.pairs import Seen, compare_pair, reasons
+from pinakes.qa.compare.pictures import PictureDifference, compare_pictures
+from pinakes.qa.compare.pixels import SCALE, Pixels, mask_of
+from pinakes.qa.snapshot import Box, Outcome, Overlay, Rect, Snapshot
+
+WIDTH, HEIGHT = 800, 1200
+PLACES = tuple(Rect(x=40 + 240 * n, y=100, width=200, height=150) for n in range(3))
+SNAPSHOT = Snapshot(
+    url="http://example.org/",
+    browser="chromium",
+    browser_version="1",
+    taken=datetime(2026, 1, 1, tzinfo=timezone.utc),
+    clock=None,
+    seed=None,
+    outcome=Outcome.COMPLETE,
+    viewport_width=WIDTH,
+    viewport_height=900,
+    boxes=tuple(Box(tag="img", kind="image", rect=rect) for rect in PLACES),
+)
+
+
+def drawn(*seeds: int | None, rects: tuple[Rect, ...] = PLACES) -> Pixels:
+    """A white page, with noise of a seed in each place; None leaves it white."""
+    page = np.full((HEIGHT // SCALE, WIDTH // SCALE, 3), 255, np.uint8)
+    for seed, rect in zip(seeds, rects, strict=True):
+        if seed is not None:
+            rows = slice(rect.y // SCALE, (rect.y + rect.height) // SCALE)
+            columns = slice(rect.x // SCALE, (rect.x + rect.width) // SCALE)
+            shape = page[rows, columns].shape
+            coarse = np.random.default_rng(seed).integers(0, 255, (5, 5, 3), np.uint8)
+            noise = np.kron(coarse, np.ones((40, 40, 1), np.uint8))
+            page[rows, columns] = noise[: shape[0], : shape[1]]
+    return page
+
+
+def between(one: Pixels, other: Pixels, **others: object) -> PictureDifference:
+    return compare_pictures(SNAPSHOT, replace(SNAPSHOT, **others), (one, other))  # type: ignore[arg-type]
+
+
+def test_a_wrong_picture_is_seen_and_the_right_ones_are_not() -> None:
+    found = between(drawn(1, 2, 3), drawn(1, 9, 3))
+    assert (found.changed, found.flattened, found.gone, found.new) == (1, 0, 0, 0)
+    assert found.changed_share == pytest.approx(1 / 3)
+    assert between(drawn(1, 2, 3), drawn(1, 2, 3)).worst == 0
+
+
+def test_a_picture_that_is_one_colour_now_is_flat() -> None:
+    found = between(drawn(1, 2, 3), drawn(1, None, 3))
+    assert (found.changed, found.flattened) == (1, 1)
+    assert between(drawn(1, None, 3), drawn(1, 2, 3)).flattened == 0
+
+
+def test_pictures_are_matched_by_size_and_order_wherever_they_went() -> None:
+    lower = tuple(replace(rect, y=rect.y + 300) for rect in PLACES)
+    boxes = tuple(Box(tag="img", kind="image", rect=rect) for rect in lower)
+    found = between(drawn(1, 2, 3), drawn(1, 2, 3, rects=lower), boxes=boxes)
+    assert (found.changed, found.gone, found.new) == (0, 0, 0)
+
+
+def test_a_picture_that_is_gone_has_its_share() -> None:
+    found = between(drawn(1, 2, 3), drawn(1, 2, None), boxes=SNAPSHOT.boxes[:2])
+    assert (found.gone, found.new, found.changed) == (1, 0, 0)
+    assert found.gone_share == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        Box(tag="img", kind="image", rect=Rect(x=40, y=100, width=16, height=16)),
+        Box(tag="img", kind="image", rect=Rect(x=40, y=HEIGHT - 20, width=200, height=150)),
+        Box(tag="iframe", kind="image", rect=PLACES[0]),
+        Box(tag="p", kind="text", rect=PLACES[0]),
+    ],
+    ids=["an icon", "below the image", "a frame", "text"],
+)
+def test_what_is_no_picture_to_be_compared_is_not(box: Box) -> None:
+    only = replace(SNAPSHOT, boxes=(box,))
+    found = compare_pictures(only, only, (drawn(1, 2, 3), drawn(4, 5, 6)))
+    assert (found.changed, found.gone, found.new, found.worst) == (0, 0, 0, 0)
+
+
+def test_pictures_in_frames_are_the_frames_owners_business() -> None:
+    frame = Box(tag="iframe", kind="image", rect=PLACES[1])
+    framed = replace(SNAPSHOT, boxes=(*SNAPSHOT.boxes, frame))
+    assert compare_pictures(framed, framed, (drawn(1, 2, 3), drawn(1, 9, 3))).changed == 0
+
+
+def test_masked_pictures_are_not_compared() -> None:
+    one, other = drawn(1, 2, 3), drawn(1, 9, 3)
+    mask = mask_of(one.shape, [PLACES[1]])
+    assert compare_pictures(SNAPSHOT, SNAPSHOT, (one, other), masked=mask).changed == 0
+
+
+def test_what_lies_over_a_page_is_taken_away_before_it_is_compared_and_that_is_said() -> None:
+    over = Overlay(tag="div", identity="", rect=PLACES[0], viewport_share=1.0, text="")
+    dark = np.zeros_like(drawn(1, 2, 3))
+    covered = Seen(snapshot=replace(SNAPSHOT, overlay=over), pixels=dark, uncovered=drawn(1, 2, 3))
+    found = compare_pair(Seen(snapshot=SNAPSHOT, pixels=drawn(1, 2, 3)), covered)
+    assert found.uncovered
+    assert found.image is not None
+    assert found.image.changed_tiles == 0
+    said = reasons(found)
+    assert "something lies over the page" in said
+    assert "compared without what lies over the page" in said

@@ -1,0 +1,127 @@
+"""Models: read, walked, calibrated; what is no model, or another's, is refused by name."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.qa.judging.model import (
+    NAMES,
+    Model,
+    Tree,
+    decode_model,
+    encode_model,
+    load_model,
+    sigmoid,
+)
+from pinakes.qa.results.pair_result import Verdict
+
+STUMP = Tree(
+    feature=(0, -1, -1), threshold=(0.5, 0, 0), left=(1, 0, 0), right=(2, 0, 0), value=(0, -2, 2)
+)
+MODEL = Model(
+    name="same-browser",
+    version="7",
+    features=("image_gone", "text_gone"),
+    base=0.0,
+    calibration=(2.0, 0.0),
+    uncertain=(0.4, 0.6),
+    trees=(STUMP,),
+    training={"seed": 1},
+)
+
+
+@pytest.mark.parametrize(
+    ("gone", "verdict"),
+    [(0.0, Verdict.SIMILAR), (0.5, Verdict.SIMILAR), (0.51, Verdict.DISSIMILAR)],
+)
+def test_a_tree_is_walked_left_up_to_its_threshold(gone: float, verdict: Verdict) -> None:
+    found = MODEL.judge({"image_gone": gone, "text_gone": 0.0, "another": 1.0})
+    assert found.verdict is verdict
+    assert found.confidence == pytest.approx(sigmoid(4.0))
+
+
+def test_between_its_bounds_a_verdict_is_uncertain() -> None:
+    found = replace(MODEL, calibration=(0.1, 0.0)).judge({"image_gone": 1.0, "text_gone": 0.0})
+    assert found.verdict is Verdict.UNCERTAIN
+    assert 0.5 <= found.confidence <= 0.6
+
+
+def test_a_missing_feature_is_named() -> None:
+    with pytest.raises(ConfigError, match="text_gone"):
+        MODEL.judge({"image_gone": 1.0})
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_feature_that_is_no_number_is_no_similar_page(number: float) -> None:
+    with pytest.raises(ConfigError, match="finite"):
+        MODEL.judge({"image_gone": number, "text_gone": 0.0})
+
+
+def test_a_model_is_read_as_it_was_written() -> None:
+    assert decode_model(encode_model(MODEL)) == MODEL
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        {"schema": 2},
+        {"trees": [{"feature": [0], "threshold": [0], "left": [0], "right": [0], "value": [1]}]},
+        {"trees": [{"feature": [9, -1, -1], "threshold": [0, 0, 0], "left": [1, 0, 0],
+                    "right": [2, 0, 0], "value": [0, 0, 0]}]},
+        {"trees": [{"feature": [], "threshold": [], "left": [], "right": [], "value": []}]},
+        {"trees": [{"feature": [-1], "threshold": [0], "left": [0], "right": [0]}]},
+        {"uncertain": [0.9, 0.1]},
+        {"base": "__import__('os')"},
+        {"base": 1e999},
+        {"features": None},
+    ],
+    ids=["schema", "circle", "no such feature", "empty tree", "half a tree", "bounds", "code",
+         "infinite", "no names"],
+)  # fmt: skip
+def test_what_is_no_model_is_refused(harm: dict[str, object]) -> None:
+    document = {**json.loads(encode_model(MODEL)), **harm}
+    with pytest.raises(MalformedRecord, match="no model"):
+        decode_model(json.dumps(document).encode(), "some.json")
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\x80\x04\x95", b"{" * 100_000])
+def test_bytes_of_anything_else_are_refused(content: bytes) -> None:
+    with pytest.raises(MalformedRecord):
+        decode_model(content)
+
+
+def test_another_models_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "model.json"
+    file.write_bytes(encode_model(MODEL))
+    assert load_model("same-browser", file) == MODEL
+    with pytest.raises(ConfigError, match="same-browser"):
+        load_model("across-browsers", file)
+    with pytest.raises(ConfigError, match="no model is called"):
+        load_model("pickle", file)
+    with pytest.raises(ConfigError, match="no model at"):
+        load_model("same-browser", tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_models_that_ship_judge_what_is_the_same_and_what_is_gone(name: str) -> None:
+    model = load_model(name)
+    assert model.training["sites"] >= 20
+    same = dict.fromkeys(model.features, 0.0) | {
+        "image_similarity": 1.0, "image_similarity_low": 1.0, "image_there": 1.0,
+        "text_order": 1.0, "text_length_ratio": 1.0, "page_height_ratio": 1.0,
+        "page_style_rules_ratio": 1.0,
+    }  # fmt: skip
+    assert model.judge(same).verdict is Verdict.SIMILAR
+    gone = same | {
+        "image_gone": 1.0, "image_similarity": 0.0, "image_similarity_low": 0.0, "text_gone": 1.0,
+        "text_order": 0.0, "text_length_ratio": 0.0, "page_boxes_gone": 1.0,
+        "page_height_ratio": 0.3, "image_emptied_tiles": 0.5, "image_changed_tiles": 0.9,
+        "image_colour": 0.6,
+    }  # fmt: skip
+    assert model.judge(gone).verdict is Verdict.DISSIMILAR
