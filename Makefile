@@ -119,6 +119,10 @@ bench-cluster: dev ## landing and answers on real HBase and HDFS, started for it
 	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.jobs --runner hadoop --lines $(LINES) \
 	    --config $$folder/conf/pinakes.toml)
 
+.PHONY: bench-qa
+bench-qa: dev-qa ## rendering QA: looks by browser, comparisons, pairs, memory over 1,000 pages
+	@PYTHONPATH=. $(PYTHON) -m bench.qa_speed $(ARGS)
+
 .PHONY: bench-peers
 bench-peers: tools ## install the peers that bench compares with, outside the clone
 

@@ -135,7 +135,9 @@ class ChromiumTab:
 
     def shoot(self, width: int, height: int) -> bytes:
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        # The same pixels, sooner compressed, an eighth larger; a browser before it passes over it.
         shot = {"format": "png", "clip": clip, "captureBeyondViewport": True}
+        shot["optimizeForSpeed"] = True
         return base64.b64decode(self._devtools.send("Page.captureScreenshot", shot)["data"])
 
     def events(self) -> PageEvents:
