@@ -8,8 +8,7 @@ Images are those of the run, beside the pages, and loaded when somebody scrolls 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,6 +16,9 @@ import jinja2
 
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
+
+from .shown import URL_CHARACTERS, shown
+from .views import kind_of_pair, side_names
 
 PAIRS_A_PAGE = 50
 STYLE = "report.css"
@@ -39,25 +41,31 @@ def write_report(folder: Path, pairs: Sequence[JudgedPair], *, title: str) -> li
             first=first,
             shown=pairs[first : first + PAIRS_A_PAGE],
             total=len(pairs),
-            summary=list(summary(pairs)),
+            summary=summary(pairs),
             named_misses=_NAMED_MISSES,
         )
-        # A lone surrogate of a URL is no UTF-8: it is shown as what it is not.
-        (folder / name).write_text(page, encoding="utf-8", errors="replace")
+        (folder / name).write_text(page, encoding="utf-8")
     (folder / STYLE).write_bytes(files(__package__).joinpath(STYLE).read_bytes())
     return names
 
 
-def summary(pairs: Sequence[JudgedPair]) -> Iterator[tuple[Verdict, int, float]]:
-    """Of each verdict how many pages were looked at, and how many of the crawl they stand for."""
-    counts: Counter[Verdict] = Counter()
-    weights: dict[Verdict, float] = {}
+def summary(pairs: Sequence[JudgedPair]) -> dict[str, list[tuple[Verdict, int, float]]]:
+    """Of each kind of pair, and each verdict, how many there are, and pages they stand for."""
+    found: dict[str, dict[Verdict, list[float]]] = {}
     for pair in pairs:
-        verdict = pair.result.verdict
-        counts[verdict] += 1
-        weights[verdict] = weights.get(verdict, 0.0) + pair.weight
-    for verdict in (Verdict.DISSIMILAR, Verdict.UNCERTAIN, Verdict.SIMILAR):
-        yield verdict, counts[verdict], weights.get(verdict, 0.0)
+        weights = found.setdefault(kind_of_pair(pair.result), {})
+        weights.setdefault(pair.result.verdict, []).append(pair.weight)
+    verdicts = (Verdict.DISSIMILAR, Verdict.UNCERTAIN, Verdict.SIMILAR)
+    return {
+        kind: [(one, len(weights.get(one, ())), sum(weights.get(one, ()))) for one in verdicts]
+        for kind, weights in sorted(found.items())
+    }
+
+
+def _plain(value: object) -> object:
+    """Other people's text: bounded, and nothing in it deceives."""
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")  # of a macro
+    return shown(str(value), URL_CHARACTERS) if is_text else value
 
 
 def _name(number: int) -> str:
@@ -66,7 +74,12 @@ def _name(number: int) -> str:
 
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_plain,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    environment.globals["side_names"] = side_names
     text = files(__package__).joinpath("report.html").read_text("utf-8")
     return environment.from_string(text)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from pinakes.qa.report.shown import URL_CHARACTERS, shown, shown_lines
+from pinakes.qa.report.views import side_names
 from pinakes.qa.results.pair_result import View
 
 from .board import Listed, Looked
@@ -14,7 +16,6 @@ from .images import is_image_name
 from .judgement import Judgement
 from .judgement_rows import Signed
 from .seen import SeenPair
-from .shown import URL_CHARACTERS, shown, shown_lines
 from .summary import Part, Summary
 
 _LIST_CHARACTERS = 300
@@ -53,6 +54,7 @@ def pair_answer(looked: Looked) -> dict[str, Any]:
     pair = looked.seen
     result = pair.pair.judged.result
     hidden = pair.verdict is None
+    sides = side_names(result)
     return {
         **_listed(pair),
         "url": shown(result.url, URL_CHARACTERS),
@@ -63,8 +65,8 @@ def pair_answer(looked: Looked) -> dict[str, Any]:
         "features": {} if hidden else _numbers(result.features),
         "changes": [] if hidden else [list(box) for box in result.changes[:_CHANGES]],
         "changes_left_out": 0 if hidden else max(0, len(result.changes) - _CHANGES),
-        "reference": _view(result.reference),
-        "other": _view(result.other),
+        "reference": _view(sides[0], result.reference),
+        "other": _view(sides[1], result.other),
         "own": _judgement(pair.own) if pair.own is not None else None,
         "others": [_judgement(judgement) for judgement in pair.others],
         "others_hidden": pair.others_hidden,
@@ -73,8 +75,9 @@ def pair_answer(looked: Looked) -> dict[str, Any]:
     }
 
 
-def _view(view: View) -> dict[str, Any]:
+def _view(side: str, view: View) -> dict[str, Any]:
     return {
+        "side": side,
         "kind": shown(view.kind, URL_CHARACTERS),
         "browser": shown(f"{view.browser} {view.browser_version}".strip(), 200),
         "outcome": view.outcome.value,

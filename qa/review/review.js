@@ -320,9 +320,9 @@ function showMore() {
   if (pair.history.length)
     parts.push(make("details", {}, make("summary", {}, `All that was said (${pair.history.length})`),
       judgements(pair.history)));
-  for (const [what, view] of [["before", pair.reference], ["after", pair.other]])
+  for (const view of [pair.reference, pair.other])
     if (view.missed.length)
-      parts.push(make("details", {}, make("summary", {}, `URLs that the archive has not, ${what}`),
+      parts.push(make("details", {}, make("summary", {}, `${view.side}: URLs that the archive has not`),
         make("ul", {}, ...view.missed.map((url) => make("li", {}, url)))));
   const features = Object.entries(pair.features);
   if (features.length)
@@ -344,20 +344,20 @@ function judgements(all) {
 }
 
 // Both images ---------------------------------------------------------------------------------
-function caption(what, view) {
-  const words = [`${what}: ${view.kind}, ${view.browser}, ${number(view.milliseconds / 1000, 1)} s`];
-  const line = make("p", {}, make("b", {}, words[0]));
+function caption(view) {
+  const words = `${view.kind}, ${view.browser}, ${number(view.milliseconds / 1000, 1)} s`;
+  const line = make("p", {}, make("b", {}, view.side), ` ${words}`);
   if (view.outcome !== "complete")
     line.append(make("span", { className: "bad" },
       ` ${view.outcome.replaceAll("_", " ")}: ${view.reasons.join("; ")}`));
   return line;
 }
 
-function picture(what, view) {
-  if (!view.image) return make("p", { className: "dim none" }, `${what}: no image.`);
-  const image = make("img", { alt: `What the browser showed, ${what.toLowerCase()}`, decoding: "async" });
+function picture(view) {
+  if (!view.image) return make("p", { className: "dim none" }, `${view.side}: no image.`);
+  const image = make("img", { alt: `What the browser showed: ${view.side.toLowerCase()}`, decoding: "async" });
   image.onerror = () => image.replaceWith(
-    make("p", { className: "bad none" }, `${what}: the image ${view.image} is not in the run's folder.`));
+    make("p", { className: "bad none" }, `${view.side}: the image ${view.image} is not in the run's folder.`));
   image.src = "/image/" + encodeURIComponent(view.image);
   return image;
 }
@@ -385,15 +385,15 @@ function pane(label, ...children) {
 
 function showStage() {
   const stage = $("stage");
-  const before = picture("Before", pair.reference);
-  const after = picture("After", pair.other);
+  const before = picture(pair.reference);
+  const after = picture(pair.other);
   stage.className = place.mode === "side" ? "two" : "one";
   if (place.mode === "side") {
     const layer = make("div", { className: "layer" }, after);
     drawBoxes(layer, after);
     const panes = [
-      pane("Before", caption("Before", pair.reference), make("div", { className: "stack" }, before)),
-      pane("After", caption("After", pair.other), make("div", { className: "stack" }, layer)),
+      pane(pair.reference.side, caption(pair.reference), make("div", { className: "stack" }, before)),
+      pane(pair.other.side, caption(pair.other), make("div", { className: "stack" }, layer)),
     ];
     together(panes);
     fill(stage, ...panes);
@@ -402,7 +402,7 @@ function showStage() {
     drawBoxes(layer, after);
     const both = make("div", { className: "stack " + place.mode }, before, layer);
     sizeBoth(before, after, layer);
-    fill(stage, pane("Before and after, one over the other", both));
+    fill(stage, pane("Both, one over the other", both));
     turnDial();
   }
   for (const button of document.querySelectorAll("[data-mode]"))
@@ -411,7 +411,8 @@ function showStage() {
   const left = pair.changes_left_out ? ` of ${pair.changes.length + pair.changes_left_out}` : "";
   $("boxes").firstChild.textContent = `Boxes (${pair.changes.length}${left}) `;
   $("dial-label").hidden = !["slider", "onion"].includes(place.mode);
-  fill($("dial-words"), place.mode === "slider" ? "Before ↔ after" : "After shows through");
+  const [one, other] = [pair.reference.side, pair.other.side];
+  fill($("dial-words"), place.mode === "slider" ? `${one} ↔ ${other}` : `${other} over ${one.toLowerCase()}`);
 }
 
 // Pixel on pixel: the narrower one takes its share of the wider one's width.

@@ -10,12 +10,13 @@ from hashlib import sha256
 from pinakes.errors import MalformedRecord
 from pinakes.hbase_schema.name_keys import encode_pair_key
 from pinakes.index.urlkey import urlkey
+from pinakes.qa.report.shown import shown
+from pinakes.qa.report.views import kind_of_pair
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair
-from pinakes.qa.results.pair_result import Verdict, View
+from pinakes.qa.results.pair_result import Verdict
 
 from .assignment import audit_place, audit_size, hides_verdict, needs
-from .shown import shown
 
 _ID_CHARACTERS = 16
 _GROUPS = {Verdict.DISSIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.SIMILAR: 3}
@@ -89,7 +90,7 @@ def _reviewed(key: bytes, pair: JudgedPair, in_audit: bool) -> ReviewedPair:
         key=key,
         judged=pair,
         site=site_of(result.url),
-        browsers=f"{_browser(result.reference)} → {_browser(result.other)}",
+        browsers=kind_of_pair(result),
         needs=needs(key),
         hides_verdict=hides_verdict(key),
         in_audit=in_audit,
@@ -104,8 +105,3 @@ def site_of(url: str) -> str:
     parts, colon, port = reversed_host.partition(":")
     host = ".".join(reversed(parts.split(","))) + colon + port if parenthesis else ""
     return shown(host, _SITE_CHARACTERS)
-
-
-def _browser(view: View) -> str:
-    kind = view.kind.partition(":")[2] if view.kind.startswith("replay:") else view.kind
-    return shown(f"{kind} {view.browser}".strip(), 100)

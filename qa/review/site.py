@@ -27,6 +27,7 @@ from werkzeug.wrappers import Request, Response
 from werkzeug.wsgi import wrap_file
 
 from pinakes.errors import Conflict, InputRefused, PinakesError
+from pinakes.qa.report.shown import shown
 
 from . import asked
 from .answers import listed_answer, pair_answer, signed_answer, summary_answer
@@ -36,7 +37,6 @@ from .images import RunImages, image_type
 from .judgement import FAULTS, NAME_CHARACTERS, NOTE_CHARACTERS
 from .judgement_rows import RunState
 from .seen import Viewer
-from .shown import shown
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "

@@ -8,14 +8,13 @@ from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-import comparing  # noqa: F401
 import pytest
 from test_pair_xml import RESULT
 
 from pinakes.cli import main
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.qa.report.judged_pairs import read_pairs
-from pinakes.qa.report.pages import PAIRS_A_PAGE, write_report
+from pinakes.qa.report.pages import PAIRS_A_PAGE, summary, write_report
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.snapshot import Outcome
@@ -115,6 +114,40 @@ def test_nothing_archived_runs_in_it(tmp_path: Path) -> None:
     places = [attributes[name] for _, attributes in page.tags for name in ("src", "href")
               if name in attributes]  # fmt: skip
     assert all(place and re.fullmatch(r"#?[\w.-]+", place) for place in places)
+
+
+def test_what_deceives_is_escaped_and_what_is_long_is_cut(tmp_path: Path) -> None:
+    url = "http://e.org/\u202egnp.exe" + "a" * 2_000_000
+    write_report(tmp_path, [judged(replace(RESULT, url=url, reasons=("\u2066x",)))], title="t")
+    page = page_of(tmp_path)
+    assert "http://e.org/\\u202egnp.exeaaa" in page.text
+    assert "\\u2066x" in page.text
+    assert "characters more" in page.text
+    assert len(page.text) < 10_000
+
+
+def test_each_kind_of_pair_is_counted_and_named(tmp_path: Path) -> None:
+    before, current = (
+        replace(RESULT.other, kind=kind) for kind in ("replay:before", "replay:current")
+    )
+    live = replace(before, kind="live", browser="firefox")
+    pairs = [
+        judged(replace(RESULT, reference=before, other=current, verdict=Verdict.SIMILAR), 3.0),
+        judged(replace(RESULT, reference=before, other=current), 2.0),
+        judged(replace(RESULT, reference=before, other=live), 2.0),
+    ]
+    found = {
+        kind: {verdict.value: numbers for verdict, *numbers in rows if numbers[0]}
+        for kind, rows in summary(pairs).items()
+    }
+    assert found == {
+        "before chromium → current chromium": {"similar": [1, 3.0], "dissimilar": [1, 2.0]},
+        "before chromium → live firefox": {"dissimilar": [1, 2.0]},
+    }
+    write_report(tmp_path, pairs, title="t")
+    text = page_of(tmp_path).text
+    assert [text.count(word) for word in ("After", "Compared")] == [2, 1]
+    assert all(kind in text for kind in found)
 
 
 def test_no_pairs_at_all(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import pytest
 from review_scene import RUN, Review, pairs_of, result, reviewing, view
 
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
+from pinakes.qa.report.shown import shown, shown_lines
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.review.filters import HIDDEN, Filter, parse_filter
 from pinakes.qa.review.judgement import BlindTo, Label, Said
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs, site_of
 from pinakes.qa.review.seen import SeenPair
-from pinakes.qa.review.shown import shown, shown_lines
 
 ACCEPT, REJECT = Said(label=Label.ACCEPT), Said(label=Label.REJECT, faults=("layout",))
 IDS = iter(f"{number:032x}" for number in range(10_000))

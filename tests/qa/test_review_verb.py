@@ -78,6 +78,7 @@ def test_two_servers_over_one_run(folder: Path) -> None:
 
 def test_a_signal_ends_it(folder: Path) -> None:
     with serving(folder) as server:
+        ask(server, "api/run")  # it serves by now
         server.process.send_signal(signal.SIGTERM)
         _, told = server.process.communicate(timeout=PATIENCE_S)
     assert server.process.returncode == 5
@@ -113,6 +114,7 @@ def test_the_results_of_two_runs_are_no_run(folder: Path) -> None:
 def test_a_pair_that_is_there_twice_is_said(folder: Path) -> None:
     write_run(folder / RUN, [result(1), result(1)])
     with serving(folder) as server:
+        ask(server, "api/run")  # it serves by now
         server.process.send_signal(signal.SIGTERM)
         _, told = server.process.communicate(timeout=PATIENCE_S)
     assert "warning: 1 results are of pairs that have one" in told
