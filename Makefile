@@ -41,8 +41,9 @@ $(LINKS):
 	@ln -sfn ../../$(notdir $@) $@
 
 .PHONY: demo
-demo: dev ## crawl a small site twice, land it, dedupe it, restore a file to prove it
+demo: dev ## crawl a small site twice, land it, dedupe it, restore a file, look at its pages
 	@.ci/system-packages
+	if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then $(MAKE) --no-print-directory dev-qa; fi
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash demo/run.sh
 
 # What tests and demo call besides Python: programs of the system; and readers and players by

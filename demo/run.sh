@@ -82,7 +82,15 @@ if has dedupe; then
 fi
 
 step "Do the pages still look right?"
-echo "   not built yet: the rendering report comes with pinakes qa"
+if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
+    echo "   no browser here to look at them: make browsers, then make demo again"
+elif ! "$python" -c 'import pinakes.qa.run.opening' 2>/dev/null; then
+    echo "   pages are compared with the extra qa: make dev-qa, then make demo again"
+else
+    run pinakes qa run second --size 8 -o qa
+    run pinakes qa report qa
+    report="$root/$here/qa/index.html"
+fi
 
 step "Done"
 echo "   in $here: $(ls | paste -sd ' ')"
@@ -94,4 +102,8 @@ else
     echo "     pinakes manifest $second | head"
     echo "     pinakes timeline http://library.example.org/"
     echo "     pinakes show $second:0"
+    [ -z "${report:-}" ] || {
+        echo "     pinakes qa review qa"
+        echo "   the report, for a browser: file://$report"
+    }
 fi

@@ -12,6 +12,7 @@ from pinakes.qa.browsers.browser_list import browser_named, installed
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
+from pinakes.qa.judging.model import decode_model
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.views.opening import AsWideAsStored, OtherViews
 from pinakes.qa.views.side import ReplaySide, Side
@@ -30,7 +31,8 @@ def open_judge(plan: RunPlan, stores: Stores, folder: Path) -> Iterator[PageJudg
     """
     with ExitStack() as stack:
         opening = _Opening(plan, stores, folder, stack)
-        yield PageJudge(opening.sides(), folder, run=plan.run, masked=plan.masked)
+        models = [decode_model(text.encode()) for text in plan.models]
+        yield PageJudge(opening.sides(), folder, run=plan.run, masked=plan.masked, models=models)
 
 
 class _Opening:

@@ -8,7 +8,7 @@ A side is looked at once for a page, however many pairs it is in.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -20,6 +20,9 @@ from pinakes.qa.compare.pairs import (
     reasons,
 )
 from pinakes.qa.compare.pixels import SCALE
+from pinakes.qa.judging.image_statistics import statistics_of
+from pinakes.qa.judging.model import NAMES, Model, load_model
+from pinakes.qa.judging.page_kind import page_kinds
 from pinakes.qa.results.pair_key import side_name
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, View
@@ -46,12 +49,18 @@ class PageJudge:
         *,
         run: str,
         masked: Sequence[Rect] = (),
+        models: Sequence[Model] = (),
     ) -> None:
-        """Images go to `folder`; `masked` are regions of every page that are not compared."""
+        """Images go to `folder`; `masked` are regions of every page that are not compared.
+
+        `models` judge in place of those of their names that ship with the package.
+        """
         self._sides = {side_name(side.kind, side.browser): side for side in sides}
         self._folder = folder
         self._run = run
         self._masked = masked
+        own = {model.name: model for model in models}
+        self._models = {name: own.get(name) or load_model(name) for name in NAMES}
 
     def judge(self, drawn: Drawn, pairs: Sequence[Pair]) -> list[JudgedPair]:
         """Judge these pairs of a page; a side that none of them needs is not looked at."""
@@ -70,7 +79,12 @@ class PageJudge:
                 again = looks.once_more(pair.reference)
                 comparison, more = self._compare(reference, other, again)
                 took += more
-            judgement = judge_looks(comparison, reference.seen.snapshot, other.seen.snapshot)
+            judgement = judge_looks(
+                self._model(pair),
+                _numbers(comparison),
+                reference.seen.snapshot,
+                other.seen.snapshot,
+            )
             judgement = self._as_of_today(pair, judgement, looks)
         return PairResult(
             run=self._run,
@@ -82,8 +96,8 @@ class PageJudge:
             verdict=judgement.verdict,
             confidence=judgement.confidence,
             model=judgement.model,
-            features=dict(zip(feature_names(), features(comparison), strict=True)),
-            reasons=(*judgement.harm, *reasons(comparison)),
+            features=_numbers(comparison),
+            reasons=(*judgement.harm, *reasons(comparison), *_kinds(other)),
             changes=_in_pixels(comparison),
             milliseconds=took,
         )
@@ -132,6 +146,10 @@ class PageJudge:
         complete = outcomes == {Outcome.COMPLETE}
         return prove(comparison, before.log, after.log, complete=complete)
 
+    def _model(self, pair: Pair) -> Model:
+        browsers = {self._sides[name].browser for name in pair if self._sides[name].browser}
+        return self._models["same-browser" if len(browsers) < 2 else "across-browsers"]
+
     def _view(self, name: str, looked: Looked) -> View:
         side, snapshot = self._sides[name], looked.seen.snapshot
         misses = looked.log.misses if looked.log is not None else ()
@@ -164,6 +182,18 @@ class _Looks:
 
     def once_more(self, name: str) -> Looked:
         return self._sides[name].look(self._url, self.moment, self._folder)
+
+
+def _numbers(comparison: Comparison) -> dict[str, float]:
+    return dict(zip(feature_names(), features(comparison), strict=True))
+
+
+def _kinds(looked: Looked) -> Iterator[str]:
+    """What the page is taken for by itself, whatever it is compared with."""
+    pixels = looked.seen.pixels
+    image = statistics_of(pixels) if pixels is not None else None
+    for kind in page_kinds(looked.seen.snapshot, image):
+        yield f"{kind.kind.value}: {kind.reason}"
 
 
 def _in_pixels(comparison: Comparison) -> tuple[tuple[int, int, int, int], ...]:

@@ -42,6 +42,8 @@ class RunPlan:
     """Whether `other` in the first browser is compared with itself in each of the others, too."""
     masked: tuple[Rect, ...] = ()
     """Regions of every page that are not compared."""
+    models: tuple[str, ...] = ()
+    """Model files that judge in place of those of the package, as their text."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError for what cannot be compared."""
@@ -110,7 +112,7 @@ def decode_plan(text: str) -> RunPlan:
     try:
         entry = json.loads(text)
         masked = tuple(Rect(**rect) for rect in entry.pop("masked"))
-        browsers = tuple(entry.pop("browsers"))
-        return RunPlan(**entry, browsers=browsers, masked=masked)
+        browsers, models = tuple(entry.pop("browsers")), tuple(entry.pop("models"))
+        return RunPlan(**entry, browsers=browsers, masked=masked, models=models)
     except (ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
         raise MalformedRecord(f"no plan of a QA run: {error}") from error

@@ -14,7 +14,6 @@ from datetime import datetime
 from pathlib import Path
 
 from pinakes.qa.browsers.looking import Pins
-from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.snapshot import Outcome, Snapshot
@@ -23,7 +22,7 @@ from .access_urls import AccessUrls
 from .gate import PassingSession, Refused, Told, Turn
 from .page_itself import page_itself
 from .passing import Keeper, Passed
-from .side import Browser, Looked, pixels_of
+from .side import Browser, Looked, seen_of
 from .upstream import Origin, Upstream
 
 LEAK = "leak to the live web"
@@ -129,8 +128,7 @@ class AccessSide:
             log = self._session.end_page()
         took = round(1000 * (time.monotonic() - started))
         snapshot = judged_by(log, under_original_urls(snapshot, url, self._urls))
-        pixels = pixels_of(snapshot.image, folder)
-        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=log.payloads), log, took)
+        return Looked(seen_of(snapshot, folder, log.payloads), log, took)
 
 
 def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snapshot:

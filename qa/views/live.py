@@ -21,7 +21,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from pinakes.qa.browsers.looking import Pins
-from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.snapshot import Outcome
 
@@ -31,7 +30,7 @@ from .page_itself import page_itself
 from .passing import Keeper, Passed
 from .public_addresses import NotPublic, Resolver, public_addresses
 from .recording import Kept, Recording
-from .side import Browser, Looked, pixels_of
+from .side import Browser, Looked, seen_of
 from .upstream import Origin, Upstream
 
 PAUSE_S = 5.0
@@ -183,5 +182,4 @@ class LiveSide:
             outcome = Outcome.FAILED
             reasons.append(itself.problem or "the page was not answered")
         snapshot = replace(snapshot, outcome=outcome, reasons=tuple(reasons))
-        pixels = pixels_of(snapshot.image, folder)
-        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=log.payloads), log, took)
+        return Looked(seen_of(snapshot, folder, log.payloads), log, took)

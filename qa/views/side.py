@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -83,10 +84,21 @@ class ReplaySide:
         finally:
             log = self._replay.end_page()
         took = round(1000 * (time.monotonic() - started))
-        pixels = pixels_of(snapshot.image, folder)
-        return Looked(Seen(snapshot=snapshot, pixels=pixels, payloads=log.payloads), log, took)
+        return Looked(seen_of(snapshot, folder, log.payloads), log, took)
 
 
-def pixels_of(image: Image | None, folder: Path) -> Pixels | None:
-    """An image of a snapshot, decoded to be compared; None where there is none."""
+def seen_of(snapshot: Snapshot, folder: Path, payloads: Mapping[str, str] | None = None) -> Seen:
+    """A snapshot with its images, decoded to be compared.
+
+    `payloads` are the digests of what it was answered, by URL.
+    """
+    return Seen(
+        snapshot=snapshot,
+        pixels=_pixels(snapshot.image, folder),
+        payloads=payloads,
+        uncovered=_pixels(snapshot.image_without_overlay, folder),
+    )
+
+
+def _pixels(image: Image | None, folder: Path) -> Pixels | None:
     return read_pixels(read_image(folder, image)) if image is not None else None

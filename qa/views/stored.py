@@ -20,13 +20,12 @@ from typing import NamedTuple
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import MalformedRecord, PinakesError
 from pinakes.qa.browsers.kept import keep_image
-from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.replay.answers import ArchiveAnswers
 from pinakes.qa.replay.asked import Asked
 from pinakes.qa.snapshot import Image, Outcome, Snapshot
 from pinakes.row_store.port import RowStore
 
-from .side import Looked, pixels_of
+from .side import Looked, seen_of
 from .stored_image import MOST_BYTES, as_png
 
 MOST_ROWS = 4_000
@@ -112,7 +111,7 @@ class StoredSide:
         """
         started = time.monotonic()
         snapshot = self._snapshot(url, moment, folder)
-        seen = Seen(snapshot=snapshot, pixels=pixels_of(snapshot.image, folder))
+        seen = seen_of(snapshot, folder)
         return Looked(seen, None, round(1000 * (time.monotonic() - started)))
 
     def _snapshot(self, url: str, moment: datetime, folder: Path) -> Snapshot:

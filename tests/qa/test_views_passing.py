@@ -80,6 +80,7 @@ def chunked(*parts: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("coding", "coded"),
     [("gzip", gzip.compress(b"words " * 999)), ("br", brotli.compress(b"words " * 999))],
+    ids=["gzip", "br"],
 )
 def test_codings_go_on_untouched(coding: str, coded: bytes, secure: bool) -> None:
     script = bare(f"Content-Encoding: {coding}", f"Content-Length: {len(coded)}", body=coded)

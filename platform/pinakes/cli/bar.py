@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
-from pinakes.cli.progress import format_count
+from pinakes.cli.progress import format_rate
 
 
 class BarProgress:
@@ -69,4 +69,4 @@ class _RateColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{format_count(round(speed), self._unit)}/s")
+        return Text("" if speed is None else format_rate(speed, self._unit))

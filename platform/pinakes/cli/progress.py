@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 LINE_EVERY_S = 5.0
+_SLOW = 2.0
 
 
 class Progress(Protocol):
@@ -96,7 +97,7 @@ class LineProgress:
         if self._total:
             parts[0] += f" of {format_count(self._total, self._unit)}"
             parts.append(f"{min(100, 100 * self._done // self._total)}%")
-        parts.append(f"{format_count(round(rate), self._unit)}/s")
+        parts.append(format_rate(rate, self._unit))
         if self._total and rate > 0:
             left = max(0, self._total - self._done) / rate
             parts.append(f"{format_duration(left)} left")
@@ -113,6 +114,13 @@ def format_count(count: int, unit: str) -> str:
             break
         size /= 1000
     return f"{count} B" if suffix == "B" else f"{size:.1f} {suffix}"
+
+
+def format_rate(per_second: float, unit: str) -> str:
+    """`50 B/s`, `1,234 records/s`; what is slower than two a second by the minute."""
+    if unit != "bytes" and 0 < per_second < _SLOW:
+        return f"{format_count(round(60 * per_second), unit)}/min"
+    return f"{format_count(round(per_second), unit)}/s"
 
 
 def format_duration(seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
+from pinakes.qa.judging.model import decode_model
 from pinakes.qa.results.pair_key import view_name
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.results.pair_rows import put_results
@@ -68,6 +70,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--live", action="store_true", help="with the view live: pages are asked for on the web"
+    )
+    parser.add_argument(
+        "--model",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="judge by this model, as `qa train` wrote it, in place of the one of its name",
     )
     parser.add_argument("-j", "--jobs", metavar="N", help="processes that look at once (1)")
     parser.add_argument(
@@ -159,7 +168,17 @@ def _plan(arguments: argparse.Namespace) -> RunPlan:
         browsers=tuple(arguments.browser or ("chromium",)),
         across=arguments.across,
         masked=tuple(arguments.mask),
+        models=tuple(map(_model, arguments.model)),
     )
+
+
+def _model(name: str) -> str:
+    try:
+        encoded = Path(name).read_bytes()
+    except OSError as error:
+        raise InputRefused(error.strerror or str(error), file=name) from error
+    decode_model(encoded, name)
+    return encoded.decode("utf-8")
 
 
 def _make_known(stores: Stores, plan: RunPlan) -> None:
@@ -167,7 +186,7 @@ def _make_known(stores: Stores, plan: RunPlan) -> None:
         verb=_VERB,
         act_time_ms=plan.act_time_ms,
         software=f"pinakes {__version__}",
-        arguments=(encode_plan(plan),),
+        arguments=(encode_plan(replace(plan, models=())),),
     )
     put_run(stores.rows, plan.run, facts)
 
