@@ -31,7 +31,7 @@ from .judgement_rows import (
 )
 from .reviewed_pair import ReviewedPair
 from .seen import SeenPair, Viewer, see
-from .summary import Summary, summarise
+from .summary import Progress, Summary, progress, summarise
 
 LOOK_AGAIN_S = 5.0
 
@@ -181,10 +181,14 @@ class Board:
         known, problem = self._look()
         made = self._summary
         if made is None or made[0] != known.edition:
-            judged = {key: row.judgements for key, row in known.rows.items()}
-            made = known.edition, summarise(self.pairs, judged, seed=self.run)
+            made = known.edition, summarise(self.pairs, self._judged(known), seed=self.run)
             self._summary = made
         return made[1], problem
+
+    def progress(self) -> Progress:
+        """How far the review is.  `Raises` StoreUnavailable."""
+        known, _ = self._look()
+        return progress(self.pairs, self._judged(known))
 
     def unreadable(self) -> int:
         """How many judgements could not be read: another version wrote them, or nobody did."""
@@ -203,6 +207,10 @@ class Board:
     def _check_store(self) -> None:
         if not self._is_there():
             raise StoreUnavailable("the store is not where it was: nothing can be saved")
+
+    @staticmethod
+    def _judged(known: _Known) -> dict[bytes, tuple[Judgement, ...]]:
+        return {key: row.judgements for key, row in known.rows.items()}
 
     @staticmethod
     def _said(known: _Known, pair: ReviewedPair) -> tuple[Judgement, ...]:

@@ -11,7 +11,7 @@ saved may save it again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from pinakes.hbase_schema.name_keys import encode_run_key, pairs_of
 from pinakes.hbase_schema.qa_cells import Annotation, SignOff
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
+from .assignment import needs
 from .judgement import BlindTo, Judgement, Label, Role, Said, in_order
 from .settled import Settled, settled
 
@@ -82,12 +83,10 @@ def put_judgement(rows: RowStore, key: bytes, judgement: Judgement, *, now_ms: i
     return replace(judgement, at_ms=at_ms)
 
 
-def scan_settled(rows: RowStore, run: str, needs: Mapping[bytes, int]) -> Iterator[
-    tuple[bytes, Settled]
-]:  # fmt: skip
-    """What is settled of a run, by row key, where `needs` is how many look at each pair."""
+def scan_settled(rows: RowStore, run: str) -> Iterator[tuple[bytes, Settled]]:
+    """What is settled of a run, by row key; lazy."""
     for row in scan_judgements(rows, run):
-        found = settled(row.judgements, needs.get(row.key, 1))
+        found = settled(row.judgements, needs(row.key))
         if found is not None:
             yield row.key, found
 

@@ -6,6 +6,7 @@
     GET  /api/pairs?state=…&offset= a part of the list
     GET  /api/pairs/ID              a pair
     POST /api/pairs/ID/judgements   a judgement
+    GET  /api/progress              how far the review is
     GET  /api/summary               the figures
     POST /api/signoffs              a sign-off
 
@@ -55,10 +56,11 @@ _IMAGE_HEADERS = {
 PAGE_PAIRS = 50
 _MOST_PAIRS = 200
 _SITES = 500
+_SCRIPTS = ("elements", "listing", "pair", "saying", "summary", "review")
 _ASSETS = {
     "/": ("pinakes.qa.review", "review.html", "text/html"),
     "/review.css": ("pinakes.qa.review", "review.css", "text/css"),
-    "/review.js": ("pinakes.qa.review", "review.js", "text/javascript"),
+    **{f"/{name}.js": ("pinakes.qa.review", f"{name}.js", "text/javascript") for name in _SCRIPTS},
     "/report.css": ("pinakes.qa.report", "report.css", "text/css"),
 }
 
@@ -83,6 +85,7 @@ class ReviewSite:
             Rule("/api/pairs", endpoint=self._pairs, methods=["GET"]),
             Rule(pair, endpoint=self._pair, methods=["GET"]),
             Rule(f"{pair}/judgements", endpoint=self._judge, methods=["POST"]),
+            Rule("/api/progress", endpoint=self._progress, methods=["GET"]),
             Rule("/api/summary", endpoint=self._summary, methods=["GET"]),
             Rule("/api/signoffs", endpoint=self._sign, methods=["POST"]),
         ]
@@ -178,6 +181,9 @@ class ReviewSite:
         asked.check_writing(request, self._token)
         viewer, judging = self._viewer(request), asked.judging(request)
         return _looked(self._board.judge(id, viewer, judging.id, judging.said))
+
+    def _progress(self, request: Request) -> Response:
+        return _json(self._board.progress()._asdict())
 
     def _summary(self, request: Request) -> Response:
         summary, problem = self._board.summary()

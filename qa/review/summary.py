@@ -69,6 +69,26 @@ class Summary:
         }
 
 
+class Progress(NamedTuple):
+    """How far the review is: of what people are asked to look at, and of all."""
+
+    queued: int
+    queue_done: int
+    disputed: int
+
+
+def progress(
+    pairs: Sequence[ReviewedPair], judged: Mapping[bytes, Sequence[Judgement]]
+) -> Progress:
+    """The three figures that are wanted after each judgement."""
+    standings = [(pair, standing(judged.get(pair.key, ()), pair.needs)) for pair in pairs]
+    return Progress(
+        queued=sum(pair.is_queued for pair in pairs),
+        queue_done=sum(p.is_queued and one is Standing.SETTLED for p, one in standings),
+        disputed=sum(one is Standing.DISPUTED for _, one in standings),
+    )
+
+
 def summarise(
     pairs: Sequence[ReviewedPair],
     judged: Mapping[bytes, Sequence[Judgement]],

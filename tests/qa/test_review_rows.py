@@ -118,11 +118,17 @@ def test_many_at_once(rows: EmbeddedRowStore) -> None:
 
 
 def test_what_is_settled_of_a_run(rows: EmbeddedRowStore) -> None:
-    one, two = (pair.key for pair in pairs_of([result(1), result(2)]))
-    put_judgement(rows, one, judgement(1), now_ms=1)
-    put_judgement(rows, two, judgement(2), now_ms=1)
-    found = dict(scan_settled(rows, RUN, {two: 2}))
-    assert {key: (one.label, one.by) for key, one in found.items()} == {one: (Label.REJECT, By.ONE)}
+    """By as many as each pair goes to."""
+    pairs = pairs_of(result(number) for number in range(40))
+    one, two = (next(p.key for p in pairs if p.needs == count) for count in (1, 2))
+    for key in (one, two):
+        put_judgement(rows, key, judgement(1), now_ms=1)
+    found = {key: (what.label, what.by) for key, what in scan_settled(rows, RUN)}
+    assert found == {one: (Label.REJECT, By.ONE)}
+    put_judgement(rows, two, judgement(2, author="Bo"), now_ms=1)
+    assert {key: what.by for key, what in scan_settled(rows, RUN)} == {
+        one: By.ONE, two: By.AGREEMENT
+    }  # fmt: skip
 
 
 def test_signing_is_kept_as_versions(rows: EmbeddedRowStore) -> None:

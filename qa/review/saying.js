@@ -1,0 +1,145 @@
+// What is said of a pair, saved at once; what is not known to be saved is kept, and named.
+"use strict";
+
+function tell(words, kind = "") {
+  fill($("saved"), words);
+  $("saved").className = kind;
+}
+
+function showDraft() {
+  $("judging").hidden = false;
+  const may = Boolean(author) && run.viewer.may_write;
+  for (const element of $("judging").elements) element.disabled = !may;
+  for (const button of document.querySelectorAll("[data-label]"))
+    button.setAttribute("aria-pressed", String(button.dataset.label === draft.label));
+  for (const box of $("faults").querySelectorAll("input")) box.checked = draft.faults.has(box.value);
+  $("note").value = draft.note;
+  fill($("judging-title"), may ? "What do you say?"
+    : author ? "The token is missing: open the address that was printed" : "You only look");
+}
+
+// Not of a pair that is not there yet: the one that is still shown is another.
+function maySay() {
+  if (!pair || !author || !run.viewer.may_write) return false;
+  if (place.pair === pair.id) return true;
+  tell("Nothing was saved: the pair was not shown yet.", "bad");
+  return false;
+}
+
+function say(label) {
+  if (!maySay()) return;
+  draft.note = $("note").value;
+  draft.label = label;
+  if (label === "accept") draft.faults.clear();
+  save();
+}
+
+function toggleFault(fault) {
+  if (!maySay()) {
+    for (const box of $("faults").querySelectorAll("input")) box.checked = Boolean(draft?.faults.has(box.value));
+    return;
+  }
+  draft.note = $("note").value;
+  if (draft.faults.has(fault)) draft.faults.delete(fault);
+  else draft.faults.add(fault);
+  if (draft.faults.size && (!draft.label || draft.label === "accept")) draft.label = "reject";
+  save();
+}
+
+function noteLeft() {
+  if (!pair || !draft || $("note").value === draft.note) return;
+  draft.note = $("note").value;
+  if (draft.label) save();
+  else tell("The note is not saved: accept, reject, or say that you are unsure.", "bad");
+}
+
+function newId() {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function save() {
+  showDraft();
+  if (!draft.label) return;
+  const body = { id: newId(), label: draft.label, faults: [...draft.faults], note: draft.note };
+  const before = pending.get(pair.id);
+  pending.set(pair.id, { body, author, url: pair.url, busy: before?.busy || false, problem: "" });
+  keepPending();
+  tell("Saving …");
+  send(pair.id);
+}
+
+async function send(id) {
+  const entry = pending.get(id);
+  if (!entry || entry.busy) return;
+  entry.busy = true;
+  const { body, author: name } = entry;
+  let found = null;
+  let problem = "";
+  try {
+    found = await ask(`/api/pairs/${encodeURIComponent(id)}/judgements`, { body, name, seconds: SAVING_S });
+    if (!found.history.some((one) => one.id === body.id)) throw new Error("the server does not show it");
+  } catch (error) {
+    problem = error.message || String(error);
+  }
+  const now = pending.get(id);
+  if (!now) return;
+  now.busy = false;
+  if (!problem && now.body.id === body.id) pending.delete(id);
+  else now.problem = problem;
+  keepPending();
+  if (pair && pair.id === id) {
+    if (problem) tell(`NOT saved: ${problem}`, "bad");
+    else if (!pending.has(id)) {
+      const hidden = pair.verdict === null;
+      takePair(found);
+      if (hidden) showPair();
+      else showMore();
+      tell(savedWords(found), "well");
+    }
+  }
+  showAlarm();
+  if (!problem && pending.has(id)) send(id);
+  else if (!problem) showProgress();
+}
+
+function keepPending() {
+  const entries = [...pending].map(([id, { body, author: name, url }]) => [id, { body, author: name, url }]);
+  try {
+    sessionStorage.setItem(`${KEPT}-pending-${run.run}`, JSON.stringify(entries));
+  } catch {
+    // Full, or forbidden: what is not saved is still named on the page.
+  }
+}
+
+function takePending() {
+  try {
+    const entries = JSON.parse(sessionStorage.getItem(`${KEPT}-pending-${run.run}`) || "[]");
+    for (const [id, entry] of entries)
+      pending.set(id, { ...entry, busy: false, problem: "the page was left before it was saved" });
+  } catch {
+    // Somebody else's entry.
+  }
+}
+
+function showAlarm() {
+  const lost = [...pending.values()].filter((entry) => entry.problem);
+  $("alarm").hidden = !lost.length;
+  if (!lost.length) return;
+  const what = lost.length === 1 ? `What you said of ${lost[0].url} is NOT saved` : `${lost.length} judgements are NOT saved`;
+  fill($("alarm-words"), `${what}: ${lost[0].problem}`);
+}
+
+function sendAgain() {
+  for (const [id, entry] of pending) {
+    entry.problem = entry.busy ? entry.problem : "";
+    send(id);
+  }
+}
+
+function discard() {
+  for (const [id, entry] of [...pending]) if (entry.problem) pending.delete(id);
+  keepPending();
+  showAlarm();
+  if (pair) openPair(pair.id);
+}
