@@ -55,6 +55,8 @@ function fillKeys() {
       fault, FAULT_KEYS[at] ? make("kbd", {}, FAULT_KEYS[at]) : null)));
 }
 
+let hasAsked = false; // for a pair, by the URL: else the first of the list is shown
+
 // Who, and the beginning --------------------------------------------------------------------
 async function askRun() {
   run = await ask("/api/run");
@@ -78,6 +80,7 @@ async function takeName(event) {
   }
   localStorage.setItem(KEPT + "-name", author);
   $("name-dialog").close();
+  if (!hasAsked) place.pair = ""; // the first of another's list
   await showAll();
 }
 
@@ -85,6 +88,7 @@ async function showAll() {
   fillFilters();
   showPage(place.page, false);
   if (!(await loadList())) return;
+  hasAsked = Boolean(place.pair);
   const wanted = place.pair || list.pairs[0]?.id;
   if (wanted) await openPair(wanted);
   else showNothing(place.filter.state === "todo" ? "Nothing is left for you to do here." : "No pair is like that.");
