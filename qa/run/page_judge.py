@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -36,7 +37,8 @@ from .looks import judge_looks
 from .plan import LIVE, STORED, Pair
 from .proof import Judgement, prove
 
-_BEFORE, _CURRENT = "replay:before", "replay:current"
+_REPLAY = "replay:"
+_BEFORE, _CURRENT = f"{_REPLAY}before", f"{_REPLAY}current"
 
 
 class PageJudge:
@@ -65,6 +67,7 @@ class PageJudge:
     def judge(self, drawn: Drawn, pairs: Sequence[Pair]) -> list[JudgedPair]:
         """Judge these pairs of a page; a side that none of them needs is not looked at."""
         looks = _Looks(self._sides, drawn, self._folder)
+        looks.at_once([name for pair in pairs[:1] for name in pair])
         return [
             JudgedPair(result=self._judge(drawn, pair, looks), weight=drawn.weight)
             for pair in pairs
@@ -174,6 +177,17 @@ class _Looks:
         self._url = drawn.page.url
         self._folder = folder
         self._looked: dict[str, Looked] = {}
+
+    def at_once(self, names: Sequence[str]) -> None:
+        """Look from several sides at the same time: a browser is idle for most of a look.
+
+        Only replay is looked at so; others have their own pace, or wait for one another.
+        """
+        replayed = [name for name in names if self._sides[name].kind.startswith(_REPLAY)]
+        if len(replayed) > 1:
+            with ThreadPoolExecutor(len(replayed)) as pool:
+                for name, looked in zip(replayed, pool.map(self.once_more, replayed), strict=True):
+                    self._looked[name] = looked
 
     def at(self, name: str) -> Looked:
         if name not in self._looked:

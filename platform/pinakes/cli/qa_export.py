@@ -90,9 +90,8 @@ def _pairs(arguments: argparse.Namespace) -> list[ExportedPair]:
     from pinakes.qa.review.reviewed_pair import reviewed_pairs
 
     pairs, _ = reviewed_pairs(read_pairs(arguments.folder))
-    needs = {pair.key: pair.needs for pair in pairs}
     settled: dict[bytes, Settled] = {}
     with open_stores(configuration_of(arguments)) as stores:
         for run in {pair.judged.result.run for pair in pairs}:
-            settled |= dict(scan_settled(stores.rows, run, needs))
+            settled |= dict(scan_settled(stores.rows, run))
     return [ExportedPair(pair.judged, settled.get(pair.key)) for pair in pairs]

@@ -157,8 +157,11 @@ class _Tally:
 
 
 def _plan(arguments: argparse.Namespace) -> RunPlan:
-    if LIVE in (arguments.reference, arguments.view) and not arguments.live:
-        raise ConfigError("the live web is asked with --live, and not without")
+    if LIVE in (arguments.reference, arguments.view):
+        if not arguments.live:
+            raise ConfigError("the live web is asked with --live, and not without")
+        if arguments.runner == "hadoop":
+            raise ConfigError("the live web is asked, and recorded, from here: leave out --runner")
     actor = Actor()
     return RunPlan(
         run=actor.new_act(_VERB),
