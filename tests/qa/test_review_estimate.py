@@ -43,6 +43,7 @@ def crawl(
     return rate, seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "spread", "sites"),
     [
