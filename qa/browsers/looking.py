@@ -129,8 +129,8 @@ class Look:
         quiet = _Quiet()
         state: dict[str, Any] = {"blank": True}
         while time.monotonic() < until:
-            events = self._tab.events()
             state = self._state() or state
+            events = self._tab.events()  # behind it: they tell why it is as it is
             settled = quiet.since(state) >= _QUIET_S
             ended = _ended(state, events, settled=settled)
             if ended is not None:
@@ -184,10 +184,12 @@ class Look:
             self._say(Outcome.NOT_A_PAGE, f"{self.snapshot.media_type}")
             return
         self._mark("observed")
-        self.snapshot = replace(self.snapshot, image=self._shot())
+        image = self._shot()  # which may say why there is none
+        self.snapshot = replace(self.snapshot, image=image)
         if self.snapshot.overlay is not None:
             self._try(script("overlay"), True)
-            self.snapshot = replace(self.snapshot, image_without_overlay=self._shot())
+            image = self._shot()
+            self.snapshot = replace(self.snapshot, image_without_overlay=image)
         self._mark("shot")
 
     def _calm(self) -> None:
@@ -259,11 +261,11 @@ def _ended(
         return Outcome.NOT_A_PAGE, [f"download: {events.download}"]
     if events.documents > _MOST_REDIRECTS:
         return Outcome.FAILED, ["redirects in a circle"]
-    if state.get("error"):
+    # Why a load ended may be told a little later than that it did.
+    if state.get("error") and (events.failure is not None or settled):
         return Outcome.FAILED, [events.failure or str(state.get("uri"))[:300]]
     if state["blank"] and events.status in {204, 205}:
         return Outcome.NOT_A_PAGE, [f"status {events.status}: an answer without a page"]
-    # Why a load ended may be told a little later than that it did.
     if state["blank"] and events.failure is not None and settled:
         if events.failure in _ABORTED:
             # Chromium says so of a download before it calls it one, Firefox of an answer 204.

@@ -113,29 +113,29 @@ class Session:
         if self._pages >= self._pages_per_browser:
             self.close()
         for last in (False, True):
-            tab = self._tab or self._open()
-            now = datetime.now(timezone.utc)
+            did = "does not start"
             try:
+                tab = self._tab or self._open()
+                did = "takes no page"
+                now = datetime.now(timezone.utc)
                 with killed_after(tab.process_session, self._limits.page_s):
                     tab.begin(pinning(pins, now))
             except (BrowserGone, PageRefused) as error:
                 self.close()
                 if last:
-                    raise ConfigError(f"{self.name} takes no page: {error}") from error
+                    raise ConfigError(f"{self.name} {did}: {error}") from error
             else:
                 self._pages += 1
                 return tab, now
         raise AssertionError("unreachable")
 
     def _open(self) -> Tab:
+        """Start it.  Raises BrowserGone or PageRefused where that comes to nothing."""
         self._scratch = tempfile.TemporaryDirectory(
             prefix="pinakes-browser-", ignore_cleanup_errors=True, dir=_place()
         )
         try:
             self._tab = self._start(Path(self._scratch.name))
-        except (BrowserGone, PageRefused) as error:
-            self.close()
-            raise ConfigError(f"{self.name} does not start: {error}") from error
         except BaseException:
             self.close()
             raise
