@@ -7,7 +7,8 @@ differs.  Its users' guide calls a match from 0.9 good, and from 0.5 fair.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -64,7 +65,8 @@ def _pixels(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
     differs = delta > _MOST_DELTA * _THRESHOLD**2
     if not differs.any():
         return 1.0
-    smoothed = _smoothed(first[0], second[0]) | _smoothed(second[0], first[0])
+    in_both = _is_even(first[0]) & _is_even(second[0])
+    smoothed = _smoothed(first[0], in_both) | _smoothed(second[0], in_both)
     return float(1 - (differs & ~smoothed).mean())
 
 
@@ -79,33 +81,37 @@ def _yiq(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     )
 
 
-def _neighbours(image: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The eight beside each pixel; at the edges the pixel's own."""
+def _beside(image: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """The eight neighbours of all pixels, one after the other; at the edges the pixel's own."""
     around = np.pad(image, 1, mode="edge")
     rows, columns = image.shape
-    return np.stack(
-        [
-            around[1 + down : 1 + down + rows, 1 + right : 1 + right + columns]
-            for down in (-1, 0, 1)
-            for right in (-1, 0, 1)
-            if (down, right) != (0, 0)
-        ]
-    )
+    for down in range(3):
+        for right in range(3):
+            if (down, right) != (1, 1):
+                yield around[down : down + rows, right : right + columns]
 
 
-def _smoothed(image: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Pixels of an edge that is smoothed: beside a darker and a lighter one, of which one lies in
-    an even place in both images."""
-    around = _neighbours(image)
-    apart = around - image
-    even = (apart == 0).sum(axis=0)
-    darkest, lightest = apart.argmin(axis=0), apart.argmax(axis=0)
-    has_both = (apart.min(axis=0) < 0) & (apart.max(axis=0) > 0) & (even <= 2)
-    is_even = [((_neighbours(one) - one) == 0).sum(axis=0) >= 3 for one in (image, other)]
-    in_both = _neighbours((is_even[0] & is_even[1]).astype(np.float32)) > 0
-    at_dark = np.take_along_axis(in_both, darkest[None], axis=0)[0]
-    at_light = np.take_along_axis(in_both, lightest[None], axis=0)[0]
-    return has_both & (at_dark | at_light)
+def _is_even(image: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Pixels with three neighbours or more of their own brightness."""
+    alike = np.zeros(image.shape, dtype=np.uint8)
+    for neighbour in _beside(image):
+        alike += neighbour == image
+    return alike >= 3
+
+
+def _smoothed(image: NDArray[np.float32], in_both: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Pixels of an edge that is smoothed: beside a darker and a lighter one, of which one lies
+    where both images are even."""
+    darkest, lightest = np.zeros_like(image), np.zeros_like(image)
+    at_dark, at_light = np.zeros_like(in_both), np.zeros_like(in_both)
+    alike = np.zeros(image.shape, dtype=np.uint8)
+    for neighbour, even in zip(_beside(image), _beside(in_both), strict=True):
+        apart = neighbour - image
+        alike += apart == 0
+        darker, lighter = apart < darkest, apart > lightest
+        darkest, lightest = np.minimum(darkest, apart), np.maximum(lightest, apart)
+        at_dark, at_light = np.where(darker, even, at_dark), np.where(lighter, even, at_light)
+    return (darkest < 0) & (lightest > 0) & (alike <= 2) & (at_dark | at_light)
 
 
 def _structural(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:

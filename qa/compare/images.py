@@ -19,6 +19,9 @@ _C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 _CHANGED_TILE = 12.0
 """Mean difference of a tile's colours from which it counts as changed."""
 
+_COARSE = 20.0
+"""Difference of a tile's mean colour."""
+
 _CHANGED_PIXEL = 32
 _BLANK_ROUGHNESS = 1.0
 """Standard deviation of grey levels below which a tile has nothing on it."""
@@ -47,6 +50,8 @@ class ImageDifference:
     filled_tiles: float
     colour: float
     """Hellinger's distance of the colours of both, wherever they are; 0 is the same."""
+    coarse: float
+    """Tiles whose mean colour is another: how a browser draws letters does not count."""
     largest_change: float
     """The largest piece of changed tiles that touch, as a share of all tiles."""
     changes: tuple[tuple[int, int, int, int], ...]
@@ -64,6 +69,7 @@ _SAME = ImageDifference(
     emptied_tiles=0.0,
     filled_tiles=0.0,
     colour=0.0,
+    coarse=0.0,
     largest_change=0.0,
     changes=(),
 )
@@ -90,6 +96,7 @@ def compare_images(first: Pixels, second: Pixels, *, masked: Mask | None = None)
         emptied_tiles=tiles.mean(tiles.emptied),
         filled_tiles=tiles.mean(tiles.filled),
         colour=_colour_distance(first, second),
+        coarse=tiles.mean(tiles.coarse),
         largest_change=pieces[0][0] / max(1, changed.size) if pieces else 0.0,
         changes=tuple(box for _, box in pieces[:20]),
     )
@@ -107,6 +114,8 @@ class _Tiles:
         grey = [_grey(image) for image in (one, other)]
         self.similarity = _by_tile(_structural_similarity(*grey))
         self.changed = _by_tile(difference).mean(axis=2) > _CHANGED_TILE
+        apart = np.abs(_by_tile(one) - _by_tile(other))
+        self.coarse = (apart.max(axis=2) if len(one) else self.changed) > _COARSE
         self.changed_pixels = _by_tile((strongest > _CHANGED_PIXEL).astype(np.float32))
         was_blank, is_blank = (_roughness(image) < _BLANK_ROUGHNESS for image in grey)
         self.emptied = is_blank & ~was_blank

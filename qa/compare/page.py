@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from pinakes.qa.snapshot import Resource, Snapshot
+from pinakes.qa.snapshot import Overlay, Rect, Resource, Snapshot
 
+Kind = TypeVar("Kind")
 _GRID = 8
+_SHIFT = 64
+"""CSS pixels; letters of another browser's are not so much wider."""
+
 _FAILED_STATUS = 400
 _MAX_NAMED = 100
 _ASKED_ONCE = "/favicon.ico"
@@ -31,6 +36,11 @@ class PageDifference:
     boxes_gone: float
     """Boxes of the first without one of their kind, left edge and width in the second."""
     boxes_new: float
+    boxes_shifted: float
+    """Boxes of both, by kind, tag and order, that lie elsewhere across or are of another width."""
+    tags_gone: float
+    """As `boxes_gone`, wherever they are."""
+    tags_new: float
     images: int
     zero_size: int
     broken: int
@@ -48,17 +58,21 @@ class PageDifference:
     media_failed: int
     """Videos and sounds with an error, or without anything to play."""
     overlay: int
-    """1 where only the second is covered by one, -1 where only the first."""
+    """1 where the second is covered by one that the first has not, -1 where only the first is."""
 
 
 def compare_pages(first: Snapshot, second: Snapshot) -> PageDifference:
     """Compare two snapshots; nothing is read."""
     failed, now_failed = _failed(first.resources), _failed(second.resources)
-    gone, new = _boxes_apart(first, second)
+    gone, new = _apart(_box_shapes(first), _box_shapes(second))
+    tags_gone, tags_new = _apart(_tags(first), _tags(second))
     return PageDifference(
         height_ratio=_ratio(first.page_height, second.page_height),
         boxes_gone=gone,
         boxes_new=new,
+        boxes_shifted=_shifted(first, second),
+        tags_gone=tags_gone,
+        tags_new=tags_new,
         images=_pictures(second)[0] - _pictures(first)[0],
         zero_size=_pictures(second)[1] - _pictures(first)[1],
         broken=_pictures(second)[2] - _pictures(first)[2],
@@ -71,8 +85,14 @@ def compare_pages(first: Snapshot, second: Snapshot) -> PageDifference:
         failed_images=_count(now_failed, second, _IMAGES) - _count(failed, first, _IMAGES),
         sheets=_sheets(second) - _sheets(first),
         media_failed=_media_failed(second) - _media_failed(first),
-        overlay=(second.overlay is not None) - (first.overlay is not None),
+        overlay=_overlay(first.overlay, second.overlay),
     )
+
+
+def lost_payloads(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
+    """URLs that the first page was answered, and the second was not, asked for or not."""
+    lost = first.keys() - second.keys()
+    return tuple(sorted(url for url in lost if not url.endswith(_ASKED_ONCE)))
 
 
 def other_payloads(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
@@ -85,12 +105,42 @@ def other_payloads(first: Mapping[str, str], second: Mapping[str, str]) -> tuple
     return tuple(sorted(url for url in shared if first[url] != second[url]))
 
 
-def _boxes_apart(first: Snapshot, second: Snapshot) -> tuple[float, float]:
-    one, other = _box_shapes(first), _box_shapes(second)
+def _overlay(first: Overlay | None, second: Overlay | None) -> int:
+    """A page may be made of what is fixed: that is the same in both, by tag and name."""
+    if second is None:
+        return -(first is not None)
+    return int(first is None or (first.tag, first.identity) != (second.tag, second.identity))
+
+
+def _apart(one: Counter[Kind], other: Counter[Kind]) -> tuple[float, float]:
     return (
         (one - other).total() / max(1, one.total()),
         (other - one).total() / max(1, other.total()),
     )
+
+
+def _tags(snapshot: Snapshot) -> Counter[tuple[str, str]]:
+    return Counter((box.kind, box.tag) for box in snapshot.boxes)
+
+
+def _shifted(first: Snapshot, second: Snapshot) -> float:
+    """Of those that both have; 0 where there are none."""
+    places: list[dict[tuple[str, str], list[Rect]]] = [defaultdict(list), defaultdict(list)]
+    for snapshot, found in zip((first, second), places, strict=True):
+        for box in snapshot.boxes:
+            found[box.kind, box.tag].append(box.rect)
+    pairs = [
+        (one, other)
+        for kind, rects in places[0].items()
+        for one, other in zip(rects, places[1].get(kind, ()))  # noqa: B905  (as many as both have)
+    ]
+    moved = sum(_is_shifted(one, other) for one, other in pairs)
+    return moved / max(1, len(pairs))
+
+
+def _is_shifted(one: Rect, other: Rect) -> bool:
+    wider = abs(one.width - other.width) > max(_SHIFT, one.width // 4)
+    return wider or abs(one.x - other.x) > _SHIFT
 
 
 def _box_shapes(snapshot: Snapshot) -> Counter[tuple[str, str, int, int]]:

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pinakes.qa.snapshot import Rect, Snapshot
 
 from .images import ImageDifference, compare_images
-from .page import PageDifference, compare_pages, other_payloads
+from .page import PageDifference, compare_pages, lost_payloads, other_payloads
 from .pictures import PictureDifference, compare_pictures
 from .pixels import Mask, Pixels, mask_of
 from .stillness import moving_parts
 from .texts import TextDifference, compare_texts
+
+_NOTHING = 2.0
+"""Standard deviation of the colours of an image on which there is nothing."""
 
 _HALF = 0.5
 _MUCH = 0.2
@@ -40,8 +43,11 @@ class Seen:
 
     @property
     def shown(self) -> Pixels | None:
-        """What is compared: the page itself, without what lay over it."""
-        return self.uncovered if self.uncovered is not None else self.pixels
+        """What is compared: the page itself, without what lay over it; with it where nothing
+        else is there, since some pages are made of what is fixed."""
+        if self.uncovered is None or self.uncovered.std() < _NOTHING:
+            return self.pixels
+        return self.uncovered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +62,8 @@ class Comparison:
     """None where `image` is."""
     payloads: tuple[str, ...] | None
     """URLs that were answered with other bytes; None where nobody knows."""
+    lost: tuple[str, ...] | None
+    """URLs that the first was answered and the second was not; None where nobody knows."""
     masked: float
     """The part of the reference that is not compared."""
     uncovered: bool = False
@@ -76,17 +84,19 @@ def compare_pair(
         mask = _mask(one, again, masked)
         image = compare_images(one, two, masked=mask)
         picture = compare_pictures(reference.snapshot, other.snapshot, (one, two), masked=mask)
-    payloads = None
+    payloads, lost = None, None
     if reference.payloads is not None and other.payloads is not None:
         payloads = other_payloads(reference.payloads, other.payloads)
+        lost = lost_payloads(reference.payloads, other.payloads)
     return Comparison(
         image=image,
         text=compare_texts(reference.snapshot.text, other.snapshot.text),
         page=compare_pages(reference.snapshot, other.snapshot),
         picture=picture,
         payloads=payloads,
+        lost=lost,
         masked=float(mask.mean()) if mask is not None else 0.0,
-        uncovered=reference.uncovered is not None or other.uncovered is not None,
+        uncovered=one is not reference.pixels or two is not other.pixels,
     )
 
 
@@ -108,17 +118,23 @@ def feature_names() -> tuple[str, ...]:
         ),
         "image_there",
         "payloads_other",
+        "payloads_lost",
     )
 
 
 def features(comparison: Comparison) -> tuple[float, ...]:
     """A pair as numbers; an image that is not there differs from every other in all."""
     found: list[float] = []
-    for name in feature_names()[:-2]:
+    for name in feature_names()[:-3]:
         part, _, field = name.partition("_")
         otherwise = _OTHERWISE.get(part, 1.0)
         found.append(float(getattr(getattr(comparison, part), field, otherwise)))
-    return (*found, float(comparison.image is not None), float(len(comparison.payloads or ())))
+    return (
+        *found,
+        float(comparison.image is not None),
+        float(len(comparison.payloads or ())),
+        float(len(comparison.lost or ())),
+    )
 
 
 def reasons(comparison: Comparison) -> tuple[str, ...]:

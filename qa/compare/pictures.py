@@ -38,6 +38,8 @@ class PictureDifference:
     """Their part of the area of all that were compared."""
     worst: float
     """The largest difference of a picture: the mean over its colours, from 0 to 1."""
+    whole: float
+    """How much of one picture has changed at most: what lies over a part of it changes a part."""
     flattened: int
     """Pictures that had something on them, and have one colour now."""
     gone: int
@@ -63,12 +65,13 @@ def compare_pictures(
         gone = [rect for rect in gone if not _is_masked(rect, masked)]
     changed = flattened = 0
     area = changed_area = 0
-    worst = 0.0
+    worst = whole = 0.0
     for one, other in pairs:
         before, after = _small(pixels[0], one), _small(pixels[1], other)
         apart = _apart(before, after)
         area += one.width * one.height
         worst = max(worst, apart)
+        whole = max(whole, _changed_part(before, after))
         if apart > _CHANGED:
             changed += 1
             changed_area += one.width * one.height
@@ -78,6 +81,7 @@ def compare_pictures(
         changed=changed,
         changed_share=changed_area / max(1, area),
         worst=worst,
+        whole=whole,
         flattened=flattened,
         gone=len(gone),
         new=new,
@@ -156,6 +160,10 @@ def _small(pixels: Pixels, rect: Rect) -> NDArray[np.float32]:
         return np.zeros((_SIDE, _SIDE, 3), dtype=np.float32)
     small = cv2.resize(part, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
     return np.asarray(small, dtype=np.float32) / 255
+
+
+def _changed_part(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    return float((np.abs(one - other).max(axis=2) > _CHANGED).mean())
 
 
 def _apart(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:

@@ -151,6 +151,14 @@ def blocked_counter(page: Page, dice: random.Random) -> Page:
     return page.with_html(before_body_end(page.html.body, tags.encode())).other(missing)
 
 
+def blocked_pixel(page: Page, dice: random.Random) -> Page:
+    """Somebody's picture of one pixel that counts visitors, and is not there."""
+    url = f"http://pixel{dice.randint(1, 9)}.example/p.gif?page={dice.randint(1, 999)}"
+    hidden = dice.choice(["width=1 height=1", 'style="position:absolute;left:-9px;width:1px"'])
+    tag = f'<img src="{url}" {hidden} alt="">'
+    return page.with_html(before_body_end(page.html.body, tag.encode())).other({url: None})
+
+
 def paragraph_more(page: Page, dice: random.Random) -> Page:
     """Some sentences that were not there."""
     text = " ".join(sentence(dice, dice.randint(6, 18)) for _ in range(dice.randint(1, 4)))
@@ -196,6 +204,7 @@ CHANGES: Mapping[str, Change] = {
     "missing_font": missing_font,
     "other_font": other_font,
     "blocked_counter": blocked_counter,
+    "blocked_pixel": blocked_pixel,
     "paragraph_more": paragraph_more,
     "news_more": news_more,
     "other_words": other_words,

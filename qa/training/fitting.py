@@ -41,7 +41,8 @@ _WORSE = frozenset(
         "page_zero_size", "page_broken", "page_failed_styles", "page_failed_images",
         "page_media_failed", "page_overlay", "picture_changed", "picture_changed_share",
         "picture_worst", "picture_flattened", "picture_gone", "picture_gone_share",
-        "payloads_other",
+        "payloads_other", "payloads_lost", "image_coarse", "page_boxes_shifted", "page_tags_gone",
+        "picture_whole",
     }
 )  # fmt: skip
 _BETTER = frozenset(
@@ -50,6 +51,10 @@ _BETTER = frozenset(
         "page_height_ratio",
     }
 )  # fmt: skip
+
+
+_LEFT_OUT = frozenset({"page_console"})
+"""What browsers say of the same page is never the same twice."""
 
 
 def fit(
@@ -64,7 +69,7 @@ def fit(
     labels = {pair.label for pair in mine}
     if len({pair.site for pair in mine}) < folds or len(labels) < 2:
         raise ConfigError(f"{name}: folds by site need {folds} sites and both labels")
-    names = tuple(mine[0].features)
+    names = tuple(name for name in mine[0].features if name not in _LEFT_OUT)
     scores = np.zeros(len(mine))
     for train, test in split(mine, folds, seed):
         trees = _boosted([mine[n] for n in train], names, seed)

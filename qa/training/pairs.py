@@ -1,22 +1,22 @@
 """Looks made into pairs: which are compared, and which of them show a fault.
 
 A fault counts only where it is seen: the page with it, in the first browser, is another than the
-page without it.  One that changes not a pixel and no word is no fault; one that changes less than
-`SEEN` of the image is in no pair.
+page without it.  A missing script that changes not a pixel and no word is no fault; what else
+changes less than `SEEN` of the image is in no pair, unless bytes prove it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from pinakes.qa.browsers.kept import read_image, read_snapshot
 from pinakes.qa.compare.arrays_extra import cv2
-from pinakes.qa.compare.pairs import Seen, compare_pair, feature_names, features
+from pinakes.qa.compare.pairs import Comparison, Seen, compare_pair, feature_names, features
 from pinakes.qa.compare.pixels import Pixels, read_pixels
 from pinakes.qa.snapshot import Image
 
@@ -28,7 +28,7 @@ SEEN = 0.002
 
 _OTHERWISE = 16
 _MOVING = frozenset({"date", "ad", "carousel"})
-_ONLY_MASKED = frozenset({"carousel"})
+_ONLY_MASKED = frozenset({"carousel", "ad"})
 """Without a second look at the reference, nobody could tell it from a wrong image."""
 
 
@@ -147,15 +147,20 @@ class Seeing:
 
 def labelled_pairs(page: PagePairs, seeing: Seeing) -> Iterator[tuple[LabelledPair, Compared]]:
     """The pairs of a page, compared and labelled."""
+    compared: dict[tuple[str, str, bool], Comparison] = {}
     for pair_of, pair in page.all():
         label = _label(page, pair, seeing)
         if label is None:
             continue
-        first, second = seeing.seen(pair.first), seeing.seen(pair.second)
-        if not pair.is_known:
-            first, second = _unknown(first), _unknown(second)
         again = seeing.seen(pair.again) if pair.again is not None else None
-        found = compare_pair(first, second, again=again)
+        key = (pair.first.snapshot, pair.second.snapshot, pair.again is not None)
+        if key not in compared:
+            compared[key] = compare_pair(
+                seeing.seen(pair.first), seeing.seen(pair.second), again=again
+            )
+        found = compared[key]
+        if not pair.is_known:
+            found = replace(found, payloads=None, lost=None)
         kind = pair.kind + ("+payloads" if pair.is_known else "")
         kind += "+masked" if pair.again is not None else ""
         yield (
@@ -178,14 +183,13 @@ def _label(page: PagePairs, pair: Compared, seeing: Seeing) -> str | None:
     if change is None:
         return None
     changed = seeing.changed(change)
-    if changed == 0:
+    if changed == 0 and pair.is_known:
         # Nothing is seen, and yet the archive has other bytes: before and after it is a fault.
-        return "dissimilar" if pair.is_known else "similar"
+        return "dissimilar"
+    if changed == 0:
+        # Of a picture or a style sheet it may be seen elsewhere on the page, or by others.
+        return "similar" if "script" in pair.kind else None
     return "dissimilar" if changed >= SEEN else None
-
-
-def _unknown(seen: Seen) -> Seen:
-    return Seen(snapshot=seen.snapshot, pixels=seen.pixels, uncovered=seen.uncovered)
 
 
 def _pixels(folder: Path, image: Image | None) -> Pixels | None:

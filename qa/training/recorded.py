@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import posixpath
 import random
 import re
 from collections.abc import Iterator, Mapping
@@ -100,7 +101,7 @@ class PackagedSite:
             if path.is_symlink():
                 target = str(path.readlink())
                 where = path.parent / target if not target.startswith("/") else None
-                if where is not None and where.exists():
+                if where is not None and where.exists() and self._has(where):
                     continue
                 rest = Path(*Path(name).parts[number + 1 :])
                 return self._shared((where or Path(target)), rest)
@@ -108,12 +109,14 @@ class PackagedSite:
                 return self._shared(Path("/") / name, Path())
         return path
 
+    def _has(self, path: Path) -> bool:
+        return path.resolve().is_relative_to(self._folder.resolve())
+
     def _shared(self, target: Path, rest: Path) -> Path | None:
-        text = str(target)
+        text = posixpath.normpath(str(target))
         if "/usr/" in text:
             text = text[text.index("/usr/") :]
-        parts = [part for part in Path(text).parts if part != "/"]
-        name = Path(*[p for p in parts if p != ".."]) / rest
+        name = Path(text.lstrip("/")) / rest
         for folder in (self._folder, *sorted((self._folder.parent / SHARED).glob("*"))):
             if (folder / name).exists():
                 return folder / name

@@ -152,7 +152,7 @@ def test_pairs_that_were_compared_by_another_version_are_refused(
 def test_the_table_that_ships_has_what_is_compared_and_is_small() -> None:
     table = shipped_table()
     assert set(table[0].features) == set(feature_names())
-    assert len({pair.site for pair in table}) >= 20
+    assert len({pair.site for pair in table}) >= 40
     for name in NAMES:
         labels = {pair.label for pair in table if pair.pair == name}
         assert labels == {"similar", "dissimilar"}

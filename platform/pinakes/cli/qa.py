@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.cli import qa_export, qa_review, qa_run
+from pinakes.cli import qa_export, qa_review, qa_run, qa_train
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
 from pinakes.cli.output import Console, printable
@@ -98,4 +98,9 @@ _ACTIONS = {
         qa_export.run,
     ),
     "review": _Action("judge what a run found, in a page", qa_review.configure, qa_review.run),
+    "train": _Action(
+        "make a new model of what people settled, and keep the old one",
+        qa_train.configure,
+        qa_train.run,
+    ),
 }

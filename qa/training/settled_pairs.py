@@ -1,0 +1,21 @@
+"""What people settled of a run's pairs, as pairs to train with.  Pure."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from pinakes.qa.results.pair_result import PairResult
+
+from .labelled import LabelledPair
+
+
+def labelled_pair(result: PairResult, *, is_faulty: bool) -> LabelledPair:
+    """A result with what people say of it; its site is its host, without `www.`."""
+    browsers = {view.browser for view in (result.reference, result.other) if view.browser}
+    host = (urlsplit(result.url).hostname or result.url).removeprefix("www.")
+    return LabelledPair(
+        site=host,
+        features=dict(result.features),
+        label="dissimilar" if is_faulty else "similar",
+        pair="same-browser" if len(browsers) < 2 else "across-browsers",
+    )
