@@ -268,6 +268,26 @@ def test_threads_have_connections_of_their_own(store: EmbeddedRowStore) -> None:
     assert len(keys(store.scan("captures"))) == 80
 
 
+def test_threads_that_end_leave_nothing_open(store: EmbeddedRowStore) -> None:
+    """A server has a thread for each connection of a browser: a thousand pages, some thousand."""
+
+    def open_files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    def get() -> None:
+        store.get_rows("captures", [b"a"])
+
+    get()
+    before = open_files()
+    for _ in range(20):
+        thread = threading.Thread(target=get)
+        thread.start()
+        thread.join()
+    # SQLite may keep one for the next to use.
+    assert open_files() <= before + 4
+    get()
+
+
 def test_a_forked_child_opens_the_store_anew(path: Path) -> None:
     # In a process of its own: the test runner has threads, which a fork would not take along.
     code = f"""

@@ -1,7 +1,7 @@
 """One SQLite file, used by several threads and processes at once.
 
-Write-ahead log, one connection a thread, opened anew after a fork (a connection that
-crosses one corrupts the file).  A writer waits for its turn; a reader never waits.
+Write-ahead log, one connection a thread, which ends with it, opened anew after a fork (a
+connection that crosses one corrupts the file).  A writer waits for its turn; a reader never.
 
 `synchronous=FULL`: a commit is on the disk when it returns, so that neither a kill nor a
 power loss takes back what landing goes on from.  With `NORMAL` a power loss would take
@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -34,6 +34,24 @@ _SETTINGS = (
 )
 
 T = TypeVar("T")
+
+
+class _UntilThreadEnds:
+    """Closes a connection with the thread that it is of: servers have a thread a connection.
+
+    Not in a child: there the threads of its parent end with the fork.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, among: list[sqlite3.Connection]) -> None:
+        self._connection = connection
+        self._among = among
+        self._pid = os.getpid()
+
+    def __del__(self) -> None:
+        if self._pid == os.getpid():
+            with suppress(ValueError):  # `close` may have been before
+                self._among.remove(self._connection)
+            self._connection.close()
 
 
 class SqliteFile:
@@ -98,7 +116,7 @@ class SqliteFile:
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._lock:
-            connections = self._open if self._pid == os.getpid() else []
+            connections = list(self._open) if self._pid == os.getpid() else []
             self._forget()
         for connection in connections:
             connection.close()
@@ -112,6 +130,7 @@ class SqliteFile:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._connect()
+            self._local.until = _UntilThreadEnds(connection, self._open)
             with self._lock:
                 self._open.append(connection)
         return connection
