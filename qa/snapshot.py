@@ -150,6 +150,7 @@ class Snapshot:
     text_length: int = 0
     boxes: tuple[Box, ...] = ()
     boxes_total: int = 0
+    masked: tuple[Rect, ...] = ()  # where somebody's selectors say that nothing is compared
     resources: tuple[Resource, ...] = ()
     resources_total: int = 0
     frames: tuple[Frame, ...] = ()

@@ -6,7 +6,7 @@ The same for every browser; the shell is `session`, which kills what takes too l
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -15,7 +15,7 @@ from typing import Any
 
 from pinakes.errors import MalformedRecord
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Tab, Viewport
-from pinakes.qa.snapshot import Image, Outcome, Snapshot, value_of
+from pinakes.qa.snapshot import Image, Outcome, Rect, Snapshot, value_of
 
 _PAUSE_S = 0.05
 _QUIET_S = 0.2
@@ -86,12 +86,15 @@ class Look:
         limits: Limits,
         viewport: Viewport,
         keep: Callable[[bytes], Image],
+        masked: Sequence[str] = (),
     ) -> None:
+        """`masked` are CSS selectors of what is not to be compared."""
         self.snapshot = blank
         self._tab = tab
         self._limits = limits
         self._viewport = viewport
         self._keep = keep
+        self._masked = list(masked)
         self._began = time.monotonic()
         self._timings: list[tuple[str, int]] = []
 
@@ -183,6 +186,8 @@ class Look:
         if self.snapshot.media_type in _NO_PAGES:
             self._say(Outcome.NOT_A_PAGE, f"{self.snapshot.media_type}")
             return
+        if self._masked:
+            self._note_masked()
         self._mark("observed")
         image = self._shot()  # which may say why there is none
         self.snapshot = replace(self.snapshot, image=image)
@@ -191,6 +196,11 @@ class Look:
             image = self._shot()
             self.snapshot = replace(self.snapshot, image_without_overlay=image)
         self._mark("shot")
+
+    def _note_masked(self) -> None:
+        found = self._try(script("masked"), self._masked, self._limits.boxes)
+        rects = tuple(value_of(Rect, rect) for rect in found or ())
+        self.snapshot = replace(self.snapshot, masked=rects)
 
     def _calm(self) -> None:
         """What scrolling set off may come in, for a while."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
@@ -38,12 +38,15 @@ class Session:
         viewport: Viewport,
         limits: Limits | None = None,
         pages_per_browser: int = _PAGES_PER_BROWSER,
+        masked: Sequence[str] = (),
     ) -> None:
+        """`masked` are CSS selectors of what is not to be compared: snapshots say where it is."""
         self.name = name
         self._start = start
         self._viewport = viewport
         self._limits = limits or Limits()
         self._pages_per_browser = pages_per_browser
+        self._masked = masked
         self._tab: Tab | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._guard: Guard | None = None
@@ -82,7 +85,14 @@ class Session:
             viewport_height=self._viewport.height,
         )
         keep = partial(keep_image, folder)
-        look = Look(tab, blank, limits=self._limits, viewport=self._viewport, keep=keep)
+        look = Look(
+            tab,
+            blank,
+            limits=self._limits,
+            viewport=self._viewport,
+            keep=keep,
+            masked=self._masked,
+        )
         with killed_after(tab.process_session, self._limits.page_s) as struck:
             try:
                 return look.take()

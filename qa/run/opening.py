@@ -69,7 +69,8 @@ class _Opening:
         def browser(host: str, port: int) -> Session:
             programs = installed(browser_named(name), user_folder("cache") / "browsers")
             start = starter(programs, Proxy(host=host, port=port), viewport)
-            return stack.enter_context(Session(name, start, viewport=viewport))
+            masked = self._plan.masked_selectors
+            return stack.enter_context(Session(name, start, viewport=viewport, masked=masked))
 
         if view in GENERATIONS:
             session = self._proxy.open_session(view)  # type: ignore[arg-type]

@@ -132,7 +132,7 @@ class PageJudge:
             reference.seen,
             other.seen,
             again=again.seen if again is not None else None,
-            masked=self._masked,
+            masked=(*self._masked, *reference.seen.snapshot.masked),
         )
         return comparison, round(1000 * (time.monotonic() - started))
 

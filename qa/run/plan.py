@@ -15,6 +15,7 @@ from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Rect
 
 GENERATIONS = ("before", "current")
+_LISTS = ("browsers", "masked_selectors", "models")
 ACCESS, STORED, LIVE = "access", "stored", "live"
 
 
@@ -42,6 +43,8 @@ class RunPlan:
     """Whether `other` in the first browser is compared with itself in each of the others, too."""
     masked: tuple[Rect, ...] = ()
     """Regions of every page that are not compared."""
+    masked_selectors: tuple[str, ...] = ()
+    """CSS selectors of what is not compared, where the reference has it."""
     models: tuple[str, ...] = ()
     """Model files that judge in place of those of the package, as their text."""
 
@@ -112,7 +115,7 @@ def decode_plan(text: str) -> RunPlan:
     try:
         entry = json.loads(text)
         masked = tuple(Rect(**rect) for rect in entry.pop("masked"))
-        browsers, models = tuple(entry.pop("browsers")), tuple(entry.pop("models"))
-        return RunPlan(**entry, browsers=browsers, masked=masked, models=models)
+        entry |= {name: tuple(entry[name]) for name in _LISTS}
+        return RunPlan(**entry, masked=masked)
     except (ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
         raise MalformedRecord(f"no plan of a QA run: {error}") from error

@@ -126,7 +126,8 @@ def session(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
     except ConfigError as error:
         pytest.skip(f"NOT TESTED: {error}")
     start = starter(found, pages.proxy, VIEWPORT)
-    with Session(request.param, start, viewport=VIEWPORT, limits=LIMITS) as made:
+    masked = ("h1", "#nowhere")
+    with Session(request.param, start, viewport=VIEWPORT, limits=LIMITS, masked=masked) as made:
         yield made
 
 
@@ -155,6 +156,8 @@ def test_a_page_is_seen_as_a_whole(session: Session, pages: Pages, tmp_path: Pat
     assert (seen.styles.sheets, seen.styles.rules) == (1, 3)
     assert {box.kind for box in seen.boxes} >= {"text", "image"}
     assert all(box.rect.width > 0 for box in seen.boxes)
+    assert seen.masked == tuple(box.rect for box in seen.boxes if box.tag == "h1")
+    assert len(seen.masked) == 1
     assert {frame.url: frame.readable for frame in seen.frames} == {
         "https://other.example/f": False,
         "https://site.example/own": True,

@@ -73,7 +73,8 @@ def test_what_cannot_be_compared_is_refused(change: dict[str, object], says: str
 
 
 def test_a_plan_and_pages_come_back_as_they_were() -> None:
-    plan = replace(PLAN, masked=(Rect(x=1, y=2, width=3, height=4),))
+    rect = Rect(x=1, y=2, width=3, height=4)
+    plan = replace(PLAN, masked=(rect,), masked_selectors=("#ad",), models=("{}",))
     assert decode_plan(encode_plan(plan)) == plan
     assert [decode_drawn(encode_drawn(one)) for one in DRAWN] == DRAWN
     assert decode_pair(encode_pair(JudgedPair(result=RESULT, weight=2.5))).result == RESULT

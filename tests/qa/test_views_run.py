@@ -20,7 +20,7 @@ from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.sample.pages import Page
-from pinakes.qa.snapshot import Outcome, Pictures, Snapshot, Styles
+from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
 from pinakes.qa.views.gap import CHANGED
 from pinakes.qa.views.opening import AsWideAsStored, OtherViews, window_of
 from pinakes.qa.views.side import Looked, Side
@@ -176,3 +176,15 @@ def test_views_are_opened_and_closed(tmp_path: Path) -> None:
 
 class _NoStores:
     rows = archive = None
+
+
+def test_what_the_selectors_of_the_reference_cover_is_not_compared(tmp_path: Path) -> None:
+    whole = picture(1000)
+    other = whole.copy()
+    other[200:300, 100:500] = 0
+    masked = (Rect(x=200, y=400, width=800, height=200),)
+    changed = Shown("replay:current", other)
+    plain = judged(Shown("access:http://a/", whole), changed, tmp_path)
+    assert plain.features["image_changed_tiles"] > 0
+    covered = judged(Shown("access:http://a/", whole, masked=masked), changed, tmp_path)
+    assert covered.features["image_changed_tiles"] == 0

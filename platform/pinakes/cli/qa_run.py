@@ -72,6 +72,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--live", action="store_true", help="with the view live: pages are asked for on the web"
     )
     parser.add_argument(
+        "--mask-selector",
+        metavar="CSS",
+        action="append",
+        default=[],
+        help="elements that are not compared, where the reference has them; several times too",
+    )
+    parser.add_argument(
         "--model",
         metavar="FILE",
         action="append",
@@ -171,6 +178,7 @@ def _plan(arguments: argparse.Namespace) -> RunPlan:
         browsers=tuple(arguments.browser or ("chromium",)),
         across=arguments.across,
         masked=tuple(arguments.mask),
+        masked_selectors=tuple(arguments.mask_selector),
         models=tuple(map(_model, arguments.model)),
     )
 
