@@ -22,7 +22,8 @@ class Exchange:
 
     `capture_key` is the row key of the capture that answered, `capture_uri` its URL as
     captured, `rule` the fuzzy rule by which it did (None: its urlkey is the one asked for),
-    `distance_s` its time less the page's.  `payload_digest` is over the bytes that were sent,
+    `distance_s` its time less the page's.  `head_digest` is over status and header as they
+    were sent, but for what is of the connection; `payload_digest` over the bytes that were sent,
     `is_whole` whether they were all of the resource: not for a range, nor where the browser
     hung up.  `problem` says what was wrong, for people.
     """
@@ -37,6 +38,7 @@ class Exchange:
     distance_s: int | None = None
     status: int | None = None
     media_type: str | None = None
+    head_digest: str | None = None
     sent_bytes: int = 0
     payload_digest: str | None = None
     is_whole: bool = False
@@ -58,6 +60,16 @@ class PageLog:
             exchange.url: exchange.payload_digest
             for exchange in self.exchanges
             if exchange.outcome == "hit" and exchange.is_whole and exchange.payload_digest
+        }
+
+    @property
+    def heads(self) -> dict[str, str]:
+        """The digest of the head that went with each of these."""
+        sent = self.payloads
+        return {
+            exchange.url: exchange.head_digest
+            for exchange in self.exchanges
+            if exchange.head_digest and exchange.url in sent and exchange.is_whole
         }
 
     @property

@@ -86,6 +86,7 @@ def noted(answer: Answer, sent: Sent, *, method: str, url: str) -> Exchange:
         distance_s=found.distance_s if found is not None else None,
         status=answer.head.status,
         media_type=answer.head.media_type,
+        head_digest=f"sha256:{hashlib.sha256(answer.head.encode(close=False)).hexdigest()}",
         sent_bytes=sent.size,
         payload_digest=f"sha256:{sent.digest}" if has_payload else None,
         is_whole=has_payload and answer.head.is_whole,

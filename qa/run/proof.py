@@ -15,7 +15,7 @@ from pinakes.qa.compare.pairs import Comparison
 from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.results.pair_result import Verdict
 
-MODEL = "proof 1"
+MODEL = "proof 2"
 _PROVEN = 1.0
 _UNPROVEN = 0.5
 _NAMED = 20
@@ -38,9 +38,9 @@ def prove(
 
     `complete`: both times the browser showed all of it.
     """
-    lost = _lost(before, after)
-    if comparison.payloads or lost:
-        return Judgement(Verdict.DISSIMILAR, _PROVEN, MODEL, lost)
+    harm = (*_lost(before, after), *_other_heads(before, after))
+    if comparison.payloads or harm:
+        return Judgement(Verdict.DISSIMILAR, _PROVEN, MODEL, harm)
     sent = before.payloads
     if not sent:
         nothing = ("nothing was sent of it before, either",)
@@ -63,6 +63,17 @@ def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:
         + (f" ({exchange.problem})" if exchange.problem else "")
         for exchange in _once(after.exchanges)
         if exchange.outcome in _WORDS and exchange.url in had
+    )[:_NAMED]
+
+
+def _other_heads(before: PageLog, after: PageLog) -> tuple[str, ...]:
+    """What has the same body as before, and another status, type or other field."""
+    same_body = before.payloads.items() & after.payloads.items()
+    had, has = before.heads, after.heads
+    return tuple(
+        f"answered with another head: {url}"
+        for url, _ in sorted(same_body)
+        if had.get(url) != has.get(url)
     )[:_NAMED]
 
 

@@ -61,6 +61,15 @@ def test_other_bytes_are_harm_though_it_looks_the_same() -> None:
     assert found[:2] == (Verdict.DISSIMILAR, 1.0)
 
 
+def test_the_same_bytes_under_another_head_are_harm() -> None:
+    head = replace(FILM, head_digest="sha256:a")
+    assert judged([PAGE, head], [PAGE, head]) == judged([PAGE, FILM], [PAGE, FILM])
+    found = judged([PAGE, head], [PAGE, replace(head, head_digest="sha256:b")])
+    assert found is not None
+    assert found[:2] == (Verdict.DISSIMILAR, 1.0)
+    assert found.harm == (f"answered with another head: {FILM.url}",)
+
+
 @pytest.mark.parametrize(
     ("outcome", "word"), [("miss", "missing now"), ("fault", "cannot be given now")]
 )
