@@ -73,6 +73,16 @@ class PageLog:
         }
 
     @property
+    def can_be_asked_again(self) -> bool:
+        """Whether a URL and GET say all that was asked, so that it can be without a browser."""
+        return not self.left_out and all(
+            exchange.method == "GET"
+            and len(exchange.url) < TEXT_LIMIT_CHARACTERS
+            and (exchange.is_whole or exchange.outcome in ("miss", "refused"))
+            for exchange in self.exchanges
+        )
+
+    @property
     def misses(self) -> tuple[Exchange, ...]:
         """What the archive does not have."""
         return tuple(e for e in self.exchanges if e.outcome == "miss")

@@ -14,6 +14,7 @@ without changing what pages see.
 
 from __future__ import annotations
 
+import os
 import threading
 from datetime import datetime, timezone
 from email.message import Message
@@ -132,6 +133,17 @@ class ReplaySession:
     def close(self) -> None:
         """End it and its connections; idempotent."""
         self._server.stop()
+
+    def ask_again(self, log: PageLog) -> None:
+        """Ask for all that a page asked for, without a browser: the open page's log says what
+        it would be sent now.
+
+        Of a log that `can_be_asked_again`.
+        """
+        with Path(os.devnull).open("wb") as nowhere:
+            for exchange in log.exchanges:
+                asked = Asked(method=exchange.method, uri=exchange.url)
+                self.exchange(asked, Message(), Sender(nowhere, close=False))
 
     def exchange(self, asked: Asked | None, fields: Message, sender: Sender) -> None:
         """Answer one request, and note it in the page's log."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from pathlib import Path
 
 from pinakes.qa.compare.pairs import (
@@ -34,6 +32,7 @@ from pinakes.qa.views.gap import verdict_on_live
 from pinakes.qa.views.side import Looked, Side
 
 from .looks import judge_looks
+from .page_looks import PageLooks
 from .plan import LIVE, STORED, Pair
 from .proof import Judgement, prove
 
@@ -50,30 +49,39 @@ class PageJudge:
         folder: Path,
         *,
         run: str,
+        prove_first: bool = False,
         masked: Sequence[Rect] = (),
         models: Sequence[Model] = (),
     ) -> None:
         """Images go to `folder`; `masked` are regions of every page that are not compared.
+
+        With `prove_first` a page is not shown as it is now where all that it asked for before
+        would be answered the same.
 
         `models` judge in place of those of their names that ship with the package.
         """
         self._sides = {side_name(side.kind, side.browser): side for side in sides}
         self._folder = folder
         self._run = run
+        self._prove_first = prove_first
         self._masked = masked
         own = {model.name: model for model in models}
         self._models = {name: own.get(name) or load_model(name) for name in NAMES}
 
     def judge(self, drawn: Drawn, pairs: Sequence[Pair]) -> list[JudgedPair]:
         """Judge these pairs of a page; a side that none of them needs is not looked at."""
-        looks = _Looks(self._sides, drawn, self._folder)
-        looks.at_once([name for pair in pairs[:1] for name in pair])
+        looks = PageLooks(self._sides, drawn, self._folder)
+        for pair in pairs[:1]:
+            if not (self._prove_first and self._are_generations(pair)):
+                looks.at_once(pair)
         return [
             JudgedPair(result=self._judge(drawn, pair, looks), weight=drawn.weight)
             for pair in pairs
         ]
 
-    def _judge(self, drawn: Drawn, pair: Pair, looks: _Looks) -> PairResult:
+    def _judge(self, drawn: Drawn, pair: Pair, looks: PageLooks) -> PairResult:
+        if self._prove_first and self._are_generations(pair):
+            looks.need_not_show(*pair)
         reference, other = self._comparable(pair, looks)
         comparison, took = self._compare(reference, other)
         judgement = self._prove(pair, comparison, reference, other)
@@ -105,7 +113,7 @@ class PageJudge:
             milliseconds=took,
         )
 
-    def _comparable(self, pair: Pair, looks: _Looks) -> tuple[Looked, Looked]:
+    def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[Looked, Looked]:
         """Both sides; of a stored screenshot's other side what that can be compared with."""
         reference, other = looks.at(pair.reference), looks.at(pair.other)
         if self._sides[pair.reference].kind != STORED:
@@ -113,7 +121,7 @@ class PageJudge:
         stored, seen = beside_stored(reference.seen, other.seen)
         return reference._replace(seen=stored), other._replace(seen=seen)
 
-    def _as_of_today(self, pair: Pair, judgement: Judgement, looks: _Looks) -> Judgement:
+    def _as_of_today(self, pair: Pair, judgement: Judgement, looks: PageLooks) -> Judgement:
         """What the live web shows may have changed since the capture."""
         for name in (pair.reference, pair.other):
             if self._sides[name].kind == LIVE:
@@ -140,14 +148,17 @@ class PageJudge:
         self, pair: Pair, comparison: Comparison, before: Looked, after: Looked
     ) -> Judgement | None:
         """Of two generations in one browser what was sent says it, as a rule."""
-        sides = self._sides[pair.reference], self._sides[pair.other]
-        if [side.kind for side in sides] != [_BEFORE, _CURRENT]:
-            return None
-        if sides[0].browser != sides[1].browser or before.log is None or after.log is None:
+        if not self._are_generations(pair) or before.log is None or after.log is None:
             return None
         outcomes = {before.seen.snapshot.outcome, after.seen.snapshot.outcome}
         complete = outcomes == {Outcome.COMPLETE}
         return prove(comparison, before.log, after.log, complete=complete)
+
+    def _are_generations(self, pair: Pair) -> bool:
+        """Whether this is before and after, in one browser."""
+        sides = [self._sides[name] for name in pair]
+        one_browser = sides[0].browser == sides[1].browser
+        return one_browser and [side.kind for side in sides] == [_BEFORE, _CURRENT]
 
     def _model(self, pair: Pair) -> Model:
         browsers = {self._sides[name].browser for name in pair if self._sides[name].browser}
@@ -163,39 +174,9 @@ class PageJudge:
             outcome=snapshot.outcome,
             milliseconds=looked.milliseconds,
             image=snapshot.image.name if snapshot.image is not None else None,
-            reasons=snapshot.reasons,
+            reasons=(*snapshot.reasons, *((looked.note,) if looked.note else ())),
             missed=tuple(dict.fromkeys(exchange.url for exchange in misses)),
         )
-
-
-class _Looks:
-    """One page, looked at from each side once at most."""
-
-    def __init__(self, sides: dict[str, Side], drawn: Drawn, folder: Path) -> None:
-        self.moment = datetime.strptime(f"{drawn.page.second}Z", "%Y%m%d%H%M%S%z")
-        self._sides = sides
-        self._url = drawn.page.url
-        self._folder = folder
-        self._looked: dict[str, Looked] = {}
-
-    def at_once(self, names: Sequence[str]) -> None:
-        """Look from several sides at the same time: a browser is idle for most of a look.
-
-        Only replay is looked at so; others have their own pace, or wait for one another.
-        """
-        replayed = [name for name in names if self._sides[name].kind.startswith(_REPLAY)]
-        if len(replayed) > 1:
-            with ThreadPoolExecutor(len(replayed)) as pool:
-                for name, looked in zip(replayed, pool.map(self.once_more, replayed), strict=True):
-                    self._looked[name] = looked
-
-    def at(self, name: str) -> Looked:
-        if name not in self._looked:
-            self._looked[name] = self.once_more(name)
-        return self._looked[name]
-
-    def once_more(self, name: str) -> Looked:
-        return self._sides[name].look(self._url, self.moment, self._folder)
 
 
 def _numbers(comparison: Comparison) -> dict[str, float]:

@@ -41,6 +41,8 @@ class RunPlan:
     browsers: tuple[str, ...] = ("chromium",)
     across: bool = False
     """Whether `other` in the first browser is compared with itself in each of the others, too."""
+    prove_first: bool = False
+    """Whether a page is shown once only, where all that it asked for is the same now."""
     masked: tuple[Rect, ...] = ()
     """Regions of every page that are not compared."""
     masked_selectors: tuple[str, ...] = ()

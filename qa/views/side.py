@@ -23,6 +23,8 @@ class Looked(NamedTuple):
     log: PageLog | None
     """What the page asked for; None where nobody knows."""
     milliseconds: int
+    note: str | None = None
+    """What is to be said of the look itself."""
 
 
 class Side(Protocol):
@@ -65,6 +67,10 @@ class Replay(Protocol):
         """What it asked for."""
         ...
 
+    def ask_again(self, log: PageLog) -> None:
+        """Ask for what a page asked for, without a browser."""
+        ...
+
 
 class ReplaySide:
     """A generation of the archive, the proxy that answers from it, and a browser behind it."""
@@ -85,6 +91,15 @@ class ReplaySide:
             log = self._replay.end_page()
         took = round(1000 * (time.monotonic() - started))
         return Looked(seen_of(snapshot, folder, log.payloads), log, took)
+
+    def ask_again(self, log: PageLog, moment: datetime) -> PageLog:
+        """What the requests of a page would be answered by this side, without showing it."""
+        self._replay.begin_page(log.name, moment)
+        try:
+            self._replay.ask_again(log)
+        finally:
+            again = self._replay.end_page()
+        return again
 
 
 def seen_of(snapshot: Snapshot, folder: Path, payloads: Mapping[str, str] | None = None) -> Seen:

@@ -23,7 +23,7 @@ from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
-from pinakes.qa.sample.draw import draw
+from pinakes.qa.sample.draw import Drawn, draw
 from pinakes.qa.sample.pages import pages_of
 from pinakes.qa.snapshot import Outcome, Snapshot
 from pinakes.qa.views.side import ReplaySide
@@ -57,7 +57,7 @@ PAIR = Pair("before.asking", "current.asking")
 
 
 @contextmanager
-def looking(folder: Path) -> Iterator[tuple[PageJudge, list[Asking]]]:
+def looking(folder: Path, *, prove_first: bool = False) -> Iterator[tuple[PageJudge, list[Asking]]]:
     options = {"store": str(folder / "pinakes-store")}
     configuration = load_configuration(options=options, environment={}, folder=folder)
     with open_stores(configuration) as stores, ReplayProxy(stores.rows, stores.archive) as proxy:
@@ -66,19 +66,23 @@ def looking(folder: Path) -> Iterator[tuple[PageJudge, list[Asking]]]:
             session = proxy.open_session(generation)  # type: ignore[arg-type]
             browsers.append(Asking(Client(session.port, proxy.ca_file)))
             sides.append(ReplaySide(generation, session, browsers[-1]))
-        yield PageJudge(sides, folder / "qa", run="qa"), browsers
+        yield PageJudge(sides, folder / "qa", run="qa", prove_first=prove_first), browsers
 
 
 def judge(folder: Path) -> dict[str, tuple[Verdict, tuple[str, ...]]]:
     """Judge all pages of crawl b; by URL."""
+    drawn = drawn_of(folder)
+    with looking(folder) as (look, _):
+        results = [pair.result for one in drawn for pair in look.judge(one, [PAIR])]
+    return {result.url: (result.verdict, result.reasons) for result in results}
+
+
+def drawn_of(folder: Path) -> list[Drawn]:
     options = {"store": str(folder / "pinakes-store")}
     configuration = load_configuration(options=options, environment={}, folder=folder)
     with open_stores(configuration) as stores:
         pages = pages_of(stores.archive, scan_entries(stores.rows, "b"))
-        drawn = list(draw(pages, size=PAGES, seed=""))
-    with looking(folder) as (look, _):
-        results = [pair.result for one in drawn for pair in look.judge(one, [PAIR])]
-    return {result.url: (result.verdict, result.reasons) for result in results}
+        return list(draw(pages, size=PAGES, seed=""))
 
 
 @pytest.fixture(scope="module")
@@ -132,9 +136,24 @@ def test_what_is_lost_is_found_and_named(folder: Path) -> None:
     assert all("cannot be given now: " in found[url][1][0] for url in lost)
 
 
-@pytest.mark.parametrize(
-    "browser", ["chromium", pytest.param("firefox", marks=pytest.mark.long)]
-)
+def test_proven_first_a_page_is_shown_again_only_where_it_is_not_the_same(folder: Path) -> None:
+    drawn = drawn_of(folder)
+    with looking(folder, prove_first=True) as (look, (before, current)):
+        results = [look.judge(one, [PAIR])[0].result for one in drawn]
+        assert {(result.verdict, result.confidence) for result in results} == {
+            (Verdict.SIMILAR, 1.0)
+        }
+        assert all("not shown" in result.other.reasons[-1] for result in results)
+        assert len(before.asked) == PAGES
+        assert current.asked == []
+    point_elsewhere(folder)
+    with looking(folder, prove_first=True) as (look, (before, current)):
+        results = [look.judge(one, [PAIR])[0].result for one in drawn]
+        assert current.asked == [f"{SITE}/1"]
+    assert {result.url: (result.verdict, result.reasons) for result in results} == judge(folder)
+
+
+@pytest.mark.parametrize("browser", ["chromium", pytest.param("firefox", marks=pytest.mark.long)])
 def test_by_its_verb_in_a_real_browser(folder: Path, tmp_path: Path, browser: str) -> None:
     asked = ("qa", "run", "b", "--browser", browser, "--json")
     whole = call(folder, *asked, "-o", str(tmp_path / "whole"))

@@ -61,6 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--across", action="store_true", help="compare the first browser with the others, too"
     )
     parser.add_argument(
+        "--prove-first",
+        action="store_true",
+        help="before and current: show a page once only, where all that it asked for would be "
+        "answered the same now, byte for byte",
+    )
+    parser.add_argument(
         "--mask",
         metavar="X,Y,WIDTH,HEIGHT",
         action="append",
@@ -177,6 +183,7 @@ def _plan(arguments: argparse.Namespace) -> RunPlan:
         other=arguments.view,
         browsers=tuple(arguments.browser or ("chromium",)),
         across=arguments.across,
+        prove_first=arguments.prove_first,
         masked=tuple(arguments.mask),
         masked_selectors=tuple(arguments.mask_selector),
         models=tuple(map(_model, arguments.model)),

@@ -1,0 +1,66 @@
+"""A page looked at from several sides: at once where that can be, and never more than needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.snapshot import Outcome
+from pinakes.qa.views.side import Looked, ReplaySide, Side
+
+_REPLAY = "replay:"
+_NOT_SHOWN = "not shown: each request of the reference would be answered the same, byte for byte"
+
+
+class PageLooks:
+    """One page, from sides by their names; each is looked at once at most."""
+
+    def __init__(self, sides: Mapping[str, Side], drawn: Drawn, folder: Path) -> None:
+        self.moment = datetime.strptime(f"{drawn.page.second}Z", "%Y%m%d%H%M%S%z")
+        self._sides = sides
+        self._url = drawn.page.url
+        self._folder = folder
+        self._looked: dict[str, Looked] = {}
+
+    def at_once(self, names: Sequence[str]) -> None:
+        """Look from several sides at the same time: a browser is idle for most of a look.
+
+        Only replay is looked at so; others have their own pace, or wait for one another.
+        """
+        replayed = [name for name in names if self._sides[name].kind.startswith(_REPLAY)]
+        if len(replayed) > 1:
+            with ThreadPoolExecutor(len(replayed)) as pool:
+                for name, looked in zip(replayed, pool.map(self.once_more, replayed), strict=True):
+                    self._looked[name] = looked
+
+    def need_not_show(self, before: str, current: str) -> None:
+        """Take the look at `before` for that at `current` as well, if the same would be sent."""
+        side, first = self._sides[current], self.at(before)
+        log = first.log
+        if current in self._looked or not isinstance(side, ReplaySide):
+            return
+        if first.seen.snapshot.outcome is not Outcome.COMPLETE:
+            return
+        if log is None or not log.payloads or not log.can_be_asked_again:
+            return
+        started = time.monotonic()
+        again = side.ask_again(log, self.moment)
+        if again.payloads == log.payloads and again.heads == log.heads:
+            took = round(1000 * (time.monotonic() - started))
+            seen = replace(first.seen, payloads=again.payloads)
+            self._looked[current] = Looked(seen, again, took, note=_NOT_SHOWN)
+
+    def at(self, name: str) -> Looked:
+        """From this side."""
+        if name not in self._looked:
+            self._looked[name] = self.once_more(name)
+        return self._looked[name]
+
+    def once_more(self, name: str) -> Looked:
+        """From this side, whether it was looked at from there or not."""
+        return self._sides[name].look(self._url, self.moment, self._folder)
