@@ -22,7 +22,7 @@ from typing import Any
 
 from bench.qa_accuracy.measured import WEAK, lines, peers
 from bench.qa_accuracy.peers import Measured, measure
-from bench.qa_accuracy.plan import FIRST, SECOND, plan_of
+from bench.qa_accuracy.plan import FIRST, SECOND, plan_of, unaltered
 from bench.qa_accuracy.sites import SITES
 from pinakes.qa.browsers.kept import read_image, read_snapshot
 from pinakes.qa.judging.model import NAMES, load_model
@@ -46,22 +46,32 @@ def look(folder: Path, pages: int, worker: int, workers: int) -> None:
         sites, folder / "looks", plan_of, pages=pages, seed=SEED, browsers=(FIRST, SECOND),
         worker=worker, workers=workers,
     )  # fmt: skip
+    # Other pages, for the figure of false alarms alone.
+    look_at_all(
+        sites, folder / "looks-unaltered", unaltered, pages=2 * pages, first=pages, seed=SEED,
+        browsers=(FIRST,), worker=worker, workers=workers,
+    )  # fmt: skip
 
 
 def compare(folder: Path, worker: int, workers: int) -> None:
     """One worker's pairs, a file a page."""
     (folder / "pairs").mkdir(exist_ok=True)
-    for number, page in enumerate(by_page(read_looks(folder / "looks"), (FIRST, SECOND))):
+    pages = [
+        (looks, page)
+        for looks in (folder / "looks", folder / "looks-unaltered")
+        for page in by_page(read_looks(looks), (FIRST, SECOND))
+    ]
+    for number, (looks, page) in enumerate(pages):
         url = next(iter(page.looks.values())).page
         file = folder / "pairs" / f"{hashlib.sha256(url.encode()).hexdigest()[:24]}.json"
         if number % workers == worker and not file.exists():
-            file.write_text(json.dumps(list(_compared(folder / "looks", page))))
+            file.write_text(json.dumps(list(_compared(looks, page))))
 
 
 def _compared(looks: Path, page: PagePairs) -> Iterator[dict[str, Any]]:
     for pair, compared in labelled_pairs(page, Seeing(looks)):
         names = {"first": compared.first.snapshot, "second": compared.second.snapshot}
-        yield {**asdict(pair), **names}
+        yield {**asdict(pair), **names, "looks": looks.name}
 
 
 def compare_as_peers(folder: Path, worker: int, workers: int) -> None:
@@ -71,8 +81,10 @@ def compare_as_peers(folder: Path, worker: int, workers: int) -> None:
         out = folder / "peers" / file.name
         if number % workers == worker and not out.exists():
             rows = json.loads(file.read_text())
-            pairs = dict.fromkeys((row["first"], row["second"]) for row in rows)
-            found = [[*pair, list(_measured(folder / "looks", *pair))] for pair in pairs]
+            pairs = {(row["first"], row["second"]): row.get("looks", "looks") for row in rows}
+            found = [
+                [*pair, list(_measured(folder / looks, *pair))] for pair, looks in pairs.items()
+            ]
             out.write_text(json.dumps(found))
 
 

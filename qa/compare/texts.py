@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .arrays_extra import Indel
 
 MAX_CHARACTERS = 50_000
-"""Of each text; what comes behind is not compared."""
+"""Of each text; what comes behind is not compared, but for letters in a wrong encoding."""
 
 _ORDERED_WORDS = 4_000
 _WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -39,6 +39,8 @@ class TextDifference:
     """Of what differs, the part that is only digits: dates, prices, counters."""
     misread: float
     """How much more of the second is in a wrong encoding than of the first; below 0, less."""
+    misread_letters: int
+    """The same, as a count."""
 
 
 def compare_texts(first: str, second: str) -> TextDifference:
@@ -55,7 +57,8 @@ def compare_texts(first: str, second: str) -> TextDifference:
         order=Indel.normalized_similarity(one[:_ORDERED_WORDS], other[:_ORDERED_WORDS]),
         length_ratio=shorter / longer if longer else 1.0,
         numbers=digits / max(1, differing.total()),
-        misread=_misread(second) - _misread(first),
+        misread=_share(second) - _share(first),
+        misread_letters=_misread(second)[0] - _misread(first)[0],
     )
 
 
@@ -63,11 +66,15 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFC", text[:MAX_CHARACTERS]).casefold())
 
 
-def _misread(text: str) -> float:
+def _share(text: str) -> float:
     """The part of the letters beyond ASCII that look like another encoding read wrongly."""
-    some = text[:MAX_CHARACTERS]
-    beyond = sum(character > "\x7f" for character in some)
-    if not beyond:
-        return 0.0
-    amiss = some.count(_REPLACEMENT) + sum(len(found) for found in _MISREAD.findall(some))
-    return min(1.0, amiss / beyond)
+    amiss, beyond = _misread(text)
+    return min(1.0, amiss / beyond) if beyond else 0.0
+
+
+def _misread(text: str) -> tuple[int, int]:
+    """Letters that look like that, and all beyond ASCII; of all of the text."""
+    if text.isascii():
+        return 0, 0
+    beyond = sum(character > "\x7f" for character in text)
+    return text.count(_REPLACEMENT) + sum(len(found) for found in _MISREAD.findall(text)), beyond

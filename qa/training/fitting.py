@@ -30,14 +30,15 @@ UNCERTAIN = (0.4, 0.6)
 PERSON_WEIGHT = 3.0
 """A person's verdict counts as so many injected pairs."""
 
-_ROUNDS = 160
-_LEAVES = 12
-_LEAST_IN_LEAF = 12
-_RATE = 0.07
+_ROUNDS = 250
+_LEAVES = 8
+_LEAST_IN_LEAF = 8
+_RATE = 0.06
 _WORSE = frozenset(
     {
         "image_gone", "image_changed_tiles", "image_changed_pixels", "image_emptied_tiles",
-        "image_colour", "image_largest_change", "text_gone", "text_misread", "page_boxes_gone",
+        "image_colour", "image_largest_change", "text_gone", "text_misread",
+        "text_misread_letters", "page_boxes_gone",
         "page_zero_size", "page_broken", "page_failed_styles", "page_failed_images",
         "page_media_failed", "page_overlay", "picture_changed", "picture_changed_share",
         "picture_worst", "picture_flattened", "picture_gone", "picture_gone_share",

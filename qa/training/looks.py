@@ -150,9 +150,14 @@ class Looker:
         return folder
 
 
-def in_turns(sites: Sequence[PackagedSite], pages: int) -> Iterator[tuple[PackagedSite, str]]:
-    """The first page of each site, then the second of each: stopped anywhere, it is balanced."""
-    for number in range(pages):
+def in_turns(
+    sites: Sequence[PackagedSite], pages: int, first: int = 0
+) -> Iterator[tuple[PackagedSite, str]]:
+    """The first page of each site, then the second of each: stopped anywhere, it is balanced.
+
+    `first` are passed over.
+    """
+    for number in range(first, first + pages):
         for site in sites:
             if number < len(site.pages):
                 yield site, site.pages[number]
@@ -166,6 +171,7 @@ def look_at_all(
     pages: int,
     seed: int,
     browsers: Sequence[str],
+    first: int = 0,
     worker: int = 0,
     workers: int = 1,
 ) -> int:
@@ -177,7 +183,7 @@ def look_at_all(
     count = 0
     try:
         with path.open("a", encoding="utf-8") as lines:
-            for number, (site, url) in enumerate(in_turns(sites, pages)):
+            for number, (site, url) in enumerate(in_turns(sites, pages, first)):
                 if number % workers != worker or url in done:
                     continue
                 looks = list(looker.page(site, url, planning, seed, number))

@@ -23,7 +23,9 @@ HTML = (
     '<!doctype html><html><head><meta charset="utf-8"><title>Docs</title>'
     '<link rel=stylesheet href=style.css><script src="app.js"></script></head>'
     "<body><main><h1>Über die Bibliothek</h1><p>Größe, Äpfel, Übermut, Mühe, Höhe, Süße, Nüsse, "
-    "Löffel, Zöpfe, Bücher, Türen, Öl, Käse, Räder, für, Möwe, Jäger, Hütte, Wölfe, Mäuse, Schlüssel, Gänse, Kühe, Föhn, Tänze.</p><img src=a.png><img src=b.png>"
+    "Löffel, Zöpfe, Bücher, Türen, Öl, Käse, Räder, für, "
+    "Möwe, Jäger, Hütte, Wölfe, Mäuse, Schlüssel, Gänse, Kühe, Föhn, Tänze.</p>"
+    "<img src=a.png><img src=b.png>"
     "<video src=film.webm></video><p>Since 1998, page 42.</p></main></body></html>"
 ).encode()
 

@@ -70,6 +70,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
         gzip.compress(b"site,kind,pair,label,x\ns,k,same-browser,similar\n"),
         gzip.compress(b"site,kind,pair,label,x\ns\n"),
     ],
+    ids=["empty", "no gzip", "head", "label", "number", "no numbers", "half a line"],
 )
 def test_what_is_no_table_is_refused_with_its_file(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "pairs.csv.gz"
