@@ -104,10 +104,19 @@ def read_signoffs(rows: RowStore, run: str) -> list[Signed]:
 
 
 def put_signoff(rows: RowStore, run: str, id: str, cell: SignOff, *, now_ms: int) -> Signed:  # noqa: A002
-    """Sign a run.  `Raises` as `put_judgement` does."""
+    """Sign a run.  `Raises` as `put_judgement` does.
+
+    The same author, state and note under an id that is there give back what is there: its
+    counts are those of when it was signed first, and somebody may have judged since.
+    """
     key = encode_run_key(run)
     row = get_row(rows, _RUNS, key, columns=[b"f"])
-    return Signed(id, _put(rows, _RUNS, key, row, _checked(id), cell, now_ms), cell)
+    there = row.cells.get(named_column(SignOff, _checked(id))) if row is not None else None
+    if there is not None:
+        known = decode_cell(SignOff, there.value)
+        if (known.author, known.state, known.note) == (cell.author, cell.state, cell.note):
+            return Signed(id, there.timestamp_ms, known)
+    return Signed(id, _put(rows, _RUNS, key, row, id, cell, now_ms), cell)
 
 
 def _put(

@@ -143,6 +143,19 @@ def test_signing_is_kept_as_versions(rows: EmbeddedRowStore) -> None:
     assert read_signoffs(rows, "another") == []
 
 
+@pytest.mark.parametrize("given", [{"author": "Bo"}, {"state": "rejected"}, {"note": "m"}], ids=str)
+def test_signed_again_it_is_one_whatever_was_judged_since(
+    rows: EmbeddedRowStore, given: dict[str, Any]
+) -> None:
+    first = SignOff(author="Ida", state="to patch", note="n", counts={"settled": 3})
+    signed = put_signoff(rows, RUN, "a" * 32, first, now_ms=1000)
+    later = replace(first, counts={"settled": 4}, role="lead")
+    assert put_signoff(rows, RUN, "a" * 32, later, now_ms=2000) == signed
+    with pytest.raises(Conflict, match="something else was saved"):
+        put_signoff(rows, RUN, "a" * 32, replace(first, **given), now_ms=2000)
+    assert read_signoffs(rows, RUN) == [signed]
+
+
 class Failing:
     """A store whose n-th call fails, before or after it is done."""
 
@@ -260,6 +273,19 @@ def test_who_signs(review: Review) -> None:
     without = board_over(review, review.rows)
     assert without.may_sign(without.viewer("Ada"))
     assert not without.may_sign(without.viewer(None))
+
+
+def test_a_lost_answer_to_a_sign_off(review: Review) -> None:
+    """Somebody judges before it is sent again; so the counts would be others."""
+    ida = review.board.viewer("Ida")
+    signed = review.board.sign(ida, "a" * 32, RunState.ACCEPTED, "n")
+    review.board.judge(review.one().id, review.board.viewer("Ada"), "b" * 32, REJECT)
+    review.clock.wait(LOOK_AGAIN_S + 1)
+    assert review.board.sign(ida, "a" * 32, RunState.ACCEPTED, "n") == signed
+    assert signed.cell.counts["settled"] == 0
+    with pytest.raises(Conflict):
+        review.board.sign(ida, "a" * 32, RunState.REJECTED, "n")
+    assert review.board.signoffs() == [signed]
 
 
 def test_the_summary_counts_what_was_judged(review: Review) -> None:
