@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from pinakes.errors import ConfigError
 from pinakes.qa.replay.asked import original_uri
@@ -31,10 +31,12 @@ class AccessUrls:
     """The URLs of one access system.
 
     Raises:
-        ConfigError: for a prefix that is no URL, or has braces of another kind.
+        ConfigError: for a prefix that is no URL, has braces of another kind, or a name and
+            password: it stands in results.
     """
 
     def __init__(self, prefix: str) -> None:
+        _refuse_password(prefix)
         self.prefix = prefix
         form = prefix if "{" in prefix else f"{prefix.rstrip('/')}/{_USUAL}"
         known = form.replace("{timestamp}", "").replace("{url}", "")
@@ -71,3 +73,13 @@ class AccessUrls:
         else:
             return uri
         return original_uri(whole, None) or uri
+
+
+def _refuse_password(prefix: str) -> None:
+    """Whoever reads a result would read it; so would whoever reads the error."""
+    try:
+        is_told = "@" in urlsplit(prefix).netloc
+    except ValueError:  # no URL, which is said elsewhere
+        is_told = "@" in prefix
+    if is_told:
+        raise ConfigError("an access system's prefix with a user or password (USER:PASSWORD@)")

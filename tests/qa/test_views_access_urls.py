@@ -59,6 +59,24 @@ def test_what_is_behind_a_rewritten_url(uri: str, original: str | None) -> None:
     assert AccessUrls(PYWB).original(uri) == (original or uri)
 
 
+@pytest.mark.parametrize(
+    "prefix",
+    ["http://reader:secret@w.example/c", "https://secret@w.example/{timestamp}if_/{url}",
+     "http://:secret@w.example/no{url", "//reader:secret@w.example/c", "http://u:secret@[w/c"],
+)  # fmt: skip
+def test_a_password_is_refused_and_not_repeated(prefix: str) -> None:
+    with pytest.raises(ConfigError, match="user or password") as raised:
+        AccessUrls(prefix)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_path_may_have_an_at_sign() -> None:
+    urls = AccessUrls("http://w.example/@readers")
+    assert urls.address("http://a@a.org/", MOMENT).endswith(
+        "/@readers/20200102030405mp_/http://a@a.org/"
+    )
+
+
 def test_back_and_forth_is_the_same() -> None:
     urls = AccessUrls("http://w.example/wayback/{timestamp}if_/{url}")
     for url in ("http://a.org/", "https://a.org/b/?c=http://d.org/&e", "http://a.org/20200101/x"):
