@@ -18,6 +18,12 @@ from .upstream import Origin
 Address = tuple[str, int]
 Resolver = Callable[[Origin], "list[Address]"]
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Which of these Python takes for global has changed from version to version: IETF's own, 6to4
+# relays, NAT64 of one network, site-local, documentation (IANA's special-purpose registries).
+_WITHIN = tuple(
+    ipaddress.ip_network(text)
+    for text in ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "fec0::/10", "3fff::/20")
+)
 
 
 class NotPublic(Exception):
@@ -52,6 +58,8 @@ def is_public(text: str) -> bool:
         return False
     if address in _NAT64:
         return is_public(str(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)))
+    if any(address in network for network in _WITHIN):
+        return False
     if not address.is_global or address.is_multicast or address.is_reserved:
         return False
     if isinstance(address, ipaddress.IPv4Address):
