@@ -18,14 +18,15 @@ def beside_stored(stored: Seen, other: Seen) -> tuple[Seen, Seen]:
     """Both, with what neither or one alone can tell taken out of the comparison.
 
     Of the other view the image is cut to the stored one's height where that shows the top of
-    the page only; its viewport should be as wide as the stored image (`viewport_width`).
+    the page only; its viewport should be as wide as the stored image (`viewport_width`).  What
+    lay over the page is in both: no crawler takes it away for its screenshot.
     """
     top = stored.snapshot.viewport_height
     pixels = other.pixels
     if top and pixels is not None:
         pixels = pixels[: max(1, top // SCALE)]
     known = replace(stored, snapshot=_as_far_as_known(stored.snapshot, other.snapshot))
-    return known, replace(other, pixels=pixels)
+    return known, replace(other, pixels=pixels, uncovered=None)
 
 
 def _as_far_as_known(stored: Snapshot, other: Snapshot) -> Snapshot:

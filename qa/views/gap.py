@@ -1,4 +1,4 @@
-"""The time between a capture and now, and what a verdict on the live web is worth behind it.
+"""The time between a capture and what it is compared with, and what a verdict is worth then.
 
 Pure.
 """
@@ -12,6 +12,9 @@ from pinakes.qa.results.pair_result import Verdict
 CHANGED_AFTER = timedelta(days=2)
 """A page of the web is another by then, as a rule; before, it may be."""
 CHANGED = "changed? the live page is another; that is no fault of the archive"
+CHANGED_SHOT = "changed? the screenshot is of another time"
+_CHANGED = {"live": CHANGED, "stored": CHANGED_SHOT}
+"""By the kind of a side that may be of another time than the capture."""
 
 
 def gap_in_words(gap: timedelta) -> str:
@@ -24,11 +27,18 @@ def gap_in_words(gap: timedelta) -> str:
     return f"live, {hours} {'hour' if hours == 1 else 'hours'} after the capture"
 
 
-def verdict_on_live(verdict: Verdict, gap: timedelta) -> tuple[Verdict, str | None]:
-    """The verdict on a pair whose one side is the live web, and why it is another now.
+def verdict_on(kind: str, verdict: Verdict, gap: timedelta) -> tuple[Verdict, str | None]:
+    """The verdict on a pair one side of which is of that kind, and why it is another now.
 
-    What differs may have changed since: behind a large gap that is all that can be said.
+    `gap` is the time of that side less the capture's.  What differs may have changed in it:
+    behind a large one that is all that can be said.  A replay has none, and keeps its verdict.
     """
-    if verdict is Verdict.DISSIMILAR and abs(gap) > CHANGED_AFTER:
-        return Verdict.UNCERTAIN, CHANGED
+    why = _CHANGED.get(kind)
+    if why is not None and verdict is Verdict.DISSIMILAR and abs(gap) > CHANGED_AFTER:
+        return Verdict.UNCERTAIN, why
     return verdict, None
+
+
+def verdict_on_live(verdict: Verdict, gap: timedelta) -> tuple[Verdict, str | None]:
+    """`verdict_on` the live web."""
+    return verdict_on("live", verdict, gap)

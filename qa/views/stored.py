@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import NamedTuple
 
@@ -107,7 +107,7 @@ class StoredSide:
         """The screenshot as a snapshot with image and text, and nothing else known.
 
         Its `viewport_height` is that of the image where that shows the top of the page only,
-        else 0: see `beside_stored`.
+        else 0: see `beside_stored`.  `taken` is when the crawl took it.
         """
         started = time.monotonic()
         snapshot = self._snapshot(url, moment, folder)
@@ -129,6 +129,7 @@ class StoredSide:
                 continue
             if kept is not None:
                 reasons += kept.notes
+                taken = moment + timedelta(seconds=kept.distance_s)
                 is_top = form.is_top
                 break
         if image is None and not reasons:

@@ -28,7 +28,7 @@ from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views import recording as recordings
-from pinakes.qa.views.gap import CHANGED, gap_in_words, verdict_on_live
+from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT, gap_in_words, verdict_on, verdict_on_live
 from pinakes.qa.views.live import LiveSide, Pauses, live_session
 from pinakes.qa.views.public_addresses import NotPublic
 from pinakes.qa.views.recording import Recording
@@ -391,3 +391,20 @@ def test_a_large_gap_is_no_fault(verdict: Verdict, days: int) -> None:
         assert (now, why) == (Verdict.UNCERTAIN, CHANGED)
     else:
         assert (now, why) == (verdict, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("live", CHANGED),
+        ("stored", CHANGED_SHOT),
+        ("replay:current", None),
+        ("access:http://w.example/", None),
+    ],
+)
+def test_what_a_gap_is_taken_for(kind: str, words: str | None) -> None:
+    for gap in (timedelta(days=3), timedelta(days=-3)):
+        verdict = Verdict.UNCERTAIN if words is not None else Verdict.DISSIMILAR
+        assert verdict_on(kind, Verdict.DISSIMILAR, gap) == (verdict, words)
+        assert verdict_on(kind, Verdict.SIMILAR, gap) == (Verdict.SIMILAR, None)
+    assert verdict_on(kind, Verdict.DISSIMILAR, timedelta(days=2)) == (Verdict.DISSIMILAR, None)

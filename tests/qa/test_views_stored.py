@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,7 @@ def test_only_a_thumbnail_is_no_screenshot(store: LandedStore, tmp_path: Path) -
     snapshot = look(store, tmp_path).snapshot
     assert snapshot.outcome is Outcome.FAILED
     assert snapshot.reasons == ("no screenshot was stored of it",)
+    assert snapshot.taken == MOMENT
 
 
 def test_that_of_another_page_is_none(store: LandedStore, tmp_path: Path) -> None:
@@ -129,8 +131,10 @@ def test_the_closest_in_time_and_how_far_it_is(store: LandedStore, tmp_path: Pat
         store.land("a", f"{number}.warc.gz", kept(f"urn:view:{URL}", body, date=date))
     near = look(store, tmp_path).snapshot
     assert near.reasons == ("taken 2 days before the capture",)
+    assert near.taken == datetime(2019, 12, 31, tzinfo=timezone.utc)
     far = look(store, tmp_path, MOMENT + timedelta(days=300)).snapshot
     assert far.reasons == ("taken 270 days before the capture",)
+    assert far.taken == datetime(2020, 2, 1, tzinfo=timezone.utc)
     assert near.image != far.image
     assert look(store, tmp_path, datetime(2020, 1, 31, tzinfo=timezone.utc)).snapshot.reasons == ()
 
@@ -283,6 +287,21 @@ def test_beside_a_view_only_what_both_know_counts(store: LandedStore, tmp_path: 
             assert numbers[name] == 0
         assert (numbers["page_boxes_gone"], numbers["page_images"]) == (0, 0)
         assert numbers["page_style_rules_ratio"] == 1
+
+
+def test_beside_a_view_what_lay_over_the_page_is_compared_too(
+    store: LandedStore, tmp_path: Path
+) -> None:
+    """A view shot again without its banner: the crawler's screenshot has the banner."""
+    banner = picture(1200, 800)
+    store.land("a", "1.warc.gz", kept(f"urn:view:{URL}", encoded(banner[:600])))
+    bare = read_pixels(encoded(picture(1200, 800, seed=2)))
+    other = replace(seen(read_pixels(encoded(banner))), uncovered=bare)
+    stored, beside = beside_stored(look(store, tmp_path), other)
+    assert stored.shown is not None
+    assert beside.shown is not None
+    assert beside.shown.shape == stored.shown.shape
+    assert reasons(compare_pair(stored, beside)) == ()
 
 
 def test_beside_a_view_what_differs_is_found(store: LandedStore, tmp_path: Path) -> None:
