@@ -1,8 +1,11 @@
 """How many pages of the crawl are faulty, as far as people's judgements tell.  Pure.
 
-Two strata: what the machine raised an alarm about (dissimilar, uncertain), which is all to be
-reviewed; and what it called similar, of which a random sample is audited.  In each the share
-of faulty pages among those that are settled, by weight, stands for all of the stratum.
+Two strata: what the machine raised an alarm about (dissimilar, uncertain), all of which is
+settled, or there is no estimate: people see the gravest first, and those that they have come to
+are no sample of the others.  And what it called similar, of which a random sample is audited: the
+share of faulty pages among those that are settled, by weight, stands for all of that stratum.
+Nor is there an estimate while pages of the sample are not looked at: runs go by host, and the
+first hosts are no sample of all.
 
 The interval is a Bayesian bootstrap by site (Rubin, "The Bayesian bootstrap", 1981): pages of
 one site resemble each other, so whole sites get random weights, exponentially distributed;
@@ -15,7 +18,7 @@ a small audit found none.  The lower end and the figure itself have no such addi
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import mul
 from typing import NamedTuple
@@ -47,8 +50,8 @@ class Looked:
 class Estimate:
     """Of all pages that the sample stands for: the share that is faulty, with its interval.
 
-    `pages` is how many that are.  Shares are None where there is not enough to go by, and
-    `wanting` says what there is not enough of.
+    `pages` is how many that are, of those that were looked at.  Shares are None where there is
+    not enough to go by, and `wanting` says all that there is not enough of.
     """
 
     pages: float
@@ -77,8 +80,13 @@ class _Columns(NamedTuple):
     faulty: list[float]
 
 
-def estimate(pairs: Iterable[Looked], *, seed: str, draws: int = DRAWS) -> Estimate:
-    """The estimate; the same pairs and the same seed, the same figures."""
+def estimate(
+    pairs: Iterable[Looked], *, seed: str, draws: int = DRAWS, unlooked: str | None = None
+) -> Estimate:
+    """The estimate; the same pairs and the same seed, the same figures.
+
+    `unlooked` says which pages of the sample have no pair yet; None where all have one.
+    """
     known = list(pairs)
     alarms = [pair for pair in known if pair.is_alarm]
     counted = [pair for pair in known if _counts(pair)]
@@ -88,13 +96,9 @@ def estimate(pairs: Iterable[Looked], *, seed: str, draws: int = DRAWS) -> Estim
         alarms_reviewed=sum(pair.is_alarm for pair in counted),
         alarms=len(alarms),
     )
-    if len(counted) < AT_LEAST:
-        wanting = f"{len(counted)} reviewed pairs count, and {AT_LEAST} are wanted"
-        return replace(found, wanting=wanting)
-    if alarms and not found.alarms_reviewed:
-        return replace(found, wanting="no alarm has been settled")
-    if len(alarms) < len(known) and found.reviewed == found.alarms_reviewed:
-        return replace(found, wanting="none of the similar pairs has been audited")
+    lacks = [unlooked, *_lacks(found, similar=len(known) - len(alarms))]
+    if any(lacks):
+        return replace(found, wanting="; ".join(filter(None, lacks)))
     columns = _columns(known)
     share = _share(_totals(columns, None))
     mean_weight = sum(pair.weight for pair in counted) / len(counted)
@@ -107,6 +111,17 @@ def estimate(pairs: Iterable[Looked], *, seed: str, draws: int = DRAWS) -> Estim
     tail = round(draws * (1 - _CONFIDENCE) / 2)
     low, high = sorted(lows)[tail], sorted(highs)[-tail - 1]
     return replace(found, share=share, low=min(low, share), high=max(high, share))
+
+
+def _lacks(found: Estimate, *, similar: int) -> Iterator[str]:
+    """What reviewers have still to do."""
+    if found.reviewed < AT_LEAST:
+        yield f"{found.reviewed} reviewed pairs count, and {AT_LEAST} are wanted"
+    left = found.alarms - found.alarms_reviewed
+    if left:
+        yield f"{left:,} of {found.alarms:,} alarms are not settled"
+    if similar and found.reviewed == found.alarms_reviewed:
+        yield "none of the similar pairs has been audited"
 
 
 def _counts(pair: Looked) -> bool:

@@ -108,21 +108,50 @@ def test_what_somebody_has_picked_stands_for_nothing() -> None:
     assert found.share == pytest.approx(0.1)
 
 
+FEW = "60 of 61 pages are not looked at yet"
+
+
 @pytest.mark.parametrize(
-    ("looked", "wanting"),
+    ("looked", "unlooked", "wanting"),
     [
-        ([], "0 reviewed pairs count, and 50 are wanted"),
-        ([page(n) for n in range(AT_LEAST - 1)], "49 reviewed pairs count, and 50 are wanted"),
-        (
-            [*(page(n) for n in range(60)), page(1, is_alarm=True, is_faulty=None)],
-            "no alarm has been settled",
+        pytest.param(
+            [], None, "0 reviewed pairs count, and 50 are wanted", id="nothing"
         ),
-        (
-            [*(page(n, is_alarm=True) for n in range(60)), page(1, is_faulty=None)],
-            "none of the similar pairs has been audited",
+        pytest.param(
+            [page(n) for n in range(AT_LEAST - 1)], None,
+            "49 reviewed pairs count, and 50 are wanted", id="few",
+        ),
+        pytest.param(
+            [*(page(n) for n in range(60)), page(1, is_alarm=True, is_faulty=None)], None,
+            "1 of 1 alarms are not settled", id="no alarm",
+        ),
+        pytest.param(
+            [
+                *(page(n) for n in range(60)),
+                *(page(n, is_alarm=True, is_faulty=None if n else True) for n in range(2000)),
+            ], None, "1,999 of 2,000 alarms are not settled", id="some alarms",
+        ),
+        pytest.param(
+            [*(page(n, is_alarm=True) for n in range(60)), page(1, is_faulty=None)], None,
+            "none of the similar pairs has been audited", id="no audit",
+        ),
+        pytest.param([page(n) for n in range(60)], FEW, FEW, id="pages that nobody looked at"),
+        pytest.param(
+            [page(1), page(1, is_alarm=True, is_faulty=None)], FEW,
+            f"{FEW}; 1 reviewed pairs count, and 50 are wanted; 1 of 1 alarms are not settled",
+            id="several",
         ),
     ],
-)
-def test_what_is_not_enough(looked: list[Looked], wanting: str) -> None:
-    found = estimate(looked, seed="")
+)  # fmt: skip
+def test_what_is_not_enough(looked: list[Looked], unlooked: str | None, wanting: str) -> None:
+    found = estimate(looked, seed="", unlooked=unlooked)
     assert (found.share, found.low, found.high, found.wanting) == (None, None, None, wanting)
+
+
+def test_the_gravest_alarms_do_not_stand_for_the_others() -> None:
+    """Of 100 alarms those 60 that are surest are faulty, and they are seen first."""
+    alarms = [page(n, is_alarm=True, is_faulty=n < 60) for n in range(100)]
+    begun = [page(n, is_alarm=True, is_faulty=True if n < 60 else None) for n in range(100)]
+    similar = [page(n) for n in range(50)]
+    assert estimate([*alarms, *similar], seed="").share == pytest.approx(60 / 150)
+    assert estimate([*begun, *similar], seed="").share is None

@@ -307,7 +307,10 @@ def test_the_summary_and_a_sign_off(review: Review, ask: Asking) -> None:
         "to patch", "three maps", review.clock.at_ms
     )  # fmt: skip
     assert figures["pairs"] == 100
-    assert figures["estimates"][0]["wanting"] == "0 reviewed pairs count, and 50 are wanted"
+    assert figures["estimates"][0]["wanting"] == (
+        "0 reviewed pairs count, and 50 are wanted; 50 of 50 alarms are not settled; "
+        "none of the similar pairs has been audited"
+    )
 
 
 @pytest.mark.parametrize(
