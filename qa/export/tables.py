@@ -94,12 +94,16 @@ def missing_urls(results: Iterable[PairResult]) -> list[tuple[str, int]]:
     """
     pages: dict[str, set[str]] = {}
     for result in results:
-        for view in (result.reference, result.other):
-            if view.kind.startswith("replay:"):
-                for url in view.missed:
-                    pages.setdefault(url, set()).add(result.capture_key)
+        for url in _missed(result):
+            pages.setdefault(url, set()).add(result.capture_key)
     counted = [(url, len(asking)) for url, asking in pages.items()]
     return sorted(counted, key=lambda entry: (-entry[1], entry[0]))
+
+
+def _missed(result: PairResult) -> list[str]:
+    """What the archive has not, as far as our replay of it was asked: each URL once."""
+    views = (view for view in (result.reference, result.other) if view.kind.startswith("replay:"))
+    return list(dict.fromkeys(url for view in views for url in view.missed))
 
 
 def _cells(pair: ExportedPair) -> list[object]:
@@ -118,7 +122,7 @@ def _cells(pair: ExportedPair) -> list[object]:
         "\n".join(result.reasons),
         *_view_cells(result.reference),
         *_view_cells(result.other),
-        "\n".join(result.other.missed),
+        "\n".join(_missed(result)),
     ]
 
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 
 from pinakes.index.post_query import with_query
 
 from .byte_range import ByteRange
+
+_LONG = 4_096
+"""So long a URL is cut where it is noted."""
 
 _ABSOLUTE = re.compile(r"(https?|wss?)://([^/?#]*)", re.IGNORECASE)
 _SCHEMES = {"ws": "http", "wss": "https"}
@@ -40,6 +44,15 @@ class Asked:
     def lookup_uri(self) -> str:
         """The URI whose urlkey captures of this request have."""
         return self.uri if self.query is None else with_query(self.uri, self.query)
+
+    @property
+    def digest(self) -> str:
+        """What tells this from other requests of its method and URL; empty for a plain one."""
+        if not (self.query or self.body or self.range) and len(self.uri) < _LONG:
+            return ""
+        parts = (self.uri, self.query or "", repr(self.range or ""))
+        encoded = "\0".join(parts).encode("utf-8", "surrogatepass")
+        return sha256(encoded + b"\0" + self.body).hexdigest()[:16]
 
     @property
     def wants_body(self) -> bool:

@@ -7,6 +7,7 @@ several threads: a browser asks for many things at once.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,12 +26,14 @@ class Exchange:
     `distance_s` its time less the page's.  `head_digest` is over status and header as they
     were sent, but for what is of the connection; `payload_digest` over the bytes that were sent,
     `is_whole` whether they were all of the resource: not for a range, nor where the browser
-    hung up.  `problem` says what was wrong, for people.
+    hung up.  `problem` says what was wrong, for people.  `request` tells requests of one method
+    and URL apart: `Asked.digest`.
     """
 
     method: str
     url: str
     outcome: Outcome
+    request: str = ""
     urlkey: str | None = None
     capture_key: str | None = None
     capture_uri: str | None = None
@@ -44,6 +47,20 @@ class Exchange:
     is_whole: bool = False
     problem: str | None = None
 
+    @property
+    def key(self) -> str:
+        """What was asked for, the same in every log: the URL, and what else there is to it.
+
+        Of an answer by a fuzzy rule the URL as captured: what was asked for has the time in it,
+        or the like, and is another in each log.
+        """
+        url = self.url if self.rule is None else self.capture_uri or self.url
+        return (
+            url
+            if self.method == "GET" and not self.request
+            else " ".join(filter(None, (self.method, url, self.request)))
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLog:
@@ -55,29 +72,33 @@ class PageLog:
 
     @property
     def payloads(self) -> dict[str, str]:
-        """The digest of what each URL was answered with, where that was sent whole."""
-        return {
-            exchange.url: exchange.payload_digest
-            for exchange in self.exchanges
-            if exchange.outcome == "hit" and exchange.is_whole and exchange.payload_digest
-        }
+        """The digest of what each request was answered with, by key, where it was sent whole."""
+        return self._told(lambda exchange: exchange.payload_digest)
 
     @property
     def heads(self) -> dict[str, str]:
         """The digest of the head that went with each of these."""
-        sent = self.payloads
-        return {
-            exchange.url: exchange.head_digest
-            for exchange in self.exchanges
-            if exchange.head_digest and exchange.url in sent and exchange.is_whole
-        }
+        return self._told(lambda exchange: exchange.payload_digest and exchange.head_digest)
+
+    def _told(self, digest_of: Callable[[Exchange], str | None]) -> dict[str, str]:
+        found: dict[str, set[str]] = {}
+        for exchange in self.exchanges:
+            digest = digest_of(exchange)
+            if exchange.outcome == "hit" and exchange.is_whole and digest:
+                found.setdefault(exchange.key, set()).add(digest)
+        return {key: ",".join(sorted(digests)) for key, digests in found.items()}
+
+    @property
+    def has_unfinished(self) -> bool:
+        """Whether nobody knows what came of some of it."""
+        return any(exchange.outcome == "unfinished" for exchange in self.exchanges)
 
     @property
     def can_be_asked_again(self) -> bool:
         """Whether a URL and GET say all that was asked, so that it can be without a browser."""
         return not self.left_out and all(
             exchange.method == "GET"
-            and len(exchange.url) < TEXT_LIMIT_CHARACTERS
+            and not exchange.request
             and (exchange.is_whole or exchange.outcome in ("miss", "refused"))
             for exchange in self.exchanges
         )
@@ -104,9 +125,11 @@ class OpenPage:
         self._left_out = 0
         self._closed = False
 
-    def begin(self, method: str, url: str) -> int | None:
+    def begin(self, method: str, url: str, request: str = "") -> int | None:
         """Note that something is asked for; its number, None where there are too many."""
-        exchange = _within_bounds(Exchange(method=method, url=url, outcome="unfinished"))
+        exchange = _within_bounds(
+            Exchange(method=method, url=url, outcome="unfinished", request=request)
+        )
         with self._changed:
             if self._closed or len(self._exchanges) >= MOST_EXCHANGES:
                 self._left_out += 1

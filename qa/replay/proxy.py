@@ -161,11 +161,11 @@ class ReplaySession:
     def _exchange(
         self, page: OpenPage, moment: datetime, asked: Asked, fields: Message, sender: Sender
     ) -> None:
-        number = page.begin(asked.method, asked.uri)
+        number = page.begin(asked.method, asked.uri, asked.digest)
 
         def send(answer: Answer) -> None:
             sent = send_answer(answer, sender)
-            page.finish(number, noted(answer, sent, method=asked.method, url=asked.uri))
+            page.finish(number, noted(answer, sent, asked))
 
         refusal = _refusal(asked, fields)
         if refusal is not None:
@@ -180,7 +180,13 @@ class ReplaySession:
             if not sender.has_begun:
                 send(own_answer("fault", 502, text, has_body=asked.wants_body))
             else:
-                fault = Exchange(method=asked.method, url=asked.uri, outcome="fault", problem=text)
+                fault = Exchange(
+                    method=asked.method,
+                    url=asked.uri,
+                    request=asked.digest,
+                    outcome="fault",
+                    problem=text,
+                )
                 page.finish(number, fault)
 
 

@@ -9,6 +9,7 @@ from io import BufferedIOBase
 from pinakes.errors import PinakesError
 
 from .answers import Answer
+from .asked import Asked
 from .page_log import Exchange, Outcome
 
 
@@ -70,14 +71,15 @@ def send_answer(answer: Answer, sender: Sender) -> Sent:
     )
 
 
-def noted(answer: Answer, sent: Sent, *, method: str, url: str) -> Exchange:
+def noted(answer: Answer, sent: Sent, asked: Asked) -> Exchange:
     """The line of the page's log about it."""
     found = answer.found
     facts = found.capture.facts if found is not None else None
     has_payload = sent.outcome == "hit" and sent.is_complete and answer.has_body
     return Exchange(
-        method=method,
-        url=url,
+        method=asked.method,
+        url=asked.uri,
+        request=asked.digest,
         outcome=sent.outcome,
         urlkey=answer.urlkey,
         capture_key=found.capture.key.decode("ascii") if found is not None else None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pinakes.qa.compare.pairs import (
@@ -22,6 +23,7 @@ from pinakes.qa.compare.pixels import SCALE
 from pinakes.qa.judging.image_statistics import statistics_of
 from pinakes.qa.judging.model import NAMES, Model, load_model
 from pinakes.qa.judging.page_kind import page_kinds
+from pinakes.qa.replay.page_log import Exchange
 from pinakes.qa.results.pair_key import side_name
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, View
@@ -86,17 +88,8 @@ class PageJudge:
         comparison, took = self._compare(reference, other)
         judgement = self._prove(pair, comparison, reference, other)
         if judgement is None:
-            if reasons(comparison):
-                again = looks.once_more(pair.reference)
-                comparison, more = self._compare(reference, other, again)
-                took += more
-            judgement = judge_looks(
-                self._model(pair),
-                _numbers(comparison),
-                reference.seen.snapshot,
-                other.seen.snapshot,
-            )
-            judgement = self._as_of_today(pair, judgement, looks)
+            comparison, judgement, more = self._by_looks(pair, reference, other, looks)
+            took += more
         return PairResult(
             run=self._run,
             url=drawn.page.url,
@@ -112,6 +105,27 @@ class PageJudge:
             changes=_in_pixels(comparison),
             milliseconds=took,
         )
+
+    def _by_looks(
+        self, pair: Pair, reference: Looked, other: Looked, looks: PageLooks
+    ) -> tuple[Comparison, Judgement, int]:
+        """What differs, the verdict, and the milliseconds that comparing took.
+
+        Payloads count for nothing here: where they prove nothing, another URL on each look, or
+        what an access system writes anew, is no harm.
+        """
+        one, two = (
+            looked._replace(seen=replace(looked.seen, payloads=None))
+            for looked in (reference, other)
+        )
+        comparison, took = self._compare(one, two)
+        if reasons(comparison):
+            comparison, more = self._compare(one, two, looks.once_more(pair.reference))
+            took += more
+        judgement = judge_looks(
+            self._model(pair), _numbers(comparison), reference.seen.snapshot, other.seen.snapshot
+        )
+        return comparison, self._as_of_today(pair, judgement, looks), took
 
     def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[Looked, Looked]:
         """Both sides; of a stored screenshot's other side what that can be compared with."""
@@ -175,12 +189,18 @@ class PageJudge:
             milliseconds=looked.milliseconds,
             image=snapshot.image.name if snapshot.image is not None else None,
             reasons=(*snapshot.reasons, *((looked.note,) if looked.note else ())),
-            missed=tuple(dict.fromkeys(exchange.url for exchange in misses)),
+            missed=tuple(dict.fromkeys(exchange.url for exchange in misses if _is_plain(exchange))),
         )
 
 
 def _numbers(comparison: Comparison) -> dict[str, float]:
     return dict(zip(feature_names(), features(comparison), strict=True))
+
+
+def _is_plain(exchange: Exchange) -> bool:
+    """Whether a crawler that is given the URL would ask for the same."""
+    is_web = exchange.url.lower().startswith(("http://", "https://"))
+    return is_web and exchange.method == "GET" and not exchange.request
 
 
 def _kinds(looked: Looked) -> Iterator[str]:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from pinakes.errors import MalformedRecord
+from pinakes.errors import Busy, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import PAIRS, JudgedPair, decode_pair, encode_pair
+from pinakes.qa.results.pair_result import Verdict
 
 
 class PairsFile:
-    """`pairs.jsonl` in the folder of a run; a context manager.
+    """`pairs.jsonl` in the folder of a run; a context manager, for one process at a time.
 
     A run that died goes on behind its last whole line: half a line at the end is cut off.
 
     Raises:
+        Busy: another process is at this run.
         MalformedRecord: the file is there, and has other lines than pairs.
     """
 
@@ -28,33 +33,66 @@ class PairsFile:
         self._path = folder / PAIRS
         self.judged: set[PairKey] = set()
         """What is on disk."""
-        self._read()
-        self._file: IO[bytes] = self._path.open("ab")
+        self.verdicts: Counter[Verdict] = Counter()
+        """Of these, all together."""
+        # Unbuffered: a page is in one write, or is cut off.
+        self._file: IO[bytes] = self._path.open("a+b", buffering=0)
+        try:
+            self._lock()
+            self._size = self._read()
+            self._file.truncate(self._size)
+        except BaseException:
+            self._file.close()
+            raise
 
-    def _read(self) -> None:
-        if not self._path.exists():
-            return
+    def _lock(self) -> None:
+        try:
+            flock(self._file, LOCK_EX | LOCK_NB)
+        except BlockingIOError as error:
+            raise Busy(
+                "another process is looking at the pages of this run", file=str(self._path)
+            ) from error
+
+    def _read(self) -> int:
+        """How many bytes are whole lines."""
         whole = 0
-        with self._path.open("r+b") as lines:
+        with self._path.open("rb") as lines:
             for line in lines:
                 if not line.endswith(b"\n"):
-                    lines.truncate(whole)
                     break
                 try:
-                    self.judged.add(pair_key(decode_pair(line).result))
+                    self._note(decode_pair(line))
                 except (MalformedRecord, ValueError) as error:
                     raise MalformedRecord(
                         "no pairs of a QA run", file=str(self._path), offset=whole
                     ) from error
                 whole += len(line)
+        return whole
+
+    def _note(self, pair: JudgedPair) -> None:
+        self.judged.add(pair_key(pair.result))
+        self.verdicts[pair.result.verdict] += 1
 
     def add(self, pairs: Iterable[JudgedPair]) -> None:
-        """Have these on disk when this returns."""
+        """Have these, of one page, on disk when this returns: all of them, or none.
+
+        Raises:
+            StoreUnavailable: the disk is full, or the like.
+        """
         pairs = list(pairs)
-        self._file.writelines(map(encode_pair, pairs))
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self.judged.update(pair_key(pair.result) for pair in pairs)
+        content = b"".join(map(encode_pair, pairs))
+        try:
+            left = memoryview(content)
+            while left:  # a disk that is full takes a part first, and then says so
+                left = left[self._file.write(left) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(self._size)
+            raise StoreUnavailable(error.strerror or str(error), file=str(self._path)) from error
+        self._size += len(content)
+        for pair in pairs:
+            self._note(pair)
 
     def __enter__(self) -> PairsFile:
         return self

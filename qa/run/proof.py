@@ -8,11 +8,10 @@ a page asked for other things, as pages do that are never the same twice, nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from pinakes.qa.compare.pairs import Comparison
-from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.results.pair_result import Verdict
 
 MODEL = "proof 2"
@@ -45,24 +44,28 @@ def prove(
     if not sent:
         nothing = ("nothing was sent of it before, either",)
         return Judgement(Verdict.UNCERTAIN, _UNPROVEN, MODEL, nothing)
-    if complete and sent == after.payloads and _all_whole(before) and _all_whole(after):
+    if complete and sent == after.payloads and _is_whole(before) and _is_whole(after):
         return Judgement(Verdict.SIMILAR, _PROVEN, MODEL)
     return None
 
 
-def _all_whole(log: PageLog) -> bool:
+def _is_whole(log: PageLog) -> bool:
     hits = (exchange for exchange in log.exchanges if exchange.outcome == "hit")
-    return not log.left_out and all(hit.is_whole for hit in hits)
+    return not (log.left_out or log.has_unfinished) and all(hit.is_whole for hit in hits)
 
 
 def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:
     """What was answered before, and is a miss or a fault now."""
-    had = before.payloads.keys()
+    never = {exchange.key for exchange in before.exchanges if exchange.outcome in _WORDS}
+    had = before.payloads.keys() - never
+    gone = {
+        exchange.key: exchange
+        for exchange in after.exchanges
+        if exchange.outcome in _WORDS and exchange.key in had
+    }
     return tuple(
-        f"{_WORDS[exchange.outcome]}: {exchange.url}"
-        + (f" ({exchange.problem})" if exchange.problem else "")
-        for exchange in _once(after.exchanges)
-        if exchange.outcome in _WORDS and exchange.url in had
+        f"{_WORDS[exchange.outcome]}: {key}{f' ({exchange.problem})' if exchange.problem else ''}"
+        for key, exchange in gone.items()
     )[:_NAMED]
 
 
@@ -71,11 +74,7 @@ def _other_heads(before: PageLog, after: PageLog) -> tuple[str, ...]:
     same_body = before.payloads.items() & after.payloads.items()
     had, has = before.heads, after.heads
     return tuple(
-        f"answered with another head: {url}"
-        for url, _ in sorted(same_body)
-        if had.get(url) != has.get(url)
+        f"answered with another head: {key}"
+        for key, _ in sorted(same_body)
+        if had.get(key) != has.get(key)
     )[:_NAMED]
-
-
-def _once(exchanges: Iterable[Exchange]) -> list[Exchange]:
-    return list({exchange.url: exchange for exchange in exchanges}.values())

@@ -101,3 +101,47 @@ def test_a_page_of_which_nothing_was_sent_is_no_proof() -> None:
     found = judged([missed], [missed])
     assert found is not None
     assert found.verdict is Verdict.UNCERTAIN
+
+
+def posted(body: str, payload: str) -> Exchange:
+    return replace(
+        PAGE, method="POST", url=f"{PAGE.url}graphql", request=body, payload_digest=payload
+    )
+
+
+def test_requests_of_one_url_are_told_apart() -> None:
+    one, two = posted("1", "sha256:a"), posted("2", "sha256:b")
+    same = judged([PAGE, one, two], [PAGE, two, one])
+    assert same is not None
+    assert same[:2] == (Verdict.SIMILAR, 1.0)
+    harmed = judged([PAGE, one, two], [PAGE, posted("1", "sha256:x"), two])
+    assert harmed is not None
+    assert harmed[:2] == (Verdict.DISSIMILAR, 1.0)
+
+
+def test_what_was_a_miss_before_is_no_harm_now() -> None:
+    socket = replace(PAGE, outcome="miss", payload_digest=None, is_whole=False)
+    found = judged([PAGE, socket], [PAGE, socket])
+    assert found is not None
+    assert found.verdict is Verdict.SIMILAR
+    missed = replace(posted("1", ""), outcome="miss", payload_digest=None, is_whole=False)
+    assert judged([PAGE, missed], [PAGE, missed]) == found
+
+
+@pytest.mark.parametrize("then", ["unfinished", "fault"])
+def test_of_what_is_unfinished_nobody_knows(then: str) -> None:
+    before = replace(FILM, outcome="unfinished", payload_digest=None, is_whole=False)
+    after = replace(before, outcome=then)  # type: ignore[arg-type]
+    assert judged([PAGE, before], [PAGE, after]) is None
+
+
+def test_an_answer_by_a_rule_is_known_by_what_was_captured() -> None:
+    first = replace(FILM, url=f"{FILM.url}?_=1", rule="cache-buster", capture_uri=FILM.url)
+    second = replace(first, url=f"{FILM.url}?_=2")
+    found = judged([PAGE, first], [PAGE, second])
+    assert found is not None
+    assert found[:2] == (Verdict.SIMILAR, 1.0)
+    gone = replace(second, outcome="fault", payload_digest=None)
+    lost = judged([PAGE, first], [PAGE, gone])
+    assert lost is not None
+    assert lost.verdict is Verdict.DISSIMILAR

@@ -61,7 +61,19 @@ def test_killed_in_the_middle(site: Path, tmp_path: Path, jobs: str) -> None:
     assert sorted(judged(tmp_path)) == ALL
     assert f"judged by an earlier run: {len(before)}" in again.stderr
     third = call(site, *asked(tmp_path))
-    assert (third.returncode, third.stdout) == (0, "")
+    # Of pages that are judged nothing is said again, but that there was something to be found.
+    assert (third.returncode, third.stdout) == (1, "")
+    assert "1 dissimilar" in third.stderr
+    assert sorted(judged(tmp_path)) == ALL
+
+
+def test_two_cannot_be_at_one_run(site: Path, tmp_path: Path) -> None:
+    process = start(site, *asked(tmp_path))
+    wait_for(1, tmp_path, process)
+    second = call(site, *asked(tmp_path))
+    assert second.returncode == 3
+    assert "another process is looking" in second.stderr
+    process.communicate()
     assert sorted(judged(tmp_path)) == ALL
 
 

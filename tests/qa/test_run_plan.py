@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from test_pair_xml import RESULT
 
-from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.errors import Busy, ConfigError, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair, decode_pair, encode_pair
+from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.run.pairs_file import PairsFile
 from pinakes.qa.run.plan import Pair, RunPlan, decode_plan, encode_plan
 from pinakes.qa.run.run_folder import RUN, SAMPLE, begin_run
@@ -121,6 +122,35 @@ def test_half_a_line_at_the_end_is_judged_again(tmp_path: Path) -> None:
         file.add(pairs[2:])
     lines = path.read_bytes().splitlines()
     assert [json.loads(line)["capture_key"] for line in lines] == ["00", "01", "02"]
+
+
+def test_a_page_is_on_disk_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [JudgedPair(result=replace(RESULT, capture_key=f"0{n}"), weight=1.0) for n in range(2)]
+    with PairsFile(tmp_path) as file:
+        file.add(pairs[:1])
+        before = (tmp_path / "pairs.jsonl").read_bytes()
+
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("os.fsync", full)
+        with pytest.raises(StoreUnavailable, match="No space left"):
+            file.add(pairs[1:])
+        monkeypatch.undo()
+        assert (tmp_path / "pairs.jsonl").read_bytes() == before
+        file.add(pairs[1:])
+    with PairsFile(tmp_path) as file:
+        assert file.judged == {pair_key(pair.result) for pair in pairs}
+        assert file.verdicts == {Verdict.DISSIMILAR: 2}
+
+
+def test_a_file_that_another_is_at_is_left_alone(tmp_path: Path) -> None:
+    with PairsFile(tmp_path), pytest.raises(Busy):
+        PairsFile(tmp_path)
+    with PairsFile(tmp_path):
+        pass
 
 
 def test_another_file_of_that_name_is_not_gone_on_with(tmp_path: Path) -> None:

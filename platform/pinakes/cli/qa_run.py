@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -47,15 +46,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="in which, several times for several (default: chromium)",
     )
     parser.add_argument(
-        "--reference", metavar="VIEW", default="before", help="compared with (default: before)"
+        "--reference",
+        metavar="VIEW",
+        default="before",
+        help="what it is compared with: any of these, or stored, screenshots of the crawl "
+        "(default: before)",
     )
     parser.add_argument(
         "--view",
         metavar="VIEW",
         default="current",
         help="what is looked at: before or current, as deduplication found the archive and as it "
-        "is; access:URL-PREFIX, another replay; stored, screenshots of the crawl; live "
-        "(default: current)",
+        "is; access:URL-PREFIX, another replay; live, with --live (default: current)",
     )
     parser.add_argument(
         "--across", action="store_true", help="compare the first browser with the others, too"
@@ -113,6 +115,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         if arguments.runner == "hadoop"
         else lookers(configuration.jobs, configuration, folder) as look,
         open_stores(configuration) as stores,
+        # Held from before the run is begun: two cannot be at one folder.
+        PairsFile(folder) as file,
     ):
         plan, drawn = begin_run(
             folder,
@@ -121,52 +125,35 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             lambda: drawn_pages(stores, arguments),
         )
         _make_known(stores, plan)
-        with PairsFile(folder) as file:
-            left = [Task(one, plan.pairs_left(one, file.judged)) for one in drawn]
-            tasks = [task for task in left if task.pairs]
-            tally = _Tally(console)
-            tally.missing = name_missing(arguments, drawn, console)
-            with console.progress("qa", total=len(tasks), unit="pages") as progress:
-                for answer in look(plan, tasks):
-                    results = [pair.result for pair in answer.pairs]
-                    put_results(stores.rows, results, act_time_ms=plan.act_time_ms)
-                    file.add(answer.pairs)
-                    tally.take(answer)
-                    progress.advance(1)
-        if not tally.died:
+        left = [Task(one, plan.pairs_left(one, file.judged)) for one in drawn]
+        tasks = [task for task in left if task.pairs]
+        lost = 0
+        with console.progress("qa", total=len(tasks), unit="pages") as progress:
+            for answer in look(plan, tasks):
+                results = [pair.result for pair in answer.pairs]
+                put_results(stores.rows, results, act_time_ms=plan.act_time_ms)
+                file.add(answer.pairs)
+                lost += answer.lost is not None
+                _tell(answer, console)
+                progress.advance(1)
+        if not lost:
             set_run_state(stores.rows, plan.run, RunState(state=DONE))
+    found = ", ".join(f"{file.verdicts[verdict]:,} {verdict.value}" for verdict in Verdict)
     before = len(drawn) - len(tasks)
-    console.say(f"{len(drawn):,} pages; pairs: {tally}; pages judged by an earlier run: {before:,}")
-    return tally.exit
+    console.say(f"{len(drawn):,} pages; pairs: {found}; pages judged by an earlier run: {before:,}")
+    if lost or name_missing(arguments, drawn, console):
+        return Exit.SOME_FAILED
+    return Exit.FOUND if file.verdicts[Verdict.DISSIMILAR] else Exit.DONE
 
 
-class _Tally:
-    """What was found, said as it is found."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._found: Counter[Verdict] = Counter()
-        self.died = 0
-        self.missing = 0
-
-    def take(self, answer: Answer) -> None:
-        if answer.lost is not None:
-            self.died += 1
-            self._console.warn(InputRefused(answer.lost, file=answer.drawn.page.url))
-        for pair in answer.pairs:
-            result = pair.result
-            self._found[result.verdict] += 1
-            if result.verdict is not Verdict.SIMILAR:
-                self._console.result(_as_object(result), text=_line(result))
-
-    def __str__(self) -> str:
-        return ", ".join(f"{self._found[verdict]:,} {verdict.value}" for verdict in Verdict)
-
-    @property
-    def exit(self) -> Exit:
-        if self.died or self.missing:
-            return Exit.SOME_FAILED
-        return Exit.FOUND if self._found[Verdict.DISSIMILAR] else Exit.DONE
+def _tell(answer: Answer, console: Console) -> None:
+    """Name what is not as it was, and a page of which nothing came."""
+    if answer.lost is not None:
+        console.warn(InputRefused(answer.lost, file=answer.drawn.page.url))
+    for pair in answer.pairs:
+        result = pair.result
+        if result.verdict is not Verdict.SIMILAR:
+            console.result(_as_object(result), text=_line(result))
 
 
 def _plan(arguments: argparse.Namespace) -> RunPlan:
