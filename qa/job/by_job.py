@@ -5,7 +5,8 @@
     DIR                                   fetched, and the wave's folder is deleted
 
 A driver that died has left a job running, which the next call ends, and what it has not
-fetched is looked at again.
+fetched is looked at again.  Where a job fails it is done once more with each page in a task of
+its own: a page that ends its task, as one that takes all memory does, is lost alone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from uuid import uuid4
 from zipfile import BadZipFile, ZipFile
 
 from pinakes.config import Configuration
-from pinakes.errors import MalformedRecord
+from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable
 from pinakes.mr_jobs.archive_job import WRITTEN
 from pinakes.mr_jobs.driver.listing import lists_in_hdfs, write_lists
 from pinakes.mr_jobs.driver.orphans import end_orphans, tag_words
@@ -39,6 +40,7 @@ from pinakes.qa.sample.draw import Drawn
 
 PAGES_A_TASK = 50
 PAGES_A_WAVE = 2_000
+_MAY_FAIL = ("-D", "mapreduce.map.failures.maxpercent=100")
 _IMAGE = re.compile(r"([0-9a-f]{64})\.png")
 OnPercent = Callable[[float], None]
 Page = tuple[Drawn, Sequence[Pair]]
@@ -78,8 +80,10 @@ class PagesByJob:
     ) -> Iterator[tuple[Drawn, list[JudgedPair]]]:
         """Each page with its pairs, a wave at a time, its images in the folder.
 
+        No pairs of a page that ends every task which looks at it.
+
         Raises:
-            StoreUnavailable: where a job failed, quoting the log of a task.
+            StoreUnavailable: where a job failed as a whole, quoting the log of a task.
         """
         if self._runner == "hadoop":
             end_orphans(plan.run, self._configuration)
@@ -87,9 +91,20 @@ class PagesByJob:
         number = 0
         while wave := list(islice(pages, self._pages_a_wave)):
             number += 1
-            with self._around(f"wave {number}") as on_percent, self._place(plan) as place:
-                found = self._run(plan, wave, place, on_percent)
-            yield from found
+            with self._around(f"wave {number}") as on_percent:
+                yield from self._judge_wave(plan, wave, on_percent)
+
+    def _judge_wave(
+        self, plan: RunPlan, wave: list[Page], on_percent: OnPercent
+    ) -> list[tuple[Drawn, list[JudgedPair]]]:
+        try:
+            return self._run(plan, wave, on_percent)
+        except StoreUnavailable as failed:
+            # One page may have ended its task, however often it was tried, and so the job.
+            try:
+                return self._run(plan, wave, on_percent, apart=True)
+            except PinakesError:
+                raise failed from None
 
     @contextmanager
     def _place(self, plan: RunPlan) -> Iterator[str]:
@@ -108,28 +123,32 @@ class PagesByJob:
                     folder.delete(stored.name)
 
     def _run(
-        self, plan: RunPlan, wave: list[Page], place: str, on_percent: OnPercent
+        self, plan: RunPlan, wave: list[Page], on_percent: OnPercent, *, apart: bool = False
     ) -> list[tuple[Drawn, list[JudgedPair]]]:
-        with TemporaryDirectory(prefix="pinakes-qa-") as name, TemporaryFile() as out:
+        """One job; with `apart` a page a task, of which some may fail."""
+        with (
+            self._place(plan) as place,
+            TemporaryDirectory(prefix="pinakes-qa-") as name,
+            TemporaryFile() as out,
+        ):
             file = Path(name) / "plan.json"
             file.write_text(encode_plan(plan), encoding="utf-8")
-            with self._lists(wave, Path(name)) as lists:
+            with self._lists(wave, Path(name), 1 if apart else self._pages_a_task) as lists:
                 tag = tag_words(plan.run) if self._runner == "hadoop" else ()
                 request = JobRequest(
                     job=JudgePagesJob,
                     names=lists,
-                    options=("--plan", str(file), *tag),
+                    options=("--plan", str(file), *tag, *(_MAY_FAIL if apart else ())),
                     output=place,
                 )
                 run_job(request, self._runner, self._configuration, out, on_percent=on_percent)
             self._fetch_images(f"{place}/{WRITTEN}")
             out.seek(0)
-            return _of_pages(wave, map(decode_pair, out))
+            return _of_pages(wave, map(decode_pair, out), some=apart)
 
     @contextmanager
-    def _lists(self, wave: list[Page], folder: Path) -> Iterator[list[str]]:
+    def _lists(self, wave: list[Page], folder: Path, size: int) -> Iterator[list[str]]:
         lines = [encode_page(drawn, pairs) for drawn, pairs in wave]
-        size = self._pages_a_task
         packs = [lines[first : first + size] for first in range(0, len(lines), size)]
         if self._runner != "hadoop":
             yield write_lists(packs, folder)
@@ -164,14 +183,15 @@ def unpack_images(archive: BinaryIO, folder: Path, *, name: str) -> None:
 
 
 def _of_pages(
-    wave: Iterable[Page], pairs: Iterable[JudgedPair]
+    wave: Iterable[Page], pairs: Iterable[JudgedPair], *, some: bool
 ) -> list[tuple[Drawn, list[JudgedPair]]]:
+    """Pages with their pairs; none of those that are missing, where only `some` came."""
     by_key: dict[str, list[JudgedPair]] = {}
     for pair in pairs:
         by_key.setdefault(pair.result.capture_key, []).append(pair)
     found = [(drawn, by_key.get(drawn.page.row_key.hex(), [])) for drawn, _ in wave]
     for (drawn, judged), (_, asked) in zip(found, wave, strict=True):
-        if len(judged) != len(asked):
+        if len(judged) != len(asked) and (judged or not some):
             raise MalformedRecord(
                 f"{len(judged)} of {len(asked)} pairs came of a task", file=drawn.page.url
             )

@@ -8,22 +8,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import comparing  # noqa: F401
 import pytest
 from harmed_site import PAGES, SITE, make_store, point_elsewhere
+from test_pair_xml import RESULT
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.config import Configuration, load_configuration
-from pinakes.errors import MalformedRecord
+from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.profile import open_stores
-from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.results.pair_line import JudgedPair, encode_pair
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.sample.draw import Drawn, draw
-from pinakes.qa.sample.pages import pages_of
+from pinakes.qa.sample.pages import Page, pages_of
+
+if TYPE_CHECKING:
+    from pinakes.mr_jobs.driver.running import JobRequest
 
 for name in ("cryptography", "selenium", "mrjob"):
     pytest.importorskip(name, reason="the extras qa and jobs are not here: make dev-qa")
@@ -85,6 +90,51 @@ def test_a_job_judges_as_one_process_does(configuration: Configuration, tmp_path
     assert [url for url, said in verdicts.items() if said != [Verdict.SIMILAR]] == [f"{SITE}/1"]
     images = {path.name: path.read_bytes() for path in (tmp_path / "job").iterdir()}
     assert images == {path.name: path.read_bytes() for path in (tmp_path / "alone").iterdir()}
+
+
+def judge_by(monkeypatch: pytest.MonkeyPatch, folder: Path, fails: list[set[str]]) -> list[int]:
+    """How many pairs came of each of three pages, where jobs lose these, or all, in turn."""
+    from pinakes.qa.job import by_job
+    from pinakes.qa.job.page_lines import decode_page
+
+    drawn = [
+        Drawn(Page(f"k{n}", "20200101000000", f"{SITE}/{n}", "text/html", b"%d" % n), 1.0, False)
+        for n in range(3)
+    ]
+    left = iter(fails)
+
+    def run_job(request: JobRequest, *given: Any, **more: Any) -> None:
+        lost = next(left)
+        if "all" in lost:
+            raise StoreUnavailable("the job failed")
+        for name in request.names:
+            for line in Path(name).read_bytes().splitlines():
+                one, pairs = decode_page(line)
+                if one.page.url not in lost:
+                    key = one.page.row_key.hex()
+                    given[2].writelines(
+                        encode_pair(JudgedPair(result=replace(RESULT, capture_key=key), weight=1.0))
+                        for _ in pairs
+                    )
+        (Path(request.output or "") / "_written").mkdir(parents=True)
+
+    monkeypatch.setattr(by_job, "run_job", run_job)
+    configuration = load_configuration(environment={}, folder=folder)
+    pages = by_job.PagesByJob(configuration, "inline", folder / "qa")
+    found = list(pages.judge(PLAN, [(one, PLAN.pairs) for one in drawn]))
+    assert [one for one, _ in found] == drawn
+    return [len(pairs) for _, pairs in found]
+
+
+def test_a_page_that_ends_its_task_is_lost_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert judge_by(monkeypatch, tmp_path, [set()]) == [1, 1, 1]
+    assert judge_by(monkeypatch, tmp_path, [{"all"}, {f"{SITE}/1"}]) == [1, 0, 1]
+    with pytest.raises(StoreUnavailable, match="the job failed"):
+        judge_by(monkeypatch, tmp_path, [{"all"}, {"all"}])
+    with pytest.raises(MalformedRecord, match="0 of 1 pairs"):
+        judge_by(monkeypatch, tmp_path, [{f"{SITE}/1"}])
 
 
 @pytest.mark.parametrize(

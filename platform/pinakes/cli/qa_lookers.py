@@ -21,6 +21,7 @@ from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample.draw import Drawn
 
 _TRIES = 2
+_LOST = "no task that looked at it has ended well"
 
 
 class Task(NamedTuple):
@@ -63,7 +64,9 @@ def lookers_by_job(configuration: Configuration, folder: Path, console: Console)
     def look(plan: RunPlan, tasks: Iterable[Task]) -> Iterator[Answer]:
         by_job = PagesByJob(configuration, "hadoop", folder, around=around)
         for drawn, pairs in by_job.judge(plan, ((task.drawn, task.pairs) for task in tasks)):
-            yield Answer(drawn, pairs)
+            yield Answer(
+                drawn, pairs, None if pairs else "no task that looked at it has ended well"
+            )
 
     return look
 
