@@ -54,7 +54,7 @@ class SignOff:
     """`f:signoff.ID` of a run: `accepted`, `to patch` or `rejected`; none overwrites another.
 
     `counts` is what the signer had before them: `pairs`, `queued`, `settled`, `disputed`,
-    `faulty`.
+    `faulty`, and where it is known `pages_left`, pages of the sample that were not looked at.
     """
 
     COLUMN: ClassVar[bytes] = b"f:signoff."

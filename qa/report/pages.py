@@ -17,6 +17,7 @@ import jinja2
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
 
+from .extent import Extent
 from .shown import URL_CHARACTERS, shown
 from .views import kind_of_pair, side_names
 
@@ -25,8 +26,13 @@ STYLE = "report.css"
 _NAMED_MISSES = 10
 
 
-def write_report(folder: Path, pairs: Sequence[JudgedPair], *, title: str) -> list[str]:
-    """Write the pages beside the run's images; their names.  Pages of an earlier report go."""
+def write_report(
+    folder: Path, pairs: Sequence[JudgedPair], *, title: str, extent: Extent | None = None
+) -> list[str]:
+    """Write the pages beside the run's images; their names.  Pages of an earlier report go.
+
+    `extent` is None where nobody knows of how many pages these pairs are.
+    """
     template = _template()
     for old in folder.glob("page-*.html"):
         old.unlink()
@@ -41,6 +47,7 @@ def write_report(folder: Path, pairs: Sequence[JudgedPair], *, title: str) -> li
             first=first,
             shown=pairs[first : first + PAIRS_A_PAGE],
             total=len(pairs),
+            unlooked=extent.unlooked if extent is not None else None,
             summary=summary(pairs),
             named_misses=_NAMED_MISSES,
         )

@@ -107,6 +107,7 @@ def summary_answer(
     """All figures of the run."""
     return {
         "pairs": summary.pairs,
+        "unlooked": summary.extent.unlooked if summary.extent is not None else None,
         "verdicts": {name: _part(part) for name, part in summary.verdicts.items()},
         "histogram": summary.histogram,
         "queued": summary.queued,

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 from pinakes.hbase_schema.qa_cells import SignOff
+from pinakes.qa.report.extent import Extent
 from pinakes.row_store.port import RowStore
 
 from .filters import Filter
@@ -64,6 +65,7 @@ class _Known:
 class Board:
     """The pairs of one run.  `leads` are the names of those who settle.
 
+    `extent` is how much of its sample these pairs are; None where nobody knows.
     `is_there` tells whether what is written goes where the next one will read it: an embedded
     store that was moved away takes writes, and nobody finds them.
     """
@@ -75,6 +77,7 @@ class Board:
         rows: RowStore,
         *,
         leads: Collection[str] = (),
+        extent: Extent | None = None,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         clock: Callable[[], float] = time.monotonic,
         is_there: Callable[[], bool] = lambda: True,
@@ -84,6 +87,7 @@ class Board:
         self._by_id = {pair.id: pair for pair in pairs}
         self._rows = rows
         self._leads = frozenset(map(same_author, map(clean_name, leads)))
+        self._extent = extent
         self._now_ms = now_ms
         self._clock = clock
         self._is_there = is_there
@@ -181,8 +185,8 @@ class Board:
         known, problem = self._look()
         made = self._summary
         if made is None or made[0] != known.edition:
-            made = known.edition, summarise(self.pairs, self._judged(known), seed=self.run)
-            self._summary = made
+            summary = summarise(self.pairs, self._judged(known), seed=self.run, extent=self._extent)
+            self._summary = made = known.edition, summary
         return made[1], problem
 
     def progress(self) -> Progress:

@@ -113,7 +113,8 @@ function signingCard(figures) {
   const history = make("ul", {}, ...figures.signoffs.toReversed().map((one) =>
     make("li", {}, `${moment(one.at_ms)} ${one.author}${one.role === "lead" ? " (lead)" : ""}: ${one.state}`,
       one.note ? ` “${visible(one.note)}”` : "",
-      make("span", { className: "dim" }, ` with ${number(one.counts.settled)} settled, ${number(one.counts.faulty)} of them faulty`))));
+      make("span", { className: "dim" }, ` with ${number(one.counts.settled)} settled, ${number(one.counts.faulty)} of them faulty`,
+        one.counts.pages_left ? `, ${number(one.counts.pages_left)} pages not looked at` : ""))));
   const state = make("select", { id: "sign-state" }, ...run.signoffs.map((name) => make("option", {}, name)));
   const note = make("textarea", { id: "sign-note", rows: 2, maxLength: run.note_characters });
   const said = make("p", { role: "status", id: "signed" });
@@ -142,6 +143,7 @@ function signingCard(figures) {
 function showSummary(figures) {
   fill($("summary"),
     figures.problem ? make("p", { className: "notice bad" }, `These figures may be old, for the store cannot be read: ${figures.problem}`) : null,
+    figures.unlooked ? make("p", { className: "notice bad" }, `These figures are of a part of the sample, as it was when this review was started: ${figures.unlooked}.`) : null,
     make("div", { className: "cards" }, estimateCard(figures), progressCard(figures), agreementCard(figures),
       verdictsCard(figures), faultsCard(figures), histogramCard(figures), signingCard(figures)));
 }

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from pinakes.qa.report.extent import Extent
 from pinakes.qa.results.pair_result import Verdict
 
 from .agreement import Agreement, agreements
@@ -55,12 +56,16 @@ class Summary:
     agreement: Agreement
     agreement_by_two: Mapping[tuple[str, str], Agreement]
     estimates: Mapping[str, Estimate]
+    extent: Extent | None = None
+    """How much of the sample this is; None where nobody knows."""
 
     @property
     def counts(self) -> dict[str, int]:
         """What somebody who signs has before them."""
         faulty = sum(n for (_, label), n in self.against.items() if label == "reject")
+        left = {"pages_left": self.extent.pages_left} if self.extent is not None else {}
         return {
+            **left,
             "pairs": self.pairs,
             "queued": self.queued,
             "settled": self.standings.get(Standing.SETTLED.value, 0),
@@ -94,8 +99,12 @@ def summarise(
     judged: Mapping[bytes, Sequence[Judgement]],
     *,
     seed: str,
+    extent: Extent | None = None,
 ) -> Summary:
-    """All figures of a run, where `judged` has the judgements of its pairs by row key."""
+    """All figures of a run, where `judged` has the judgements of its pairs by row key.
+
+    While pages of its sample are not looked at, no share is estimated.
+    """
     said = {pair.key: judged.get(pair.key, ()) for pair in pairs}
     found = {pair.key: settled(said[pair.key], pair.needs) for pair in pairs}
     standings = {pair.key: standing(said[pair.key], pair.needs) for pair in pairs}
@@ -132,13 +141,16 @@ def summarise(
         agreement_by_two=by_two,
         estimates={
             browsers: estimate(
-                [_looked(pair, found[pair.key]) for pair in group], seed=f"{seed} {browsers}"
+                [_looked(pair, found[pair.key]) for pair in group],
+                seed=f"{seed} {browsers}",
+                unlooked=extent.unlooked if extent is not None else None,
             )
             for browsers, group in groupby(
                 sorted(pairs, key=lambda pair: (pair.browsers, pair.key)),
                 key=lambda pair: pair.browsers,
             )
         },
+        extent=extent,
     )
 
 

@@ -9,14 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from pinakes.hbase_schema.tables import declared_schema
+from pinakes.qa.report.extent import read_extent
 from pinakes.qa.results.pair_line import PAIRS, JudgedPair, encode_pair
 from pinakes.qa.results.pair_result import PairResult, Verdict, View
 from pinakes.qa.review.board import Board
 from pinakes.qa.review.images import RunImages
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs
 from pinakes.qa.review.site import ReviewSite
+from pinakes.qa.run.plan import RunPlan
+from pinakes.qa.run.run_folder import begin_run
+from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample.pages import Page
 from pinakes.qa.snapshot import Outcome
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
@@ -87,6 +93,20 @@ def write_run(folder: Path, results: Iterable[PairResult], weight: float = 5.0) 
     folder.mkdir(parents=True, exist_ok=True)
     lines = [encode_pair(JudgedPair(result=one, weight=weight)) for one in results]
     (folder / PAIRS).write_bytes(b"".join(lines))
+
+
+def write_sample(folder: Path, results: Iterable[PairResult], **planned: Any) -> None:
+    """What a run keeps of what it was asked: the pages of these results, judged or not."""
+    plan = RunPlan(**{"run": RUN, "act_time_ms": 1, **planned})
+    drawn = [
+        Drawn(
+            Page(one.url, "20260101000000", one.url, "text/html", bytes.fromhex(one.capture_key)),
+            weight=5.0,
+            is_always=False,
+        )
+        for one in results
+    ]
+    begin_run(folder, plan, {}, lambda: drawn)
 
 
 def write_image(folder: Path, content: bytes) -> str:
@@ -170,6 +190,7 @@ def reviewing(
         board = Board(
             RUN, pairs, rows, leads=leads, now_ms=clock.now_ms, clock=clock.now_s,
             is_there=(folder / "store" / "rows.sqlite").is_file,
+            extent=read_extent(folder / RUN, [pair.judged for pair in pairs]),
         )  # fmt: skip
         images = {v.image for one in made for v in (one.reference, one.other) if v.image}
         site = ReviewSite(

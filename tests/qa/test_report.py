@@ -9,10 +9,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from review_scene import RUN, result, write_run, write_sample
 from test_pair_xml import RESULT
 
 from pinakes.cli import main
 from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.qa.report.extent import Extent, read_extent
 from pinakes.qa.report.judged_pairs import read_pairs
 from pinakes.qa.report.pages import PAIRS_A_PAGE, summary, write_report
 from pinakes.qa.results.pair_line import JudgedPair
@@ -148,6 +150,60 @@ def test_each_kind_of_pair_is_counted_and_named(tmp_path: Path) -> None:
     text = page_of(tmp_path).text
     assert [text.count(word) for word in ("After", "Compared")] == [2, 1]
     assert all(kind in text for kind in found)
+
+
+RESULTS = [result(number) for number in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("count", "planned", "left"),
+    [
+        pytest.param(12, {}, (0, 0), id="all"),
+        pytest.param(9, {}, (3, 3), id="the last three hosts are wanting"),
+        pytest.param(0, {}, (12, 12), id="none"),
+        pytest.param(9, {"browsers": ("chromium", "firefox")}, (12, 15), id="in one of two"),
+        pytest.param(9, {"run": "qa-2"}, (12, 12), id="the pairs of another run"),
+    ],
+)
+def test_how_much_of_a_sample_is_judged(
+    tmp_path: Path, count: int, planned: dict[str, object], left: tuple[int, int]
+) -> None:
+    write_sample(tmp_path, RESULTS, **planned)
+    write_run(tmp_path, RESULTS[:count])
+    found = read_extent(tmp_path, read_pairs(tmp_path))
+    assert found == Extent(pages=12, pages_left=left[0], pairs_left=left[1])
+    assert (found.unlooked is None) == (count == 12)
+
+
+@pytest.mark.parametrize("name", ["run.json", "sample.jsonl"])
+def test_without_its_sample_nobody_knows_what_is_wanting(tmp_path: Path, name: str) -> None:
+    """Nor is it said; what is there, and is no sample, is named."""
+    write_sample(tmp_path, RESULTS)
+    write_run(tmp_path, RESULTS[:9])
+    (tmp_path / name).write_text("{}\n")
+    with pytest.raises(MalformedRecord) as raised:
+        read_extent(tmp_path, [])
+    assert raised.value.file == str(tmp_path / name)
+    (tmp_path / name).unlink()
+    assert read_extent(tmp_path, read_pairs(tmp_path)) is None
+
+
+def test_a_pair_without_a_key_is_named(tmp_path: Path) -> None:
+    write_sample(tmp_path, RESULTS)
+    with pytest.raises(MalformedRecord, match="no row key"):
+        read_extent(tmp_path, [judged(replace(RESULT, capture_key="x"))])
+
+
+def test_the_head_says_what_was_not_looked_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unlooked = "9 of 12 pages; 3 (3 pairs) are not looked at yet: `pinakes qa run` goes on"
+    write_sample(tmp_path / RUN, RESULTS)
+    for count, wanted in ((9, True), (12, False)):
+        write_run(tmp_path / RUN, RESULTS[:count])
+        assert main(["qa", "report", str(tmp_path / RUN)]) == 0
+        assert (unlooked in page_of(tmp_path / RUN).text) == wanted
+        assert (f"warning: {unlooked}\n" in capsys.readouterr().err) == wanted
 
 
 def test_no_pairs_at_all(tmp_path: Path) -> None:

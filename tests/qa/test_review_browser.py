@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from review_process import Serving, serving
-from review_scene import RUN, pairs_of, result, rows_in, view, with_images, write_run
+from review_scene import RUN, pairs_of, result, rows_in, view, with_images, write_run, write_sample
 
 from pinakes.qa.review.judgement_rows import read_judgements
 from pinakes.qa.snapshot import Outcome
@@ -121,6 +121,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     none = view("replay:current", outcome=Outcome.CUT_OFF, reasons=("the browser hung",))
     results[8] = replace(results[8], other=none)
     write_run(folder / RUN, results)
+    write_sample(folder / RUN, [*results, result(len(results))])  # its last page is wanting
     return folder
 
 
@@ -300,10 +301,12 @@ def test_a_second_reviewer_is_blind_and_the_lead_settles(page: Page, run: Path) 
     page.keys("g")
     page.until(lambda: page.all("#signing"))
     assert "1" in page.text("#summary section:nth-child(3)")
+    assert "1 (1 pairs) are not looked at yet: `pinakes qa run`" in page.text("#summary .notice")
     Select(page.find("#sign-state")).select_by_visible_text("to patch")
     page.find("#sign-note").send_keys("three maps")
     page.find("#signing [type=submit]").click()
     page.until(lambda: "Ida (lead): to patch “three maps”" in page.text("#summary"))
+    assert "1 pages not looked at" in page.text("#summary")
     page.driver.refresh()
     page.until(lambda: "Ida (lead): to patch" in page.text("#summary"))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from review_scene import RUN, Review, pairs_of, result, reviewing, rows_in
+from review_scene import RUN, Review, pairs_of, result, reviewing, rows_in, write_sample
 
 from pinakes.errors import Conflict, InputRefused, StoreUnavailable
 from pinakes.hbase_schema.cells import encode_cell
@@ -273,6 +273,28 @@ def test_who_signs(review: Review) -> None:
     without = board_over(review, review.rows)
     assert without.may_sign(without.viewer("Ada"))
     assert not without.may_sign(without.viewer(None))
+
+
+@pytest.mark.parametrize("left", [0, 20])
+def test_a_part_of_the_sample_is_no_estimate(tmp_path: Path, left: int) -> None:
+    """However much of that part is reviewed; who signs has seen it."""
+    results = [result(number) for number in range(100)]
+    write_sample(tmp_path / RUN, results)
+    with reviewing(tmp_path, results[: 100 - left]) as review:
+        ida = review.board.viewer("Ida")
+        for number, pair in enumerate(review.pairs):
+            review.board.judge(pair.id, ida, f"{number:032x}", REJECT)
+        summary, _ = review.board.summary()
+        [estimate] = summary.estimates.values()
+        signed = review.board.sign(ida, "a" * 32, RunState.ACCEPTED, "")
+    assert signed.cell.counts["pages_left"] == left
+    if left:
+        assert estimate.share is None
+        assert estimate.wanting == (
+            "80 of 100 pages; 20 (20 pairs) are not looked at yet: `pinakes qa run` goes on"
+        )
+    else:
+        assert (estimate.share, estimate.wanting) == (1, None)
 
 
 def test_a_lost_answer_to_a_sign_off(review: Review) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from review_process import Serving, command, serving
-from review_scene import RUN, pairs_of, result, rows_in, write_run
+from review_scene import RUN, pairs_of, result, rows_in, write_run, write_sample
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300
@@ -118,3 +118,16 @@ def test_a_pair_that_is_there_twice_is_said(folder: Path) -> None:
         server.process.send_signal(signal.SIGTERM)
         _, told = server.process.communicate(timeout=PATIENCE_S)
     assert "warning: 1 results are of pairs that have one" in told
+
+
+def test_pages_that_are_not_looked_at_are_said(folder: Path) -> None:
+    write_sample(folder / RUN, [result(number) for number in range(30)])
+    unlooked = "20 of 30 pages; 10 (10 pairs) are not looked at yet: `pinakes qa run` goes on"
+    with serving(folder) as server:
+        figures = ask(server, "api/summary")
+        server.process.send_signal(signal.SIGTERM)
+        _, told = server.process.communicate(timeout=PATIENCE_S)
+    assert f"warning: {unlooked}\n" in told
+    assert isinstance(figures, dict)
+    assert figures["unlooked"] == unlooked
+    assert figures["estimates"][0]["wanting"].startswith(unlooked)

@@ -56,12 +56,16 @@ def _configure_report(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(arguments: argparse.Namespace, console: Console) -> Exit:
+    from pinakes.qa.report.extent import read_extent
     from pinakes.qa.report.judged_pairs import read_pairs  # needs the extra
     from pinakes.qa.report.pages import write_report
 
     folder = arguments.folder
     pairs = read_pairs(folder)
-    names = write_report(folder, pairs, title=folder.resolve().name)
+    extent = read_extent(folder, pairs)
+    names = write_report(folder, pairs, title=folder.resolve().name, extent=extent)
+    if extent is not None and extent.unlooked:
+        console.warn(extent.unlooked)
     page = str(folder / names[0])
     console.result({"page": page, "pages": len(names)}, text=printable(page))
     return Exit.DONE

@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Print the address, with the token for writing, and answer until a signal ends it: exit 5."""
     # Here, so that other verbs of QA begin without a web server.
+    from pinakes.qa.report.extent import read_extent
     from pinakes.qa.report.judged_pairs import read_pairs
     from pinakes.qa.review.board import Board
     from pinakes.qa.review.images import RunImages
@@ -47,6 +48,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     judged = read_pairs(folder)
     if not judged:
         raise InputRefused("no page has been judged in this run yet", file=str(folder))
+    extent = read_extent(folder, judged)
+    if extent is not None and extent.unlooked:
+        console.warn(extent.unlooked)
     pairs, repeated = reviewed_pairs(judged)
     if repeated:
         console.warn(
@@ -70,6 +74,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             pairs,
             stores.rows,
             leads=arguments.lead,
+            extent=extent,
             is_there=_is_there(configuration),
         )
         site = ReviewSite(

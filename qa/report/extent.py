@@ -1,0 +1,57 @@
+"""How much of a run's sample is judged: pages come host by host, and the first are no sample.
+
+What was to be looked at stands in the folder of the run, `sample.jsonl` and `run.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinakes.errors import MalformedRecord
+from pinakes.qa.results.pair_key import pair_key
+from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.run.run_folder import RUN, SAMPLE, read_plan, read_sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """The pages of a sample, those that have not all of their pairs yet, and these pairs."""
+
+    pages: int
+    pages_left: int
+    pairs_left: int
+
+    @property
+    def unlooked(self) -> str | None:
+        """What is not looked at yet, for people; None where all pages are."""
+        if not self.pages_left:
+            return None
+        return (
+            f"{self.pages - self.pages_left:,} of {self.pages:,} pages; {self.pages_left:,} "
+            f"({self.pairs_left:,} pairs) are not looked at yet: `pinakes qa run` goes on"
+        )
+
+
+def read_extent(folder: Path, pairs: Iterable[JudgedPair]) -> Extent | None:
+    """How far the run in a folder is, which has these pairs; None where the folder has it not.
+
+    An older run, or pairs that were copied, have no sample beside them.
+
+    Raises:
+        MalformedRecord: the sample, or the plan, cannot be read; or a pair has no key.
+    """
+    if not all((folder / name).exists() for name in (RUN, SAMPLE)):
+        return None
+    plan, _ = read_plan(folder)
+    try:
+        judged = {pair_key(pair.result) for pair in pairs}
+    except ValueError as error:
+        raise MalformedRecord(f"a pair has no row key: {error}", file=str(folder)) from error
+    counts = [len(plan.pairs_left(drawn, judged)) for drawn in read_sample(folder)]
+    return Extent(
+        pages=len(counts),
+        pages_left=sum(count > 0 for count in counts),
+        pairs_left=sum(counts),
+    )
