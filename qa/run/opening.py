@@ -74,7 +74,8 @@ class _Opening:
 
         if view in GENERATIONS:
             session = self._proxy.open_session(view)  # type: ignore[arg-type]
+            stack.callback(session.close)  # a port, which the next width has no use for
             return ReplaySide(view, session, browser(session.host, session.port))
         if view.startswith(f"{ACCESS}:"):
-            return self._others.access(view.removeprefix(f"{ACCESS}:"), browser)
-        return self._others.live(browser)
+            return self._others.access(view.removeprefix(f"{ACCESS}:"), browser, stack)
+        return self._others.live(browser, stack)

@@ -31,6 +31,8 @@ Opened = Callable[[str, int], Session]
 class OtherViews:
     """Opens them; what is shared by several browsers is opened once.
 
+    The stack given here closes what all share; the one given with a browser what is its own.
+
     Raises:
         MissingExtra: without the extra `qa`.
     """
@@ -47,7 +49,7 @@ class OtherViews:
         """The screenshots of the crawl, which no browser shows."""
         return StoredSide(StoredScreenshots(self._stores.rows, self._stores.archive))
 
-    def access(self, prefix: str, browser: Opened) -> Side:
+    def access(self, prefix: str, browser: Opened, stack: ExitStack) -> Side:
         """An access system in a browser.
 
         Raises:
@@ -55,17 +57,17 @@ class OtherViews:
         """
         urls = AccessUrls(prefix)
         session = access_session(urls, self._authority)
-        self._stack.callback(session.close)
+        stack.callback(session.close)
         return AccessSide(urls, session, browser(session.host, session.port))
 
-    def live(self, browser: Opened) -> Side:
+    def live(self, browser: Opened, stack: ExitStack) -> Side:
         """The live web in a browser; what comes is kept in the run's folder."""
         kept = self._folder / RECORDED
         if self._recording is None:
             self._recording = Recording(kept, software=f"pinakes/{__version__}")
             self._stack.callback(self._recording.close)
         session = live_session(self._recording, self._authority)
-        self._stack.callback(session.close)
+        stack.callback(session.close)
         opened = browser(session.host, session.port)
         return LiveSide(session, opened, self._recording, Pauses(kept / "pauses"))
 

@@ -16,14 +16,15 @@ from pinakes.errors import ConfigError
 from pinakes.qa.browsers.tab import Viewport
 from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.results.pair_result import PairResult, Verdict
+from pinakes.qa.run.opening import _Opening
 from pinakes.qa.run.page_judge import PageJudge
-from pinakes.qa.run.plan import Pair
+from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.sample.pages import Page
 from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
 from pinakes.qa.views.gap import CHANGED
 from pinakes.qa.views.opening import AsWideAsStored, OtherViews, window_of
-from pinakes.qa.views.side import Looked, Side
+from pinakes.qa.views.side import Looked, ReplaySide, Side
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -163,19 +164,53 @@ def test_views_are_opened_and_closed(tmp_path: Path) -> None:
 
     with ExitStack() as stack:
         views = OtherViews(_NoStores(), tmp_path, stack)  # type: ignore[arg-type]
-        sides = [views.access("http://w.example/c", browser), views.live(browser)]
-        sides.append(views.live(browser))
+        own = stack.enter_context(ExitStack())
+        sides = [views.access("http://w.example/c", browser, own), views.live(browser, own)]
+        sides.append(views.live(browser, own))
         assert [side.kind for side in sides] == ["access:http://w.example/c", "live", "live"]
         assert [side.browser for side in sides] == ["b"] * 3
         assert views.stored().kind == "stored"
         with pytest.raises(ConfigError, match="access system"):
-            views.access("nothing", browser)
+            views.access("nothing", browser, own)
+        assert all(map(_listens, sides))
+        own.close()  # what is one browser's ends with it
+        assert not any(map(_listens, sides))
     assert len(set(ports)) == 3
     assert list(tmp_path.iterdir()) == []  # of the live web nothing came
 
 
+def _listens(side: Any) -> bool:
+    """Whether the port of a side is open: another's may have its number by now."""
+    session = side._replay if isinstance(side, ReplaySide) else side._session
+    return bool(session._server.fileno() != -1)
+
+
 class _NoStores:
     rows = archive = None
+
+
+@pytest.mark.parametrize("view", ["current", "before", "access:http://w.example/c", "live"])
+def test_a_width_that_is_closed_leaves_no_port(
+    view: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crawl with screenshots of many widths, one after the other."""
+    for name in ("chromium", "chromedriver"):  # never started
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/false\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    plan = RunPlan(run="r", act_time_ms=1, reference="stored", other=view)
+    sides: list[Side] = []
+    with ExitStack() as stack:
+        opening = _Opening(plan, _NoStores(), tmp_path / "run", stack)  # type: ignore[arg-type]
+        stored, wide = opening.sides()
+        assert stored.kind == "stored"
+        assert isinstance(wide, AsWideAsStored)
+        for width in range(800, 800 + 8):
+            sides.append(wide._side(Viewport(width=width)))
+            assert [side for side in sides if _listens(side)] == sides[-3:]
+    assert not any(map(_listens, sides))
 
 
 def test_what_the_selectors_of_the_reference_cover_is_not_compared(tmp_path: Path) -> None:
