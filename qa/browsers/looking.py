@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from pinakes.errors import MalformedRecord
+from pinakes.qa.browsers.quiet import Quiet
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Tab, Viewport
 from pinakes.qa.snapshot import Image, Outcome, Rect, Snapshot, value_of
 
@@ -129,7 +130,7 @@ class Look:
 
     def _load(self, refused: str | None) -> tuple[Outcome, list[str]]:
         until = time.monotonic() + self._limits.load_s
-        quiet = _Quiet()
+        quiet = Quiet()
         state: dict[str, Any] = {"blank": True}
         while time.monotonic() < until:
             state = self._state() or state
@@ -199,13 +200,16 @@ class Look:
 
     def _note_masked(self) -> None:
         found = self._try(script("masked"), self._masked, self._limits.boxes)
-        rects = tuple(value_of(Rect, rect) for rect in found or ())
-        self.snapshot = replace(self.snapshot, masked=rects)
+        try:
+            rects = tuple(value_of(Rect, rect) for rect in found or ())
+            self.snapshot = replace(self.snapshot, masked=rects)
+        except (MalformedRecord, TypeError) as error:
+            self._say(self.snapshot.outcome, f"what is masked is not known: {error}"[:300])
 
     def _calm(self) -> None:
         """What scrolling set off may come in, for a while."""
         until = time.monotonic() + self._limits.quiet_s
-        quiet = _Quiet()
+        quiet = Quiet()
         while time.monotonic() < until:
             state = self._state()
             if state is not None and not state["pictures"] and quiet.since(state) >= _QUIET_S:
@@ -283,17 +287,3 @@ def _ended(
             return Outcome.NOT_A_PAGE, [f"{kind} that is no page: {events.failure}"]
         return Outcome.FAILED, [events.failure]
     return None
-
-
-class _Quiet:
-    """For how long nothing more was asked for."""
-
-    def __init__(self) -> None:
-        self._last: object = None
-        self._since_s = 0.0
-
-    def since(self, state: dict[str, Any]) -> float:
-        now = (state.get("asked"), state.get("pictures"), state.get("uri"))
-        if now != self._last:
-            self._last, self._since_s = now, time.monotonic()
-        return time.monotonic() - self._since_s

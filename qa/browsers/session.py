@@ -17,7 +17,7 @@ from types import TracebackType
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.guard import Guard
 from pinakes.qa.browsers.kept import keep_image
-from pinakes.qa.browsers.looking import Limits, Look, Pins, pinning
+from pinakes.qa.browsers.looking import Limits, Look, Pins, pinning, script
 from pinakes.qa.browsers.processes import killed_after
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Tab, Viewport
 from pinakes.qa.snapshot import Outcome, Snapshot
@@ -46,7 +46,8 @@ class Session:
         self._viewport = viewport
         self._limits = limits or Limits()
         self._pages_per_browser = pages_per_browser
-        self._masked = masked
+        self._masked = list(masked)
+        self._untried = list(masked)
         self._tab: Tab | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._guard: Guard | None = None
@@ -64,15 +65,27 @@ class Session:
     ) -> None:
         self.close()
 
-    def capture(self, url: str, *, pins: Pins, folder: Path) -> Snapshot:
+    def capture(
+        self,
+        url: str,
+        *,
+        pins: Pins,
+        folder: Path,
+        on_blank: Callable[[], None] | None = None,
+    ) -> Snapshot:
         """Show a page and say what was seen; images go to `folder`.
 
-        Whatever the page does, there is a snapshot that says so.
+        Whatever the page does, there is a snapshot that says so.  `on_blank` is called once the
+        page before is left and a blank one is there: what is asked for before is that page's,
+        behind it this one's.
 
         Raises:
-            ConfigError: the browser cannot be started.
+            ConfigError: the browser cannot be started; or, of its first page, what is masked is
+                no CSS selector to it.
         """
         tab, now = self._begun(pins)
+        if on_blank is not None:
+            on_blank()
         blank = Snapshot(
             url=url,
             browser=self.name,
@@ -130,6 +143,7 @@ class Session:
                 now = datetime.now(timezone.utc)
                 with killed_after(tab.process_session, self._limits.page_s):
                     tab.begin(pinning(pins, now))
+                    self._try_selectors(tab)
             except (BrowserGone, PageRefused) as error:
                 self.close()
                 if last:
@@ -138,6 +152,14 @@ class Session:
                 self._pages += 1
                 return tab, now
         raise AssertionError("unreachable")
+
+    def _try_selectors(self, tab: Tab) -> None:
+        """Once, on a blank page: what it cannot read it would cover nothing with, on every page."""
+        wrong = tab.run(script("selectors"), self._untried) if self._untried else []
+        self._untried = []
+        if wrong:
+            self.close()
+            raise ConfigError(f"no CSS selector, says {self.name}: {', '.join(map(repr, wrong))}")
 
     def _open(self) -> Tab:
         """Start it.  Raises BrowserGone or PageRefused where that comes to nothing."""

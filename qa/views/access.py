@@ -16,13 +16,13 @@ from pathlib import Path
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.page_log import PageLog
-from pinakes.qa.snapshot import Outcome, Snapshot
+from pinakes.qa.snapshot import Snapshot
 
 from .access_urls import AccessUrls
 from .gate import PassingSession, Refused, Told, Turn
-from .page_itself import page_itself
+from .page_itself import as_answered
 from .passing import Keeper, Passed
-from .side import Browser, Looked, seen_of
+from .side import Browser, Looked, Page, seen_of, shown_and_logged
 from .upstream import Origin, Upstream
 
 LEAK = "leak to the live web"
@@ -117,15 +117,9 @@ class AccessSide:
     def look(self, url: str, moment: datetime, folder: Path) -> Looked:
         """Show a page as the access system has it, under original URLs."""
         started = time.monotonic()
-        self._session.begin_page(url, moment)
-        try:
-            snapshot = self._browser.capture(
-                self._urls.address(url, moment),
-                pins=Pins(clock=moment, before=_WITHOUT_FRAME),
-                folder=folder,
-            )
-        finally:
-            log = self._session.end_page()
+        pins = Pins(clock=moment, before=_WITHOUT_FRAME)
+        page = Page(url, moment, self._urls.address(url, moment), pins)
+        snapshot, log = shown_and_logged(self._browser, self._session, page, folder)
         took = round(1000 * (time.monotonic() - started))
         snapshot = judged_by(log, under_original_urls(snapshot, url, self._urls))
         return Looked(seen_of(snapshot, folder, log.payloads), log, took)
@@ -154,8 +148,5 @@ def judged_by(log: PageLog, snapshot: Snapshot) -> Snapshot:
     reasons = list(snapshot.reasons)
     if leaks:
         reasons.append(f"leaks to the live web: {len(leaks):,}: {', '.join(leaks[:_NAMED])}"[:2000])
-    page = page_itself(log)
-    if page is None or page.outcome not in ("miss", "fault"):
-        return replace(snapshot, reasons=tuple(reasons))
-    why = page.problem or "the access system does not have the page"
-    return replace(snapshot, outcome=Outcome.FAILED, reasons=(*reasons, why))
+    snapshot = replace(snapshot, reasons=tuple(reasons))
+    return as_answered(snapshot, log, missed="the access system does not have the page")

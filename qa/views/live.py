@@ -22,15 +22,14 @@ from urllib.parse import urlsplit
 
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.replay.certificates import Authority
-from pinakes.qa.snapshot import Outcome
 
 from .gap import gap_in_words
 from .gate import PassingSession, Refused, Told, Turn
-from .page_itself import page_itself
+from .page_itself import as_answered
 from .passing import Keeper, Passed
 from .public_addresses import NotPublic, Resolver, public_addresses
 from .recording import Kept, Recording
-from .side import Browser, Looked, seen_of
+from .side import Browser, Looked, Page, seen_of, shown_and_logged
 from .upstream import Origin, Upstream
 
 PAUSE_S = 5.0
@@ -169,17 +168,10 @@ class LiveSide:
     def _look(self, url: str, moment: datetime, folder: Path) -> Looked:
         started = time.monotonic()
         now = self._clock()
-        self._session.begin_page(url, moment)
-        try:
-            snapshot = self._browser.capture(url, pins=Pins(clock=now), folder=folder)
-        finally:
-            log = self._session.end_page()
+        page = Page(url, moment, url, Pins(clock=now))
+        snapshot, log = shown_and_logged(self._browser, self._session, page, folder)
         took = round(1000 * (time.monotonic() - started))
         reasons = [*snapshot.reasons, gap_in_words(now - moment), *self._recording.take_problems()]
-        itself = page_itself(log)
-        outcome = snapshot.outcome
-        if itself is not None and itself.outcome == "fault":
-            outcome = Outcome.FAILED
-            reasons.append(itself.problem or "the page was not answered")
-        snapshot = replace(snapshot, outcome=outcome, reasons=tuple(reasons))
+        snapshot = replace(snapshot, reasons=tuple(reasons))
+        snapshot = as_answered(snapshot, log, missed="the page was not answered")
         return Looked(seen_of(snapshot, folder, log.payloads), log, took)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pinakes.qa.replay.asked import original_uri
 from pinakes.qa.replay.page_log import Exchange, PageLog
+from pinakes.qa.snapshot import Outcome, Snapshot
 
 
 def page_itself(log: PageLog) -> Exchange | None:
@@ -15,3 +18,16 @@ def page_itself(log: PageLog) -> Exchange | None:
     own = [exchange for exchange in log.exchanges if exchange.url == uri]
     answered = [exchange for exchange in own if not 300 <= (exchange.status or 0) < 400]
     return answered[0] if answered else None
+
+
+def as_answered(snapshot: Snapshot, log: PageLog, *, missed: str) -> Snapshot:
+    """The snapshot; `failed`, and why, where the page itself was not given.
+
+    What a browser shows then is a message of ours, which to it is a page like any other.
+    `missed` says so where the log has no words for it.
+    """
+    page = page_itself(log)
+    if page is None or page.outcome not in ("miss", "fault"):
+        return snapshot
+    reasons = (*snapshot.reasons, page.problem or missed)
+    return replace(snapshot, outcome=Outcome.FAILED, reasons=reasons)

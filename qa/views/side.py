@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -14,6 +14,8 @@ from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.compare.pixels import Pixels, read_pixels
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.snapshot import Image, Snapshot
+
+from .page_itself import as_answered
 
 
 class Looked(NamedTuple):
@@ -51,13 +53,20 @@ class Browser(Protocol):
     @property
     def name(self) -> str: ...
 
-    def capture(self, url: str, *, pins: Pins, folder: Path) -> Snapshot:
-        """Show a page and say what was seen."""
+    def capture(
+        self,
+        url: str,
+        *,
+        pins: Pins,
+        folder: Path,
+        on_blank: Callable[[], None] | None = None,
+    ) -> Snapshot:
+        """Show a page and say what was seen; `on_blank` is called when the one before is left."""
         ...
 
 
-class Replay(Protocol):
-    """What answers it: `replay.proxy.ReplaySession`."""
+class Logging(Protocol):
+    """What answers a browser, and notes it by pages: a session of replay, or of a gate."""
 
     def begin_page(self, name: str, moment: datetime) -> None:
         """From now on requests are this page's."""
@@ -66,6 +75,10 @@ class Replay(Protocol):
     def end_page(self) -> PageLog:
         """What it asked for."""
         ...
+
+
+class Replay(Logging, Protocol):
+    """What answers from the archive: `replay.proxy.ReplaySession`."""
 
     def ask_again(self, log: PageLog) -> None:
         """Ask for what a page asked for, without a browser."""
@@ -84,12 +97,10 @@ class ReplaySide:
     def look(self, url: str, moment: datetime, folder: Path) -> Looked:
         """See `Side`."""
         started = time.monotonic()
-        self._replay.begin_page(url, moment)
-        try:
-            snapshot = self._browser.capture(url, pins=Pins(clock=moment), folder=folder)
-        finally:
-            log = self._replay.end_page()
+        page = Page(url, moment, url, Pins(clock=moment))
+        snapshot, log = shown_and_logged(self._browser, self._replay, page, folder)
         took = round(1000 * (time.monotonic() - started))
+        snapshot = as_answered(snapshot, log, missed="the archive does not have the page")
         return Looked(seen_of(snapshot, folder, log.payloads), log, took)
 
     def ask_again(self, log: PageLog, moment: datetime) -> PageLog:
@@ -100,6 +111,39 @@ class ReplaySide:
         finally:
             again = self._replay.end_page()
         return again
+
+
+class Page(NamedTuple):
+    """A page to be shown: the URL and moment of its log, and where a browser finds it."""
+
+    url: str
+    moment: datetime
+    address: str
+    pins: Pins
+
+
+def shown_and_logged(
+    browser: Browser, session: Logging, page: Page, folder: Path
+) -> tuple[Snapshot, PageLog]:
+    """Show a page, and what it asked for.
+
+    Its log begins once the page before is left: what that one still asks for, and sends on its
+    way out, is refused, and is in no log.
+    """
+    begun = False
+
+    def begin() -> None:
+        nonlocal begun
+        session.begin_page(page.url, page.moment)
+        begun = True
+
+    try:
+        snapshot = browser.capture(page.address, pins=page.pins, folder=folder, on_blank=begin)
+    except BaseException:
+        if begun:
+            session.end_page()
+        raise
+    return snapshot, session.end_page()
 
 
 def seen_of(snapshot: Snapshot, folder: Path, payloads: Mapping[str, str] | None = None) -> Seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import urljoin
@@ -23,8 +24,12 @@ class AskingBrowser:
         self.said: list[Said] = []
         self.pins: list[Pins] = []
 
-    def capture(self, url: str, *, pins: Pins, folder: Path) -> Snapshot:
+    def capture(
+        self, url: str, *, pins: Pins, folder: Path, on_blank: Callable[[], None] | None = None
+    ) -> Snapshot:
         """The page, and every `src=` and `href=` in it; redirects are followed."""
+        if on_blank is not None:
+            on_blank()
         self.pins.append(pins)
         page = self._ask(url)
         for _ in range(5):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pinakes.qa.browsers.looking import Limits, Look, script
-from pinakes.qa.browsers.tab import PageEvents, PageRefused, Viewport
+from pinakes.errors import ConfigError
+from pinakes.qa.browsers.looking import Limits, Look, Pins, script
+from pinakes.qa.browsers.session import Session
+from pinakes.qa.browsers.tab import BrowserGone, PageEvents, PageRefused, Viewport
 from pinakes.qa.snapshot import Image, Outcome, Rect, Snapshot
 
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -28,20 +31,34 @@ class Tab:
     process_session = 0
     can_pin = True
 
-    def __init__(self, *states: dict[str, Any], overlay: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        *states: dict[str, Any],
+        overlay: dict[str, Any] | None = None,
+        masked: object = None,
+        wrong: Sequence[str] = (),
+    ) -> None:
         self._states = list(states)
         self._overlay = overlay
+        self._masked = masked
+        self._wrong = wrong
+        self.tried: list[list[str]] = []
         self.told = PageEvents()
 
     def begin(self, pins: str) -> None: ...
 
     def go(self, url: str) -> None: ...
 
-    def run(self, function: str, *_: object) -> Any:
+    def run(self, function: str, *arguments: object) -> Any:
         if function == script("readiness"):
             return self._states.pop(0) if len(self._states) > 1 else self._states[0]
         if function == script("observe"):
             return {"title": "title", "page_height": 50}
+        if function == script("selectors"):
+            self.tried.append(list(arguments[0]))  # type: ignore[call-overload]
+            return [selector for selector in arguments[0] if selector in self._wrong]  # type: ignore[attr-defined]
+        if function == script("masked"):
+            return self._masked
         return self._overlay if function == script("overlay") else None
 
     def shoot(self, width: int, height: int) -> bytes:
@@ -53,12 +70,12 @@ class Tab:
     def close(self) -> None: ...
 
 
-def look(tab: Tab, keep: Callable[[bytes], Image]) -> Snapshot:
+def look(tab: Tab, keep: Callable[[bytes], Image], masked: Sequence[str] = ()) -> Snapshot:
     blank = Snapshot(
         url="http://a.example/", browser="b", browser_version="1", taken=MOMENT, clock=None,
         seed=None, outcome=Outcome.CUT_OFF, viewport_width=9, viewport_height=9,
     )  # fmt: skip
-    return Look(tab, blank, limits=LIMITS, viewport=Viewport(), keep=keep).take()
+    return Look(tab, blank, limits=LIMITS, viewport=Viewport(), keep=keep, masked=masked).take()
 
 
 LOADED = {"blank": False, "complete": True, "asked": 1, "pictures": 0, "uri": "http://a.example/"}
@@ -121,3 +138,85 @@ def test_where_nobody_tells_why_the_address_must_do() -> None:
         Outcome.FAILED,
         ("chrome-error://chromewebdata/",),
     )
+
+
+def shown(_: bytes) -> Image:
+    return Image(name="n", sha256="s", width=9, height=9)
+
+
+def test_where_what_is_masked_lies() -> None:
+    rect = {"x": 1, "y": 2, "width": 3, "height": 4}
+    snapshot = look(Tab(LOADED, masked=[rect]), shown, masked=["#ad"])
+    assert (snapshot.masked, snapshot.reasons) == ((Rect(x=1, y=2, width=3, height=4),), ())
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [5, "words", ["words"], [{"x": 1}], [{"x": 1, "y": 2, "width": 3, "height": None}], {"x": 1}],
+)
+def test_a_page_that_tells_nonsense_of_what_is_masked_is_shown(nonsense: object) -> None:
+    snapshot = look(Tab(LOADED, masked=nonsense), shown, masked=["#ad"])
+    assert (snapshot.outcome, snapshot.masked) == (Outcome.COMPLETE, ())
+    assert snapshot.image is not None
+    [reason] = snapshot.reasons
+    assert reason.startswith("what is masked is not known: ")
+
+
+PINS = Pins(clock=MOMENT)
+
+
+def test_selectors_are_tried_once_and_the_wrong_ones_named(tmp_path: Path) -> None:
+    """Before anything is asked for."""
+    selectors = ("h1", "p{", "#ad", "..")
+    tab = Tab(LOADED, wrong=selectors[1::2])
+    begun: list[str] = []
+
+    def begin() -> None:
+        begun.append("page")
+
+    session = Session("b", lambda _: tab, viewport=Viewport(), limits=LIMITS, masked=selectors)
+    with session, pytest.raises(ConfigError, match=r"no CSS selector, says b: 'p\{', '\.\.'"):
+        session.capture("http://a.example/", pins=PINS, folder=tmp_path, on_blank=begin)
+    assert (tab.tried, begun) == ([list(selectors)], [])
+    assert session._scratch is None
+
+
+def test_right_selectors_are_tried_once_a_browser(tmp_path: Path) -> None:
+    tab = Tab(LOADED, masked=[])
+    with Session("b", lambda _: tab, viewport=Viewport(), limits=LIMITS, masked=["h1"]) as session:
+        for _ in range(2):
+            seen = session.capture("http://a.example/", pins=PINS, folder=tmp_path)
+            assert seen.outcome is Outcome.COMPLETE
+        assert tab.tried == [["h1"]]
+
+
+def test_a_browser_that_goes_while_selectors_are_tried_is_replaced(tmp_path: Path) -> None:
+    class Going(Tab):
+        def run(self, function: str, *arguments: object) -> Any:
+            raise BrowserGone("gone")
+
+    tabs = [Going(LOADED), Tab(LOADED, masked=[])]
+    with Session(
+        "b", lambda _: tabs.pop(0), viewport=Viewport(), limits=LIMITS, masked=["h1"]
+    ) as session:
+        seen = session.capture("http://a.example/", pins=PINS, folder=tmp_path)
+        assert (seen.outcome, session.started) == (Outcome.COMPLETE, 2)
+
+
+def test_the_blank_page_is_told_once_whatever_browser_shows_it(tmp_path: Path) -> None:
+    """One that died between two pages is replaced before a page is begun."""
+    begun: list[int] = []
+
+    class Dead(Tab):
+        def begin(self, pins: str) -> None:
+            raise BrowserGone("died")
+
+    tabs = [Dead(LOADED), Tab(LOADED)]
+    with Session("b", lambda _: tabs.pop(0), viewport=Viewport(), limits=LIMITS) as session:
+        session.capture(
+            "http://a.example/",
+            pins=PINS,
+            folder=tmp_path,
+            on_blank=lambda: begun.append(len(tabs)),
+        )
+    assert begun == [0]

@@ -88,6 +88,11 @@ ANSWERS: dict[str, Answer | Callable[[str], Answer]] = {
     "http://alert.example/": page(
         "<script>alert('one'); confirm('two'); prompt('three'); print()</script><p>past"
     ),
+    "http://restless.example/": page(
+        "<title>restless</title><p>words<script>"
+        "setInterval(() => fetch('/poll').catch(() => 0), 20);"
+        "addEventListener('pagehide', () => navigator.sendBeacon('/left'))</script>"
+    ),
     "http://unload.example/": page(
         "<script>onbeforeunload = (e) => { e.preventDefault(); return 'stay' }</script><p>stay"
     ),
@@ -240,6 +245,31 @@ def test_an_overlay_is_noted_and_taken_away(session: Session, tmp_path: Path) ->
 def test_a_page_leaves_nothing_to_the_next(session: Session, tmp_path: Path) -> None:
     for _ in range(2):
         assert "leak" not in look(session, "http://store.example/", tmp_path).text
+
+
+def test_when_the_page_is_blank_the_one_before_is_left(
+    session: Session, pages: Pages, tmp_path: Path
+) -> None:
+    look(session, "http://restless.example/", tmp_path)
+    asked: list[str] = []
+
+    def blank() -> None:
+        asked[:] = pages.asked
+        pages.asked.clear()
+
+    session.capture("http://plain.example/", pins=PINS, folder=tmp_path, on_blank=blank)
+    assert "http://restless.example/poll" in asked
+    assert "http://plain.example/" in pages.asked
+    assert not any("restless" in url for url in pages.asked)
+    assert "http://plain.example/" not in asked
+
+
+def test_what_is_no_selector_is_named(session: Session, tmp_path: Path) -> None:
+    """By the browser, before it asks for a page."""
+    masked = ("h1", "p:has(", "#nowhere", "<b>")
+    other = Session(session.name, session._start, viewport=VIEWPORT, masked=masked)
+    with other, pytest.raises(ConfigError, match=f"says {session.name}: 'p:has\\(', '<b>'$"):
+        look(other, "http://plain.example/", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -41,7 +41,11 @@ class Asking:
         self._client = client
         self.asked: list[str] = []
 
-    def capture(self, url: str, *, pins: Pins, folder: Path) -> Snapshot:
+    def capture(
+        self, url: str, *, pins: Pins, folder: Path, on_blank: Callable[[], None] | None = None
+    ) -> Snapshot:
+        if on_blank is not None:
+            on_blank()
         html = self._client.ask(url).body.decode()
         self.asked.append(url)
         for name in re.findall("src=([^ >]+)", html):
