@@ -50,7 +50,7 @@ def test_a_total_that_is_learnt_on_the_way() -> None:
     clock.now_s += 10
     progress.advance(2)
     assert said == [
-        "landing: 2 files, 24 files/min",
+        "landing: 2 files, 12 files/min",
         "landing: 4 files of 8 files, 50%, 12 files/min, 20 s left",
     ]
 

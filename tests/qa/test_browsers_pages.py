@@ -26,6 +26,9 @@ from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Viewport
 from pinakes.qa.snapshot import Outcome, Snapshot
 
+for name in ("cryptography", "selenium"):
+    pytest.importorskip(name, reason="the extra qa is not here: make dev-qa")
+
 # Chromium is there for `make test`; the others need `make browsers`: `make test-long`.
 NAMES = [
     pytest.param(browser.name, marks=() if browser.name == "chromium" else pytest.mark.long)
@@ -125,7 +128,6 @@ def pages() -> Iterator[Pages]:
 @pytest.fixture(scope="module", params=NAMES)
 def session(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
     """A browser that is installed; else the test is skipped, and says what is missing."""
-    pytest.importorskip("selenium", reason="no Selenium: make dev-qa")
     try:
         found = installed(browser_named(request.param), user_folder("cache") / "browsers")
     except ConfigError as error:
