@@ -30,12 +30,12 @@ from pinakes.qa.results.pair_result import PairResult, View
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
 from pinakes.qa.views.beside_stored import beside_stored
-from pinakes.qa.views.gap import verdict_on_live
+from pinakes.qa.views.gap import verdict_on
 from pinakes.qa.views.side import Looked, Side
 
 from .looks import judge_looks
 from .page_looks import PageLooks
-from .plan import LIVE, STORED, Pair
+from .plan import STORED, Pair
 from .proof import Judgement, prove
 
 _REPLAY = "replay:"
@@ -136,13 +136,12 @@ class PageJudge:
         return reference._replace(seen=stored), other._replace(seen=seen)
 
     def _as_of_today(self, pair: Pair, judgement: Judgement, looks: PageLooks) -> Judgement:
-        """What the live web shows may have changed since the capture."""
+        """What is of another time than the capture may have changed meanwhile."""
         for name in (pair.reference, pair.other):
-            if self._sides[name].kind == LIVE:
-                gap = looks.at(name).seen.snapshot.taken - looks.moment
-                verdict, why = verdict_on_live(judgement.verdict, gap)
-                if why is not None:
-                    judgement = judgement._replace(verdict=verdict, harm=(*judgement.harm, why))
+            gap = looks.at(name).seen.snapshot.taken - looks.moment
+            verdict, why = verdict_on(self._sides[name].kind, judgement.verdict, gap)
+            if why is not None:
+                judgement = judgement._replace(verdict=verdict, harm=(*judgement.harm, why))
         return judgement
 
     def _compare(

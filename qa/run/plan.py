@@ -13,6 +13,7 @@ from pinakes.qa.browsers.browser_list import browser_named
 from pinakes.qa.results.pair_key import side_name
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Rect
+from pinakes.qa.views.access_urls import AccessUrls
 
 GENERATIONS = ("before", "current")
 _LISTS = ("browsers", "masked_selectors", "models")
@@ -59,8 +60,12 @@ class RunPlan:
                 raise ConfigError(
                     f"{view!r} is no view: take before, current, access:URL-PREFIX, stored or live"
                 )
+            if word == ACCESS:
+                AccessUrls(detail)
         if self.reference == self.other and not self.across:
             raise ConfigError(f"{self.other} would be compared with itself")
+        if STORED in (self.reference, self.other) and self.masked_selectors:
+            raise ConfigError("a stored screenshot has no elements: mask regions instead")
         if self.other == STORED:
             raise ConfigError("a stored screenshot is a reference, and nothing else")
         if len(set(self.browsers)) < len(self.browsers) or not self.browsers:

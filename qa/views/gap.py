@@ -37,8 +37,3 @@ def verdict_on(kind: str, verdict: Verdict, gap: timedelta) -> tuple[Verdict, st
     if why is not None and verdict is Verdict.DISSIMILAR and abs(gap) > CHANGED_AFTER:
         return Verdict.UNCERTAIN, why
     return verdict, None
-
-
-def verdict_on_live(verdict: Verdict, gap: timedelta) -> tuple[Verdict, str | None]:
-    """`verdict_on` the live web."""
-    return verdict_on("live", verdict, gap)

@@ -62,6 +62,8 @@ def test_in_each_browser_and_then_across_them() -> None:
         ({"other": "before"}, "compared with itself"),
         ({"other": "after"}, "no view"),
         ({"other": "access:"}, "no view"),
+        ({"other": "access:http://me:secret@web.example/"}, "access system"),
+        ({"reference": "stored", "masked_selectors": ("#ad",)}, "no elements"),
         ({"other": "stored"}, "reference"),
         ({"browsers": ("netscape",)}, "netscape"),
         ({"browsers": ("chromium", "chromium")}, "once"),

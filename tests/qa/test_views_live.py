@@ -28,7 +28,7 @@ from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views import recording as recordings
-from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT, gap_in_words, verdict_on, verdict_on_live
+from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT, gap_in_words, verdict_on
 from pinakes.qa.views.live import LiveSide, Pauses, live_session
 from pinakes.qa.views.public_addresses import NotPublic
 from pinakes.qa.views.recording import Recording
@@ -386,7 +386,7 @@ def test_a_gap_in_words(gap: timedelta, words: str) -> None:
 @pytest.mark.parametrize("verdict", list(Verdict))
 @pytest.mark.parametrize("days", [0, 1, 3, 4000, -3])
 def test_a_large_gap_is_no_fault(verdict: Verdict, days: int) -> None:
-    now, why = verdict_on_live(verdict, timedelta(days=days))
+    now, why = verdict_on("live", verdict, timedelta(days=days))
     if abs(days) > 2 and verdict is Verdict.DISSIMILAR:
         assert (now, why) == (Verdict.UNCERTAIN, CHANGED)
     else:

@@ -22,7 +22,7 @@ from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.sample.pages import Page
 from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
-from pinakes.qa.views.gap import CHANGED
+from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT
 from pinakes.qa.views.opening import AsWideAsStored, OtherViews, window_of
 from pinakes.qa.views.side import Looked, ReplaySide, Side
 
@@ -223,3 +223,13 @@ def test_what_the_selectors_of_the_reference_cover_is_not_compared(tmp_path: Pat
     assert plain.features["image_changed_tiles"] > 0
     covered = judged(Shown("access:http://a/", whole, masked=masked), changed, tmp_path)
     assert covered.features["image_changed_tiles"] == 0
+
+
+def test_a_screenshot_of_another_time_is_no_proof_of_a_fault(tmp_path: Path) -> None:
+    years = timedelta(days=900)
+    for taken, verdict in ((MOMENT, Verdict.DISSIMILAR), (MOMENT - years, Verdict.UNCERTAIN)):
+        stored = Shown("stored", picture(1000), text="", taken=taken)
+        other = Shown("replay:current", picture(1000, seed=2))
+        result = judged(stored, other, tmp_path)
+        assert result.verdict is verdict
+        assert (CHANGED_SHOT in result.reasons) is (taken is not MOMENT)
