@@ -63,8 +63,10 @@ class LocalArchiveStore:
         path = self._aside_path(token)
         with translated(token):
             make_folder(path.parent)
-            file = AsideIO(path)
+        # A signal may come as soon as the file is there.
         try:
+            with translated(token):
+                file = AsideIO(path)
             with file:
                 yield LocalAsideFile(self, path, file)
         finally:
