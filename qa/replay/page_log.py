@@ -99,9 +99,14 @@ class PageLog:
         return not self.left_out and all(
             exchange.method == "GET"
             and not exchange.request
-            and (exchange.is_whole or exchange.outcome in ("miss", "refused"))
-            for exchange in self.exchanges
+            and (exchange.is_whole or exchange.outcome == "miss")
+            for exchange in self.answered
         )
+
+    @property
+    def answered(self) -> tuple[Exchange, ...]:
+        """What was not refused: that is the browser's own, and the same in every generation."""
+        return tuple(e for e in self.exchanges if e.outcome != "refused")
 
     @property
     def misses(self) -> tuple[Exchange, ...]:

@@ -141,7 +141,7 @@ class ReplaySession:
         Of a log that `can_be_asked_again`.
         """
         with Path(os.devnull).open("wb") as nowhere:
-            for exchange in log.exchanges:
+            for exchange in log.answered:
                 asked = Asked(method=exchange.method, uri=exchange.url)
                 self.exchange(asked, Message(), Sender(nowhere, close=False))
 

@@ -32,7 +32,14 @@ def open_judge(plan: RunPlan, stores: Stores, folder: Path) -> Iterator[PageJudg
     with ExitStack() as stack:
         opening = _Opening(plan, stores, folder, stack)
         models = [decode_model(text.encode()) for text in plan.models]
-        yield PageJudge(opening.sides(), folder, run=plan.run, masked=plan.masked, models=models)
+        yield PageJudge(
+            opening.sides(),
+            folder,
+            run=plan.run,
+            prove_first=plan.prove_first,
+            masked=plan.masked,
+            models=models,
+        )
 
 
 class _Opening:

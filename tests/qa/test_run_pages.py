@@ -162,6 +162,12 @@ def test_by_its_verb_in_a_real_browser(folder: Path, tmp_path: Path, browser: st
     asked = ("qa", "run", "b", "--browser", browser, "--json")
     whole = call(folder, *asked, "-o", str(tmp_path / "whole"))
     assert (whole.returncode, whole.stdout) == (0, ""), whole.stderr
+    proven = call(folder, *asked, "--prove-first", "-o", str(tmp_path / "proven"))
+    assert (proven.returncode, proven.stdout) == (0, ""), proven.stderr
+    lines = (tmp_path / "proven" / "pairs.jsonl").read_text().splitlines()
+    assert ["not shown" in json.loads(line)["other"]["reasons"][-1] for line in lines] == [
+        True
+    ] * PAGES
     point_elsewhere(folder)
     harmed = call(folder, *asked, "-o", str(tmp_path / "harmed"))
     assert harmed.returncode == 1, harmed.stderr
