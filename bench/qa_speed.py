@@ -53,7 +53,7 @@ class Table:
     def line(self, name: str, figure: str, limit: str = "", *, within: bool = True) -> None:
         self.kept &= within
         verdict = "" if not limit else ("  ok" if within else "  NOT KEPT")
-        print(f"{name:<44}{figure:<56}{limit}{verdict}", flush=True)
+        print(f"{name:<50}{figure:<56}{limit}{verdict}", flush=True)
 
 
 def main() -> int:
