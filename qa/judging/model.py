@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.qa.results.pair_result import Verdict
@@ -129,6 +129,11 @@ class Model:
 def sigmoid(value: float) -> float:
     """The logistic function, of any finite number."""
     return 1 / (1 + math.exp(-max(-_LARGEST, min(_LARGEST, value))))
+
+
+def model_name(browsers: Collection[str]) -> Literal["same-browser", "across-browsers"]:
+    """Which model judges a pair that was shown by these browsers; a screenshot is by none."""
+    return "same-browser" if len(browsers) < 2 else "across-browsers"
 
 
 def load_model(name: str, file: Path | None = None) -> Model:

@@ -14,9 +14,7 @@ from hashlib import sha256
 from pinakes.index.post_query import with_query
 
 from .byte_range import ByteRange
-
-_LONG = 4_096
-"""So long a URL is cut where it is noted."""
+from .page_log import TEXT_LIMIT_CHARACTERS
 
 _ABSOLUTE = re.compile(r"(https?|wss?)://([^/?#]*)", re.IGNORECASE)
 _SCHEMES = {"ws": "http", "wss": "https"}
@@ -48,7 +46,7 @@ class Asked:
     @property
     def digest(self) -> str:
         """What tells this from other requests of its method and URL; empty for a plain one."""
-        if not (self.query or self.body or self.range) and len(self.uri) < _LONG:
+        if not (self.query or self.body or self.range) and len(self.uri) < TEXT_LIMIT_CHARACTERS:
             return ""
         parts = (self.uri, self.query or "", repr(self.range or ""))
         encoded = "\0".join(parts).encode("utf-8", "surrogatepass")

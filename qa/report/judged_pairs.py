@@ -6,9 +6,6 @@ from pathlib import Path
 
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.qa.results.pair_line import PAIRS, JudgedPair, decode_pair
-from pinakes.qa.results.pair_result import Verdict
-
-_GRAVITY = {Verdict.DISSIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.SIMILAR: 2}
 
 
 def read_pairs(folder: Path) -> list[JudgedPair]:
@@ -37,4 +34,4 @@ def read_pairs(folder: Path) -> list[JudgedPair]:
 
 def _order(pair: JudgedPair) -> tuple[int, float, str]:
     result = pair.result
-    return _GRAVITY[result.verdict], -result.confidence, result.url
+    return -result.verdict.gravity, -result.confidence, result.url

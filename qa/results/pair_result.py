@@ -16,6 +16,14 @@ class Verdict(str, Enum):
     DISSIMILAR = "dissimilar"
     UNCERTAIN = "uncertain"
 
+    @property
+    def gravity(self) -> int:
+        """The graver, the higher."""
+        return _GRAVITY[self]
+
+
+_GRAVITY = {Verdict.SIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.DISSIMILAR: 2}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:

@@ -18,12 +18,10 @@ from pinakes.hbase_schema.qa_cells import PairScores, PairVerdict
 from pinakes.row_store.port import Put, Row, RowStore
 
 from .pair_key import pair_key
-from .pair_result import PairResult, Verdict
+from .pair_result import PairResult
 
 TABLE = "qa_pairs"
 _CAPTURES = "captures"
-# The gravest of its pairs is what is said of a capture.
-_GRAVITY = {Verdict.SIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.DISSIMILAR: 2}
 
 
 class StoredPair(NamedTuple):
@@ -40,10 +38,10 @@ def put_results(rows: RowStore, results: Sequence[PairResult], *, act_time_ms: i
     Done again it writes the same cells.  A capture that is gone meanwhile gets no verdict.
     """
     rows.mutate(TABLE, [_pair_put(result, act_time_ms) for result in results])
-    worst: dict[bytes, PairResult] = {}
+    worst: dict[bytes, PairResult] = {}  # the gravest of its pairs is what is said of a capture
     for result in results:
         key = bytes.fromhex(result.capture_key)
-        if key not in worst or _GRAVITY[result.verdict] > _GRAVITY[worst[key].verdict]:
+        if key not in worst or result.verdict.gravity > worst[key].verdict.gravity:
             worst[key] = result
     there = rows.get_rows(_CAPTURES, list(worst), columns=[CaptureFacts.COLUMN])
     rows.mutate(

@@ -21,7 +21,7 @@ from pinakes.qa.compare.pairs import (
 )
 from pinakes.qa.compare.pixels import SCALE
 from pinakes.qa.judging.image_statistics import statistics_of
-from pinakes.qa.judging.model import NAMES, Model, load_model
+from pinakes.qa.judging.model import NAMES, Model, load_model, model_name
 from pinakes.qa.judging.page_kind import page_kinds
 from pinakes.qa.replay.page_log import Exchange
 from pinakes.qa.results.pair_key import side_name
@@ -35,11 +35,10 @@ from pinakes.qa.views.side import Looked, Side
 
 from .looks import judge_looks
 from .page_looks import PageLooks
-from .plan import STORED, Pair
+from .plan import GENERATIONS, STORED, Pair, kind_of
 from .proof import Judgement, prove
 
-_REPLAY = "replay:"
-_BEFORE, _CURRENT = f"{_REPLAY}before", f"{_REPLAY}current"
+_BEFORE, _CURRENT = map(kind_of, GENERATIONS)
 
 
 class PageJudge:
@@ -73,9 +72,6 @@ class PageJudge:
     def judge(self, drawn: Drawn, pairs: Sequence[Pair]) -> list[JudgedPair]:
         """Judge these pairs of a page; a side that none of them needs is not looked at."""
         looks = PageLooks(self._sides, drawn, self._folder)
-        for pair in pairs[:1]:
-            if not (self._prove_first and self._are_generations(pair)):
-                looks.at_once(pair)
         return [
             JudgedPair(result=self._judge(drawn, pair, looks), weight=drawn.weight)
             for pair in pairs
@@ -84,11 +80,12 @@ class PageJudge:
     def _judge(self, drawn: Drawn, pair: Pair, looks: PageLooks) -> PairResult:
         if self._prove_first and self._are_generations(pair):
             looks.need_not_show(*pair)
+        looks.at_once(pair)
         reference, other = self._comparable(pair, looks)
         comparison, took = self._compare(reference, other)
         judgement = self._prove(pair, comparison, reference, other)
         if judgement is None:
-            comparison, judgement, more = self._by_looks(pair, reference, other, looks)
+            comparison, judgement, more = self._by_looks(pair, comparison, reference, other, looks)
             took += more
         return PairResult(
             run=self._run,
@@ -107,21 +104,24 @@ class PageJudge:
         )
 
     def _by_looks(
-        self, pair: Pair, reference: Looked, other: Looked, looks: PageLooks
+        self,
+        pair: Pair,
+        comparison: Comparison,
+        reference: Looked,
+        other: Looked,
+        looks: PageLooks,
     ) -> tuple[Comparison, Judgement, int]:
-        """What differs, the verdict, and the milliseconds that comparing took.
+        """What differs, the verdict, and the milliseconds that comparing again took.
 
         Payloads count for nothing here: where they prove nothing, another URL on each look, or
         what an access system writes anew, is no harm.
         """
-        one, two = (
-            looked._replace(seen=replace(looked.seen, payloads=None))
-            for looked in (reference, other)
-        )
-        comparison, took = self._compare(one, two)
+        took = 0
+        comparison = replace(comparison, payloads=None, lost=None)
         if reasons(comparison):
-            comparison, more = self._compare(one, two, looks.once_more(pair.reference))
-            took += more
+            again = looks.once_more(pair.reference)
+            comparison, took = self._compare(reference, other, again)
+            comparison = replace(comparison, payloads=None, lost=None)
         judgement = judge_looks(
             self._model(pair), _numbers(comparison), reference.seen.snapshot, other.seen.snapshot
         )
@@ -175,7 +175,7 @@ class PageJudge:
 
     def _model(self, pair: Pair) -> Model:
         browsers = {self._sides[name].browser for name in pair if self._sides[name].browser}
-        return self._models["same-browser" if len(browsers) < 2 else "across-browsers"]
+        return self._models[model_name(browsers)]
 
     def _view(self, name: str, looked: Looked) -> View:
         side, snapshot = self._sides[name], looked.seen.snapshot

@@ -32,7 +32,11 @@ class PageLooks:
 
         Only replay is looked at so; others have their own pace, or wait for one another.
         """
-        replayed = [name for name in names if self._sides[name].kind.startswith(_REPLAY)]
+        replayed = [
+            name
+            for name in names
+            if name not in self._looked and self._sides[name].kind.startswith(_REPLAY)
+        ]
         if len(replayed) > 1:
             with ThreadPoolExecutor(len(replayed)) as pool:
                 for name, looked in zip(replayed, pool.map(self.once_more, replayed), strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from pinakes.qa.judging.model import model_name
 from pinakes.qa.results.pair_result import PairResult
 
 from .labelled import LabelledPair
@@ -17,5 +18,5 @@ def labelled_pair(result: PairResult, *, is_faulty: bool) -> LabelledPair:
         site=host,
         features=dict(result.features),
         label="dissimilar" if is_faulty else "similar",
-        pair="same-browser" if len(browsers) < 2 else "across-browsers",
+        pair=model_name(browsers),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from pinakes import __version__
@@ -41,9 +42,14 @@ class OtherViews:
         self._stores = stores
         self._folder = folder
         self._stack = stack
-        self._authority = Authority()
-        stack.callback(self._authority.close)
         self._recording: Recording | None = None
+
+    @cached_property
+    def _authority(self) -> Authority:
+        """Made for the first side that wants it: most runs have none."""
+        authority = Authority()
+        self._stack.callback(authority.close)
+        return authority
 
     def stored(self) -> StoredSide:
         """The screenshots of the crawl, which no browser shows."""

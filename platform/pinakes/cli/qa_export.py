@@ -16,7 +16,6 @@ from pinakes.profile import open_stores
 
 if TYPE_CHECKING:
     from pinakes.qa.export.tables import ExportedPair
-    from pinakes.qa.review.settled import Settled
 
 FORMS = ("csv", "json", "xml", "pagelyzer")
 
@@ -84,14 +83,11 @@ def _missing_lines(urls: list[tuple[str, int]], form: str | None) -> list[str]:
 
 def _pairs(arguments: argparse.Namespace) -> list[ExportedPair]:
     """The pairs, the gravest first, with what is settled of them in the store."""
+    from pinakes.cli.qa_settled import settled_pairs
     from pinakes.qa.export.tables import ExportedPair
-    from pinakes.qa.report.judged_pairs import read_pairs
-    from pinakes.qa.review.judgement_rows import scan_settled
-    from pinakes.qa.review.reviewed_pair import reviewed_pairs
 
-    pairs, _ = reviewed_pairs(read_pairs(arguments.folder))
-    settled: dict[bytes, Settled] = {}
     with open_stores(configuration_of(arguments)) as stores:
-        for run in {pair.judged.result.run for pair in pairs}:
-            settled |= dict(scan_settled(stores.rows, run))
-    return [ExportedPair(pair.judged, settled.get(pair.key)) for pair in pairs]
+        return [
+            ExportedPair(pair.judged, settled)
+            for pair, settled in settled_pairs(arguments.folder, stores)
+        ]

@@ -63,20 +63,13 @@ def _percent(figures: Figures) -> str:
 
 def _settled(arguments: argparse.Namespace) -> list[LabelledPair]:
     """The pairs of these runs that people have settled."""
-    from pinakes.qa.report.judged_pairs import read_pairs
-    from pinakes.qa.review.judgement_rows import scan_settled
-    from pinakes.qa.review.reviewed_pair import reviewed_pairs
+    from pinakes.cli.qa_settled import settled_pairs
     from pinakes.qa.training.settled_pairs import labelled_pair
 
-    found: list[LabelledPair] = []
     with open_stores(configuration_of(arguments)) as stores:
-        for folder in arguments.folders:
-            pairs, _ = reviewed_pairs(read_pairs(folder))
-            runs = {pair.judged.result.run for pair in pairs}
-            settled = {key: one for run in runs for key, one in scan_settled(stores.rows, run)}
-            found += [
-                labelled_pair(pair.judged.result, is_faulty=settled[pair.key].is_faulty)
-                for pair in pairs
-                if pair.key in settled
-            ]
-    return found
+        return [
+            labelled_pair(pair.judged.result, is_faulty=settled.is_faulty)
+            for folder in arguments.folders
+            for pair, settled in settled_pairs(folder, stores)
+            if settled is not None
+        ]
