@@ -14,13 +14,9 @@ MAX_CHARACTERS = 50_000
 
 _ORDERED_WORDS = 4_000
 _WORD = re.compile(r"[^\W\d_]+|\d+")
-# UTF-8 that was read as Windows-1252 or Latin-1: a lead byte, and what follows it.
-_LEAD = "\u00c2-\u00f4"
-_WINDOWS = (
-    "\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2022\u2026\u2030"
-    "\u2039\u203a\u20ac\u2122"
-)
-_MISREAD = re.compile(f"[{_LEAD}][\u0080-\u00bf{_WINDOWS}]")
+_BEYOND = re.compile(r"[^\x00-\x7f]+")
+_CODE_PAGES = ("cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257")
+"""Those that a browser takes a page for which does not say, by its reader's language."""
 _REPLACEMENT = "\ufffd"
 
 
@@ -76,5 +72,31 @@ def _misread(text: str) -> tuple[int, int]:
     """Letters that look like that, and all beyond ASCII; of all of the text."""
     if text.isascii():
         return 0, 0
-    beyond = sum(character > "\x7f" for character in text)
-    return text.count(_REPLACEMENT) + sum(len(found) for found in _MISREAD.findall(text)), beyond
+    runs = Counter(_BEYOND.findall(text))
+    amiss = sum(len(run) * times for run, times in runs.items() if _MISREAD.fullmatch(run))
+    beyond = sum(len(run) * times for run, times in runs.items())
+    return text.count(_REPLACEMENT) + amiss, beyond
+
+
+def _misread_pattern() -> re.Pattern[str]:
+    """UTF-8's characters of two to four bytes (RFC 3629, 4) as a code page has these bytes.
+
+    Words that are rightly in such a script hold such a pair now and then, but seldom nothing else.
+    """
+
+    def letters(code_page: str, first: int, last: int) -> str:
+        # A byte that a page has no letter for is a control character (Encoding Standard, 9).
+        decoded = (bytes([byte]).decode(code_page, "ignore") for byte in range(first, last + 1))
+        places = (letter or chr(first + n) for n, letter in enumerate(decoded))
+        return f"[{re.escape(''.join(places))}]"
+
+    def characters(page: str) -> str:
+        more = letters(page, 0x80, 0xBF)
+        leads = (letters(page, 0xC2, 0xDF), letters(page, 0xE0, 0xEF), letters(page, 0xF0, 0xF4))
+        lengths = (f"{lead}{more}{{{n}}}" for n, lead in enumerate(leads, start=1))
+        return f"(?:{'|'.join(lengths)})+"
+
+    return re.compile("|".join(map(characters, _CODE_PAGES)))
+
+
+_MISREAD = _misread_pattern()

@@ -121,6 +121,42 @@ def layout(page: Page, dice: random.Random) -> Page | None:
     return page.other(records)
 
 
+_PARTS = (
+    "p", "li", "h1,h2,h3", "td,th", "img", "pre,code", "ul,ol,dl", "table", "nav,header,footer",
+    "section,article,main", "div>div", "body>*", "a", "span,b,em", "p,ul,table,pre",
+)  # fmt: skip
+
+
+def misplaced(page: Page, dice: random.Random) -> Page | None:
+    """A rule more: parts of one kind lie over others, aside, squeezed, or far apart."""
+    some, many, away = dice.randint(40, 160), dice.randint(160, 500), dice.choice([-1, 1])
+    places = dice.choice(
+        [
+            f"margin-top:-{some}px!important",
+            f"margin-bottom:{many}px!important",
+            f"padding:{some}px!important",
+            f"position:relative;left:{away * many}px",
+            f"position:relative;top:{away * some}px",
+            f"position:absolute;left:{some}px",
+            f"position:fixed;right:0;bottom:{some}px",
+            f"width:{some}px!important",
+            f"height:{dice.randint(4, 14)}px!important",
+            f"height:{dice.randint(4, 14)}px!important;overflow:hidden",
+            f"float:right;width:{dice.randint(15, 40)}%",
+            f"letter-spacing:{dice.randint(8, 24)}px",
+            f"font-size:{dice.randint(220, 400)}%!important",
+            f"text-indent:{many}px",
+            f"columns:{dice.randint(4, 9)}",
+            f"transform:scale({dice.choice([0.4, 0.6, 1.5, 2])})",
+            f"transform:translateX({away * many}px)",
+            "display:inline!important",
+            "display:table-cell!important",
+        ]
+    )
+    style = f"<style>{dice.choice(_PARTS)}{{{places}}}</style>"
+    return page.with_html(in_head(page.html.body, style.encode()))
+
+
 def scripts_lost(page: Page, dice: random.Random) -> Page | None:
     """No script is there."""
     del dice
@@ -140,16 +176,23 @@ def script_drawn(page: Page, dice: random.Random) -> Page | None:
 
 
 def misread(page: Page, dice: random.Random) -> Page | None:
-    """UTF-8 read as if it were Windows-1252; None where too few letters would show it."""
+    """UTF-8 read as if it were of a code page; None where too few letters would show it.
+
+    All of the page, or some words of it: those that were stored so before it was archived.
+    """
     text = decoded(page.html.body)
     if sum(character > "\x7f" for character in re.sub(r"<[^>]*>", "", text)) < 25:
         return None
-    del dice
-    wrong = text.encode("utf-8").decode("windows-1252", "replace")
-    wrong = re.sub(
-        r"(<meta[^>]+charset\s*=\s*[\"']?)[\w-]+", r"\1utf-8", wrong, flags=re.IGNORECASE
-    )
-    return page.with_html(wrong.encode("utf-8"), "text/html; charset=utf-8")
+    code_page = dice.choice(["windows-1252"] * 3 + ["windows-1251", "windows-1254", "mac_roman"])
+    share = 1.0 if dice.random() < 0.6 else dice.uniform(0.1, 0.6)
+
+    def misread_run(run: re.Match[str]) -> str:
+        return run[0].encode().decode(code_page, "replace") if dice.random() < share else run[0]
+
+    wrong = re.sub(r"[^\x00-\x7f]+", misread_run, text)
+    if wrong == text:
+        return None
+    return page.with_html(_CHARSET.sub(r"\1utf-8", wrong).encode(), "text/html; charset=utf-8")
 
 
 def film_lost(page: Page, dice: random.Random) -> Page | None:
@@ -239,6 +282,7 @@ FAULTS: Mapping[str, Fault] = {
     "style_lost": style_lost,
     "style_halved": style_halved,
     "layout": layout,
+    "misplaced": misplaced,
     "scripts_lost": scripts_lost,
     "script_drawn": script_drawn,
     "misread": misread,

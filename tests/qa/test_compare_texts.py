@@ -44,6 +44,32 @@ def test_another_encoding_read_wrongly(encoding: str) -> None:
                          ).misread > 0.5  # fmt: skip
 
 
+@pytest.mark.parametrize("code_page", ["cp1250", "cp1251", "cp1253", "cp1254", "cp1256", "cp1257"])
+@pytest.mark.parametrize("text", ["Žluťoučký kůň, où?", "Він і Її", "الألواح", "図書館の目録"])
+def test_utf_8_taken_for_what_a_reader_elsewhere_is_used_to(text: str, code_page: str) -> None:
+    letters = (bytes([byte]).decode(code_page, "ignore") or chr(byte) for byte in text.encode())
+    misread = "".join(letters)
+    found = compare_texts(text, f"{misread} 42. {misread}")
+    beyond = sum(character > "\x7f" for character in misread)
+    assert (found.misread, found.misread_letters) == (1, 2 * beyond)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Він знає: «Історії Японії» — її, Ії, Ві́в…",
+        "«Ёлка», СССР» и мир”",
+        "Ώρα, «ΑΉ»",
+        "السلام عليكم، هذا اختبار؛ ما؟ تا، کتاب",
+        "עברית, „שלום“",
+        "สวัสดีชาวโลก",
+        "Où « ça », Œuvre™ – l’été…",
+    ],
+)
+def test_words_in_their_own_script_are_not_misread(text: str) -> None:
+    assert compare_texts("", text).misread_letters == 0
+
+
 @pytest.mark.parametrize(
     "text", ["Πίνακες τῶν ἐν πάσῃ παιδείᾳ", "図書館の目録", "Ñandú, Âge, Ãstrid, Über Öl", TEXT]
 )
