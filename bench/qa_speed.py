@@ -60,7 +60,7 @@ def main() -> int:
     """Make the site where it is missing, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m bench.qa_speed", description=__doc__)
     parser.add_argument("--pages", type=int, default=40, help="of the site (40)")
-    parser.add_argument("--looks", type=int, default=20, help="by each browser (20)")
+    parser.add_argument("--looks", type=int, default=20, help="by each browser (20); 0: none")
     parser.add_argument("--memory", type=int, default=1_000, help="pages looked at for it; 0: none")
     parser.add_argument("--browser", action="append", help="of the list; default: all there are")
     parser.add_argument("--skip-pairs", action="store_true", help="measure no run")
@@ -70,9 +70,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="qa-") as name:
         folder = Path(name)
         make_store(folder, options.pages)
-        with open_stores(configuration_of(folder)) as stores:
-            seen = looks(stores, folder, options, table)
-        comparisons(seen, table)
+        if options.looks:
+            with open_stores(configuration_of(folder)) as stores:
+                seen = looks(stores, folder, options, table)
+            comparisons(seen, table)
         if not options.skip_pairs:
             pairs(folder, options.pages, table)
         if options.memory:

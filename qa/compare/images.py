@@ -153,8 +153,8 @@ def _by_tile(values: NDArray[np.generic]) -> NDArray[np.float32]:
         return np.zeros((0, columns, *values.shape[2:]), dtype=np.float32)
     missing = columns * TILE_COLUMNS - values.shape[1]
     padding = ((0, 0), (0, missing), (0, 0))[: values.ndim]
-    whole = np.pad(values.astype(np.float32), padding, mode="edge") if missing else values
-    tiles = cv2.resize(whole.astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA)
+    whole = np.asarray(np.pad(values, padding, mode="edge") if missing else values, np.float32)
+    tiles = cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA)
     return np.asarray(tiles, dtype=np.float32)
 
 
@@ -174,13 +174,26 @@ def _structural_similarity(
     def blurred(image: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.asarray(cv2.blur(image, _WINDOW), dtype=np.float32)
 
+    # In place where that is possible: making room for an array costs as much as filling it.
     mean_1, mean_2 = blurred(first), blurred(second)
-    variance_1 = blurred(first * first) - mean_1 * mean_1
-    variance_2 = blurred(second * second) - mean_2 * mean_2
-    covariance = blurred(first * second) - mean_1 * mean_2
-    above = (2 * mean_1 * mean_2 + _C1) * (2 * covariance + _C2)
-    below = (mean_1**2 + mean_2**2 + _C1) * (variance_1 + variance_2 + _C2)
-    return above / below
+    covariance = blurred(first * second)
+    variances = blurred(first * first + second * second)
+    means = mean_1 * mean_2
+    covariance -= means
+    mean_1 *= mean_1
+    mean_2 *= mean_2
+    mean_1 += mean_2
+    variances -= mean_1
+    means *= 2.0
+    means += _C1
+    covariance *= 2.0
+    covariance += _C2
+    mean_1 += _C1
+    variances += _C2
+    means *= covariance
+    mean_1 *= variances
+    means /= mean_1
+    return means
 
 
 def _colour_distance(first: Pixels, second: Pixels) -> float:
