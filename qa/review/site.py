@@ -10,23 +10,22 @@
     GET  /api/summary               the figures
     POST /api/signoffs              a sign-off
 
-Nothing archived runs in the page: of a capture it gets images and escaped text.  It is
-answered by the names of loopback only, so that no other site's name leads here (DNS
-rebinding).  Whoever writes needs the token: `asked.check_writing`.
+Nothing archived runs in the page: of a capture it gets images and escaped text.  Whoever writes
+needs the token: `asked.check_writing`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
 
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
-from werkzeug.routing import Map, Rule
+from werkzeug.exceptions import HTTPException, NotFound
+from werkzeug.routing import Rule
 from werkzeug.wrappers import Request, Response
 from werkzeug.wsgi import wrap_file
 
+from pinakes.access.wsgi_site import STRICT_HEADERS, WsgiSite
 from pinakes.errors import Conflict, InputRefused, PinakesError
 from pinakes.qa.report.shown import shown
 
@@ -44,10 +43,7 @@ HEADERS = {
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
+    **STRICT_HEADERS,
 }
 _IMAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
@@ -65,8 +61,10 @@ _ASSETS = {
 }
 
 
-class ReviewSite:
-    """Answers requests.  Safe for several threads.  `hosts` are the names it answers to."""
+class ReviewSite(WsgiSite):
+    """Answers with the page and what it asks for; what is wrong is a problem in JSON."""
+
+    headers = HEADERS
 
     def __init__(
         self, board: Board, images: RunImages, *, token: str, title: str, hosts: Sequence[str]
@@ -75,7 +73,6 @@ class ReviewSite:
         self._images = images
         self._token = token
         self._title = title
-        self._hosts = list(hosts)
         pair = "/api/pairs/<id>"
         rules = [Rule(path, endpoint=self._asset, methods=["GET"]) for path in _ASSETS]
         rules += [
@@ -89,35 +86,19 @@ class ReviewSite:
             Rule("/api/summary", endpoint=self._summary, methods=["GET"]),
             Rule("/api/signoffs", endpoint=self._sign, methods=["POST"]),
         ]
-        self._urls = Map(rules, merge_slashes=False)
+        super().__init__(rules, hosts=hosts)
 
-    def __call__(
-        self, environ: dict[str, Any], start_response: Callable[..., Any]
-    ) -> Iterable[bytes]:
-        request = Request(environ)
-        request.trusted_hosts = self._hosts
-        response = self._answer(request)
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        return response(environ, start_response)
+    def refusal(self, error: HTTPException) -> Response:
+        """In its own words, where it has some."""
+        return _problem(error.description or error.name, error.code or 500)
 
-    def _answer(self, request: Request) -> Response:
-        try:
-            _ = request.host  # raises where it is not one of ours
-            endpoint: Callable[..., Response]
-            endpoint, values = self._urls.bind_to_environ(request).match()
-            return endpoint(request, **values)
-        except HTTPException as error:
-            response = _problem(error.description or error.name, error.code or 500)
-            if isinstance(error, MethodNotAllowed):
-                response.allow.update(error.valid_methods or ())
-            return response
-        except InputRefused as error:
+    def failure(self, error: PinakesError) -> Response:
+        """Whoever asked can mend the first; the others are the store's."""
+        if isinstance(error, InputRefused):
             return _problem(error.message, 400)
-        except Conflict as error:
+        if isinstance(error, Conflict):
             return _problem(error.message, 409)
-        except PinakesError as error:
-            return _problem(str(error), 503)
+        return _problem(str(error), 503)
 
     def _asset(self, request: Request) -> Response:
         package, name, media_type = _ASSETS[request.path]

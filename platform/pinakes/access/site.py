@@ -1,18 +1,12 @@
-"""The WSGI application: which path is answered by what, and what no answer goes without.
-
-Nothing here writes: all is GET and HEAD.  Bound to loopback it answers to the names of
-loopback only: a page of another site whose name was made to point here (DNS rebinding) is
-not answered.
-"""
+"""The site of `pinakes serve`.  Nothing here writes: all is GET and HEAD."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
-from werkzeug.routing import Map, Rule
+from werkzeug.routing import Rule
 from werkzeug.wrappers import Request, Response
 
 from pinakes import __version__
@@ -28,58 +22,31 @@ from .exposition import (
 )
 from .landing_page import landing_page, stylesheet
 from .views import Views
+from .wsgi_site import STRICT_HEADERS, WsgiSite
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
+    **STRICT_HEADERS,
 }
 
 
-class Site:
-    """Answers requests.  Safe for several threads.
+class Site(WsgiSite):
+    """Answers with a page, its style, metrics, and whether all is well."""
 
-    `hosts` are the names by which it may be asked for; None: any.
-    """
+    headers = HEADERS
 
     def __init__(self, views: Views, *, hosts: Sequence[str] | None) -> None:
         self._views = views
-        self._hosts = None if hosts is None else list(hosts)
-        # A path that is not quite one of these is none: nothing is redirected.
-        self._urls = Map(
+        super().__init__(
             [
                 Rule("/", endpoint=self._page, methods=["GET"]),
                 Rule("/style.css", endpoint=self._style, methods=["GET"]),
                 Rule("/metrics", endpoint=self._metrics, methods=["GET"]),
                 Rule("/healthz", endpoint=self._healthz, methods=["GET"]),
             ],
-            merge_slashes=False,
+            hosts=hosts,
         )
-
-    def __call__(
-        self, environ: dict[str, Any], start_response: Callable[..., Any]
-    ) -> Iterable[bytes]:
-        request = Request(environ)
-        request.trusted_hosts = self._hosts
-        response = self._answer(request)
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        return response(environ, start_response)
-
-    def _answer(self, request: Request) -> Response:
-        try:
-            _ = request.host  # raises where it is not one of ours
-            endpoint: Callable[[Request], Response]
-            endpoint, _values = self._urls.bind_to_environ(request).match()
-            return endpoint(request)
-        except HTTPException as error:
-            response = Response(f"{error.code} {error.name}\n", error.code, mimetype="text/plain")
-            if isinstance(error, MethodNotAllowed):
-                response.allow.update(error.valid_methods or ())
-            return response
 
     def _page(self, request: Request) -> Response:
         page = landing_page(
