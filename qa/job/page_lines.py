@@ -25,5 +25,5 @@ def decode_page(line: bytes) -> tuple[Drawn, list[Pair]]:
     try:
         entry = json.loads(line)
         return decode_drawn(entry["drawn"]), [Pair(*pair) for pair in entry["pairs"]]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise MalformedRecord(f"no page of a QA run: {error}") from error

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.errors import MalformedRecord
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.run.run_folder import RUN, SAMPLE, read_plan, read_sample
@@ -40,15 +39,12 @@ def read_extent(folder: Path, pairs: Iterable[JudgedPair]) -> Extent | None:
     An older run, or pairs that were copied, have no sample beside them.
 
     Raises:
-        MalformedRecord: the sample, or the plan, cannot be read; or a pair has no key.
+        MalformedRecord: the sample, or the plan, cannot be read.
     """
     if not all((folder / name).exists() for name in (RUN, SAMPLE)):
         return None
     plan, _ = read_plan(folder)
-    try:
-        judged = {pair_key(pair.result) for pair in pairs}
-    except ValueError as error:
-        raise MalformedRecord(f"a pair has no row key: {error}", file=str(folder)) from error
+    judged = {pair_key(pair.result) for pair in pairs}
     counts = [len(plan.pairs_left(drawn, judged)) for drawn in read_sample(folder)]
     return Extent(
         pages=len(counts),

@@ -10,10 +10,15 @@ from typing import Any
 from pinakes.errors import MalformedRecord
 from pinakes.qa.snapshot import Outcome
 
+from .pair_key import pair_key
 from .pair_result import PairResult, Verdict, View
 
 PAIRS = "pairs.jsonl"
 """The file, in the folder of a run."""
+_TEXTS = ("run", "url", "date", "capture_key", "model")
+_TEXTS_OF_VIEW = ("kind", "browser", "browser_version")
+# A number may be too large to be one, and brackets may stand in each other without end.
+_NO_PAIR = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,23 +38,26 @@ def decode_pair(line: bytes) -> JudgedPair:
     """Undo `encode_pair`.
 
     Raises:
-        MalformedRecord: the line is no pair.
+        MalformedRecord: the line is no pair, or has no key.
     """
     try:
         entry = json.loads(line)
-        values = {field.name: entry[field.name] for field in fields(PairResult)}
         result = PairResult(
-            **{
-                **values,
+            **{field.name: entry[field.name] for field in fields(PairResult)}
+            | {name: _text(entry[name]) for name in _TEXTS}
+            | {
                 "reference": _view(entry["reference"]),
                 "other": _view(entry["other"]),
                 "verdict": Verdict(entry["verdict"]),
-                "reasons": tuple(entry["reasons"]),
+                "confidence": float(entry["confidence"]),
+                "features": {name: float(value) for name, value in entry["features"].items()},
+                "reasons": tuple(map(_text, entry["reasons"])),
                 "changes": tuple((x, y, width, height) for x, y, width, height in entry["changes"]),
             }
         )
+        pair_key(result)  # raises, where there is none
         return JudgedPair(result=result, weight=float(entry["weight"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except _NO_PAIR as error:
         raise MalformedRecord(f"no pair of a QA run: {error}") from error
 
 
@@ -57,8 +65,16 @@ def _view(entry: Mapping[str, Any]) -> View:
     return View(
         **{
             **entry,
+            **{name: _text(entry[name]) for name in _TEXTS_OF_VIEW},
             "outcome": Outcome(entry["outcome"]),
-            "reasons": tuple(entry["reasons"]),
-            "missed": tuple(entry["missed"]),
+            "image": entry["image"] if entry["image"] is None else _text(entry["image"]),
+            "reasons": tuple(map(_text, entry["reasons"])),
+            "missed": tuple(map(_text, entry["missed"])),
         }
     )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.80} is no text")
+    return value

@@ -126,6 +126,16 @@ def judge_by(monkeypatch: pytest.MonkeyPatch, folder: Path, fails: list[set[str]
     return [len(pairs) for _, pairs in found]
 
 
+@pytest.mark.parametrize(
+    "line", [b"", b"{}", b"[]", b"7", pytest.param(b"[" * 100_000, id="brackets without end")]
+)
+def test_what_is_no_page_is_named(line: bytes) -> None:
+    from pinakes.qa.job.page_lines import decode_page
+
+    with pytest.raises(MalformedRecord):
+        decode_page(line)
+
+
 def test_a_page_that_ends_its_task_is_lost_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -188,12 +188,6 @@ def test_without_its_sample_nobody_knows_what_is_wanting(tmp_path: Path, name: s
     assert read_extent(tmp_path, read_pairs(tmp_path)) is None
 
 
-def test_a_pair_without_a_key_is_named(tmp_path: Path) -> None:
-    write_sample(tmp_path, RESULTS)
-    with pytest.raises(MalformedRecord, match="no row key"):
-        read_extent(tmp_path, [judged(replace(RESULT, capture_key="x"))])
-
-
 def test_the_head_says_what_was_not_looked_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,7 +213,29 @@ def test_half_a_line_is_somebody_elses_yet(tmp_path: Path) -> None:
     assert len(read_pairs(tmp_path)) == 1
 
 
-@pytest.mark.parametrize("line", ["", "[]", "{}", '{"url": 1}', "null"])
+def line_with(**changed: object) -> str:
+    return json.dumps({**asdict(RESULT), "weight": 1.0, **changed})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "[]", "{}", '{"url": 1}', "null"),
+        pytest.param("[" * 100_000, id="brackets without end"),
+        line_with(capture_key=7),
+        line_with(capture_key="x"),
+        line_with(url=7),
+        line_with(reasons=[7]),
+        line_with(other={**asdict(RESULT.other), "kind": 7}),
+        line_with(other={**asdict(RESULT.other), "browser": 7}),
+        line_with(other={**asdict(RESULT.other), "image": 7}),
+        line_with(weight="much"),
+        pytest.param(line_with(weight=10**400), id="no weight"),
+        pytest.param(line_with(confidence=10**400), id="no confidence"),
+        pytest.param(line_with(features={"text_gone": 10**400}), id="no feature"),
+        line_with(features=[]),
+    ],
+)
 def test_what_is_no_pair_is_named(tmp_path: Path, line: str) -> None:
     write_pairs(tmp_path, judged(RESULT))
     size = (tmp_path / "pairs.jsonl").stat().st_size
