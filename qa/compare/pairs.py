@@ -141,8 +141,7 @@ def reasons(comparison: Comparison) -> tuple[str, ...]:
     """What differs, in words, the gravest first; none where nothing does that people see."""
     found: list[str] = []
     if comparison.payloads:
-        some = ", ".join(comparison.payloads[:3])
-        found.append(f"resources with other bytes: {len(comparison.payloads):,}: {some}")
+        found.append(other_bytes(comparison.payloads))
     found += [*_of_page(comparison.page), *_of_text(comparison.text)]
     if comparison.picture is not None:
         found += _of_pictures(comparison.picture)
@@ -153,6 +152,11 @@ def reasons(comparison: Comparison) -> tuple[str, ...]:
     else:
         found += _of_image(comparison.image)
     return tuple(found)
+
+
+def other_bytes(urls: Sequence[str]) -> str:
+    """In words: these URLs were answered with other bytes."""
+    return f"resources with other bytes: {len(urls):,}: {', '.join(urls[:3])}"
 
 
 def _of_page(page: PageDifference) -> Iterator[str]:

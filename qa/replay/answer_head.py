@@ -186,7 +186,12 @@ def reason_of(head: HttpHead, status: int) -> bytes:
 
 def own_head(status: int, outcome: str, size: int, *, fields: tuple[Field, ...] = ()) -> AnswerHead:
     """The head of an answer that is the proxy's own, and says so in `Pinakes-Replay`."""
-    reasons = {204: b"No Content", 404: b"Not In The Archive", 502: b"Not Readable"}
+    reasons = {
+        204: b"No Content",
+        404: b"Not In The Archive",
+        502: b"Not Readable",
+        503: b"Store Away",
+    }
     own = (
         (b"Content-Type", b"text/plain; charset=utf-8"),
         (b"Cache-Control", b"no-store"),

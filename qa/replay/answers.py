@@ -17,7 +17,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Capture, Placed, scan_captures_of
 from pinakes.catalog.file_rows import hidden_among
 from pinakes.catalog.payloads import resolve
-from pinakes.errors import MalformedRecord, PinakesError, UnresolvedReference
+from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable, UnresolvedReference
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import parse_digits_date
@@ -81,7 +81,7 @@ def own_answer(
         has_body=has_body,
         urlkey=key,
         found=found,
-        problem=text if outcome in ("fault", "refused") else None,
+        problem=text if outcome in ("fault", "unavailable", "refused") else None,
     )
 
 
@@ -108,7 +108,7 @@ class ArchiveAnswers:
     def answer(self, asked: Asked, moment: datetime) -> Iterator[Answer]:
         """What the archive has for a request, closest to that moment.
 
-        Faults of archive and store are answers too.
+        Faults of the archive, and a store that is away, are answers too.
         """
         key = urlkey(asked.lookup_uri)
         with ExitStack() as stack:
@@ -130,8 +130,11 @@ class ArchiveAnswers:
             if (found := second_best) is not None:
                 return self._answer_by(stack, found, asked, key)[0]
         except PinakesError as error:
+            is_away = isinstance(error, StoreUnavailable)
+            outcome: Outcome = "unavailable" if is_away else "fault"
+            status = 503 if is_away else 502
             return own_answer(
-                "fault", 502, str(error), key=key, found=found, has_body=asked.wants_body
+                outcome, status, str(error), key=key, found=found, has_body=asked.wants_body
             )
         text = f"{asked.method} {asked.uri}"
         return own_answer("miss", 404, text, key=key, has_body=asked.wants_body)

@@ -14,7 +14,8 @@ from typing import Literal
 MOST_EXCHANGES = 10_000
 TEXT_LIMIT_CHARACTERS = 4_096
 """How much is kept of a URL, or of what was wrong."""
-Outcome = Literal["hit", "miss", "fault", "refused", "preflight", "unfinished"]
+Outcome = Literal["hit", "miss", "fault", "unavailable", "refused", "preflight", "unfinished"]
+"""`unavailable`: a store did not answer, which says nothing of the archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,14 @@ class PageLog:
             if exchange.outcome == "hit" and exchange.is_whole and digest:
                 found.setdefault(exchange.key, set()).add(digest)
         return {key: ",".join(sorted(digests)) for key, digests in found.items()}
+
+    @property
+    def outcomes(self) -> dict[str, frozenset[Outcome]]:
+        """What came of each request, by key."""
+        found: dict[str, frozenset[Outcome]] = {}
+        for exchange in self.exchanges:
+            found[exchange.key] = found.get(exchange.key, frozenset()) | {exchange.outcome}
+        return found
 
     @property
     def has_unfinished(self) -> bool:

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from io import BufferedIOBase
 
-from pinakes.errors import PinakesError
+from pinakes.errors import PinakesError, StoreUnavailable
 
 from .answers import Answer
 from .asked import Asked
@@ -61,7 +61,8 @@ def send_answer(answer: Answer, sender: Sender) -> Sent:
         problem = f"the browser took no more, after {size} bytes: {type(error).__name__}"
     except PinakesError as error:
         is_complete = False
-        outcome, problem = "fault", str(error)
+        outcome = "unavailable" if isinstance(error, StoreUnavailable) else "fault"
+        problem = str(error)
     return Sent(
         size=size,
         digest=digest.hexdigest(),

@@ -17,13 +17,14 @@ from pinakes.qa.compare.pairs import (
     compare_pair,
     feature_names,
     features,
+    other_bytes,
     reasons,
 )
 from pinakes.qa.compare.pixels import SCALE
 from pinakes.qa.judging.image_statistics import statistics_of
 from pinakes.qa.judging.model import NAMES, Model, load_model, model_name
 from pinakes.qa.judging.page_kind import page_kinds
-from pinakes.qa.replay.page_log import Exchange
+from pinakes.qa.replay.page_log import TEXT_LIMIT_CHARACTERS, Exchange
 from pinakes.qa.results.pair_key import side_name
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, View
@@ -35,7 +36,7 @@ from pinakes.qa.views.side import Looked, Side
 
 from .looks import judge_looks
 from .page_looks import PageLooks
-from .plan import GENERATIONS, STORED, Pair, kind_of
+from .plan import ACCESS, GENERATIONS, STORED, Pair, kind_of
 from .proof import Judgement, prove
 
 _BEFORE, _CURRENT = map(kind_of, GENERATIONS)
@@ -113,10 +114,10 @@ class PageJudge:
     ) -> tuple[Comparison, Judgement, int]:
         """What differs, the verdict, and the milliseconds that comparing again took.
 
-        Payloads count for nothing here: where they prove nothing, another URL on each look, or
-        what an access system writes anew, is no harm.
+        Payloads count for nothing in the verdict: where they prove nothing, another URL on each
+        look, or what an access system writes anew, is no harm.
         """
-        took = 0
+        took, others = 0, comparison.payloads
         comparison = replace(comparison, payloads=None, lost=None)
         if reasons(comparison):
             again = looks.once_more(pair.reference)
@@ -125,6 +126,9 @@ class PageJudge:
         judgement = judge_looks(
             self._model(pair), _numbers(comparison), reference.seen.snapshot, other.seen.snapshot
         )
+        if others and any(self._sides[name].kind.startswith(f"{ACCESS}:") for name in pair):
+            # Of pictures and the like, which it does not write anew: it has another capture.
+            judgement = judgement._replace(harm=(*judgement.harm, other_bytes(others)))
         return comparison, self._as_of_today(pair, judgement, looks), took
 
     def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[Looked, Looked]:
@@ -188,7 +192,7 @@ class PageJudge:
             milliseconds=looked.milliseconds,
             image=snapshot.image.name if snapshot.image is not None else None,
             reasons=(*snapshot.reasons, *((looked.note,) if looked.note else ())),
-            missed=tuple(dict.fromkeys(exchange.url for exchange in misses if _is_plain(exchange))),
+            missed=tuple(dict.fromkeys(exchange.url for exchange in misses if _is_seed(exchange))),
         )
 
 
@@ -196,10 +200,13 @@ def _numbers(comparison: Comparison) -> dict[str, float]:
     return dict(zip(feature_names(), features(comparison), strict=True))
 
 
-def _is_plain(exchange: Exchange) -> bool:
-    """Whether a crawler that is given the URL would ask for the same."""
+def _is_seed(exchange: Exchange) -> bool:
+    """Whether a crawler that is given the URL gets what was missed; films are asked for in parts.
+
+    Of a URL that is too long for the log only the beginning is known.
+    """
     is_web = exchange.url.lower().startswith(("http://", "https://"))
-    return is_web and exchange.method == "GET" and not exchange.request
+    return is_web and exchange.method == "GET" and len(exchange.url) < TEXT_LIMIT_CHARACTERS
 
 
 def _kinds(looked: Looked) -> Iterator[str]:

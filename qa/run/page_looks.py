@@ -13,6 +13,8 @@ from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views.side import Looked, ReplaySide, Side
 
+from .proof import changed_outcomes
+
 _REPLAY = "replay:"
 _NOT_SHOWN = "not shown: each request of the reference would be answered the same, byte for byte"
 
@@ -54,7 +56,8 @@ class PageLooks:
             return
         started = time.monotonic()
         again = side.ask_again(log, self.moment)
-        if again.payloads == log.payloads and again.heads == log.heads:
+        same = again.payloads == log.payloads and again.heads == log.heads
+        if same and not changed_outcomes(log, again):
             took = round(1000 * (time.monotonic() - started))
             seen = replace(first.seen, payloads=again.payloads)
             self._looked[current] = Looked(seen, again, took, note=_NOT_SHOWN)

@@ -64,6 +64,9 @@ class RunPlan:
                 AccessUrls(detail)
         if self.reference == self.other and not self.across:
             raise ConfigError(f"{self.other} would be compared with itself")
+        if self.reference != self.other and all(map(_is_access, (self.reference, self.other))):
+            # A side has one name in rows and results, which does not tell them apart.
+            raise ConfigError("two access systems: compare each of them with current")
         if STORED in (self.reference, self.other) and self.masked_selectors:
             raise ConfigError("a stored screenshot has no elements: mask regions instead")
         if self.other == STORED:
@@ -98,6 +101,10 @@ class RunPlan:
         ]
 
 
+def _is_access(view: str) -> bool:
+    return view.startswith(f"{ACCESS}:")
+
+
 def kind_of(view: str) -> str:
     """How a result names a view."""
     return f"replay:{view}" if view in GENERATIONS else view
@@ -122,7 +129,7 @@ def decode_plan(text: str) -> RunPlan:
     try:
         entry = json.loads(text)
         masked = tuple(Rect(**rect) for rect in entry.pop("masked"))
-        entry |= {name: tuple(entry[name]) for name in _LISTS}
+        entry |= {name: tuple(entry[name]) for name in _LISTS if name in entry}
         return RunPlan(**entry, masked=masked)
     except (ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
         raise MalformedRecord(f"no plan of a QA run: {error}") from error

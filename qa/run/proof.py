@@ -42,11 +42,18 @@ def prove(
         return Judgement(Verdict.DISSIMILAR, _PROVEN, MODEL, harm)
     sent = before.payloads
     if not sent:
-        nothing = ("nothing was sent of it before, either",)
+        nothing = ("nothing of it was sent whole before deduplication",)
         return Judgement(Verdict.UNCERTAIN, _UNPROVEN, MODEL, nothing)
-    if complete and sent == after.payloads and _is_whole(before) and _is_whole(after):
+    same = sent == after.payloads and not changed_outcomes(before, after)
+    if complete and same and _is_whole(before) and _is_whole(after):
         return Judgement(Verdict.SIMILAR, _PROVEN, MODEL)
     return None
+
+
+def changed_outcomes(before: PageLog, after: PageLog) -> set[str]:
+    """Requests of both that something else came of: a miss, say, that is a fault now."""
+    was, now = before.outcomes, after.outcomes
+    return {key for key in was.keys() & now.keys() if was[key] != now[key]}
 
 
 def _is_whole(log: PageLog) -> bool:

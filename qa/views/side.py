@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from pinakes.errors import StoreUnavailable
 from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.compare.pairs import Seen
@@ -16,6 +18,9 @@ from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.snapshot import Image, Snapshot
 
 from .page_itself import as_answered
+
+_NAMED = 10
+_CHARACTERS = 2_000
 
 
 class Looked(NamedTuple):
@@ -95,22 +100,47 @@ class ReplaySide:
         self._browser = browser
 
     def look(self, url: str, moment: datetime, folder: Path) -> Looked:
-        """See `Side`."""
+        """See `Side`.
+
+        Raises:
+            StoreUnavailable: a store did not answer: how the page looks is not known.
+        """
         started = time.monotonic()
         page = Page(url, moment, url, Pins(clock=moment))
         snapshot, log = shown_and_logged(self._browser, self._replay, page, folder)
+        _check_available(log)
         took = round(1000 * (time.monotonic() - started))
         snapshot = as_answered(snapshot, log, missed="the archive does not have the page")
+        snapshot = replace(snapshot, reasons=(*snapshot.reasons, *_not_given(log)))
         return Looked(seen_of(snapshot, folder, log.payloads), log, took)
 
     def ask_again(self, log: PageLog, moment: datetime) -> PageLog:
-        """What the requests of a page would be answered by this side, without showing it."""
+        """What the requests of a page would be answered by this side, without showing it.
+
+        Raises:
+            StoreUnavailable: a store did not answer.
+        """
         self._replay.begin_page(log.name, moment)
         try:
             self._replay.ask_again(log)
         finally:
             again = self._replay.end_page()
+        _check_available(again)
         return again
+
+
+def _check_available(log: PageLog) -> None:
+    for exchange in log.exchanges:
+        if exchange.outcome == "unavailable":
+            raise StoreUnavailable(exchange.problem or "a store did not answer", file=exchange.url)
+
+
+def _not_given(log: PageLog) -> Iterator[str]:
+    """What the archive has and cannot give, whether it could before or not."""
+    faults = {fault.url: fault.problem or "" for fault in log.faults}
+    if faults:
+        some = "; ".join(f"{url}: {problem}" for url, problem in list(faults.items())[:_NAMED])
+        yield f"the archive has and cannot give: {len(faults):,}: {some}"[:_CHARACTERS]
 
 
 class Page(NamedTuple):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.errors import MalformedRecord, PinakesError
+from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable
 from pinakes.qa.browsers.kept import keep_image
 from pinakes.qa.replay.answers import ArchiveAnswers
 from pinakes.qa.replay.asked import Asked
@@ -71,6 +71,8 @@ class StoredScreenshots:
         """
         with self._answers.answer(Asked(method="GET", uri=uri), moment) as answer:
             found = answer.found
+            if answer.outcome == "unavailable":
+                raise StoreUnavailable(answer.problem or "a store did not answer")
             if answer.outcome == "fault":
                 raise MalformedRecord(answer.problem or "it cannot be read")
             # Fuzzy rules are for what scripts ask for: another page's picture is none of this.

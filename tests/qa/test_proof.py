@@ -92,6 +92,15 @@ def test_where_other_things_were_asked_for_nothing_is_proven(after: list[Exchang
     assert judged([PAGE, FILM], after) is None
 
 
+def test_where_something_else_came_of_a_request_nothing_is_proven() -> None:
+    missed = replace(FILM, outcome="miss", payload_digest=None)
+    fault = replace(missed, outcome="fault")
+    assert judged([PAGE, missed], [PAGE, fault]) is None
+    assert judged([PAGE, missed, FILM], [PAGE, FILM]) is None
+    same = judged([PAGE, missed], [PAGE])
+    assert same is not None, "it was asked for once only"
+
+
 def test_where_it_was_not_shown_to_the_end_nothing_is_proven() -> None:
     assert judged([PAGE], [PAGE], complete=False) is None
 

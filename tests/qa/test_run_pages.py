@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import comparing  # noqa: F401
 import pytest
@@ -15,8 +17,10 @@ from browsing import Client
 from harmed_site import PAGES, SITE, harm, make_store, point_elsewhere
 from ingest_processes import call
 
+from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.config import load_configuration
+from pinakes.errors import StoreUnavailable
 from pinakes.profile import open_stores
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.replay.proxy import ReplayProxy
@@ -40,6 +44,7 @@ class Asking:
     def __init__(self, client: Client) -> None:
         self._client = client
         self.asked: list[str] = []
+        self.films: tuple[str, ...] = ()
 
     def capture(
         self, url: str, *, pins: Pins, folder: Path, on_blank: Callable[[], None] | None = None
@@ -50,6 +55,8 @@ class Asking:
         self.asked.append(url)
         for name in re.findall("src=([^ >]+)", html):
             self._client.ask(f"{SITE}{name}")
+        for film in self.films:
+            self._client.ask(film, fields={"Range": "bytes=0-"})
         return Snapshot(
             url=url, browser="asking", browser_version="1", seed=None, clock=pins.clock,
             taken=datetime(2026, 1, 1, tzinfo=timezone.utc), outcome=Outcome.COMPLETE,
@@ -61,10 +68,18 @@ PAIR = Pair("before.asking", "current.asking")
 
 
 @contextmanager
-def looking(folder: Path, *, prove_first: bool = False) -> Iterator[tuple[PageJudge, list[Asking]]]:
+def looking(
+    folder: Path,
+    *,
+    prove_first: bool = False,
+    archive: Callable[[ArchiveReader], Any] = lambda archive: archive,
+) -> Iterator[tuple[PageJudge, list[Asking]]]:
     options = {"store": str(folder / "pinakes-store")}
     configuration = load_configuration(options=options, environment={}, folder=folder)
-    with open_stores(configuration) as stores, ReplayProxy(stores.rows, stores.archive) as proxy:
+    with (
+        open_stores(configuration) as stores,
+        ReplayProxy(stores.rows, archive(stores.archive)) as proxy,
+    ):
         sides, browsers = [], []
         for generation in ("before", "current"):
             session = proxy.open_session(generation)  # type: ignore[arg-type]
@@ -138,6 +153,68 @@ def test_what_is_lost_is_found_and_named(folder: Path) -> None:
     lost = {url for url, (verdict, _) in found.items() if verdict is Verdict.DISSIMILAR}
     assert 1 <= len(lost) < PAGES
     assert all("cannot be given now: " in found[url][1][0] for url in lost)
+
+
+def test_damage_of_before_and_now_is_no_harm_and_is_said(folder: Path) -> None:
+    [drawn] = [one for one in drawn_of(folder) if one.page.url == f"{SITE}/3"]
+    harm(folder, up_to_picture)
+    [file] = (folder / "pinakes-store" / "archive" / "b").glob("site.warc")
+    content = file.read_bytes()
+    file.chmod(0o644)
+    try:
+        file.write_bytes(up_to_picture(content))
+        with looking(folder) as (look, _):
+            [pair] = look.judge(drawn, [PAIR])
+    finally:
+        file.write_bytes(content)
+    assert pair.result.verdict is Verdict.SIMILAR
+    for view in (pair.result.reference, pair.result.other):
+        assert any(f"cannot give: 1: {SITE}/3.png: " in reason for reason in view.reasons)
+
+
+def up_to_picture(content: bytes) -> bytes:
+    """A file that ends within the record of page 3's picture."""
+    return content[: content.index(f"WARC-Target-URI: {SITE}/3.png".encode()) + 60]
+
+
+class Leaving:
+    """An archive whose store stops answering, once it has been asked so often."""
+
+    def __init__(self, archive: ArchiveReader, after: int) -> None:
+        self._archive = archive
+        self._left = after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._archive, name)
+
+    def open(self, *asked: Any, **more: Any) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise StoreUnavailable("no data node answers")
+        return self._archive.open(*asked, **more)
+
+
+@pytest.mark.parametrize("prove_first", [False, True])
+@pytest.mark.parametrize("after", [0, 1, 3, 4])
+def test_a_store_that_goes_away_is_no_harm_and_the_page_is_left(
+    folder: Path, after: int, prove_first: bool
+) -> None:
+    [drawn, *_] = drawn_of(folder)
+    leaving = partial(Leaving, after=after)
+    with (
+        looking(folder, prove_first=prove_first, archive=leaving) as (look, _),
+        pytest.raises(StoreUnavailable, match="no data node answers"),
+    ):
+        look.judge(drawn, [PAIR])
+
+
+def test_a_film_that_is_missing_is_named_though_browsers_ask_for_a_part(folder: Path) -> None:
+    [drawn, *_] = drawn_of(folder)
+    with looking(folder) as (look, browsers):
+        for browser in browsers:
+            browser.films = (f"{SITE}/film.webm",)
+        [pair] = look.judge(drawn, [PAIR])
+    assert pair.result.other.missed == (f"{SITE}/film.webm",)
 
 
 def test_proven_first_a_page_is_shown_again_only_where_it_is_not_the_same(folder: Path) -> None:

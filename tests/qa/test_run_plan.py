@@ -65,6 +65,7 @@ def test_in_each_browser_and_then_across_them() -> None:
         ({"other": "access:http://me:secret@web.example/"}, "access system"),
         ({"reference": "stored", "masked_selectors": ("#ad",)}, "no elements"),
         ({"other": "stored"}, "reference"),
+        ({"reference": "access:http://a.org/", "other": "access:http://b.org/"}, "two access"),
         ({"browsers": ("netscape",)}, "netscape"),
         ({"browsers": ("chromium", "chromium")}, "once"),
         ({"across": True}, "wants two"),
@@ -75,12 +76,22 @@ def test_what_cannot_be_compared_is_refused(change: dict[str, object], says: str
         replace(PLAN, **change)  # type: ignore[arg-type]
 
 
+def test_a_plan_of_before_it_had_models_is_read() -> None:
+    entry = json.loads(encode_plan(PLAN))
+    del entry["models"], entry["masked_selectors"]
+    assert decode_plan(json.dumps(entry)) == PLAN
+
+
 def test_a_plan_and_pages_come_back_as_they_were() -> None:
     rect = Rect(x=1, y=2, width=3, height=4)
     plan = replace(PLAN, masked=(rect,), masked_selectors=("#ad",), models=("{}",))
     assert decode_plan(encode_plan(plan)) == plan
     assert [decode_drawn(encode_drawn(one)) for one in DRAWN] == DRAWN
     assert decode_pair(encode_pair(JudgedPair(result=RESULT, weight=2.5))).result == RESULT
+    drawn = json.loads(encode_drawn(DRAWN[0]))
+    for text in ("[" * 100_000, json.dumps({**drawn, "weight": 10**400})):
+        with pytest.raises(MalformedRecord):
+            decode_drawn(text)
     for decode in (decode_plan, decode_drawn):
         for text in ("", "{}", "[]", "7", '{"run": 1}'):
             with pytest.raises(MalformedRecord):
