@@ -9,6 +9,9 @@ from pinakes.errors import MalformedRecord
 from .draw import Drawn
 from .pages import Page
 
+# Also a number of 400 digits, and brackets in brackets in brackets.
+_DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+
 
 def encode_drawn(drawn: Drawn) -> str:
     """One line of ASCII, without its end."""
@@ -26,6 +29,6 @@ def decode_drawn(line: str | bytes) -> Drawn:
         entry = json.loads(line)
         weight, is_always = float(entry.pop("weight")), bool(entry.pop("is_always"))
         page = Page(**{**entry, "row_key": bytes.fromhex(entry["row_key"])})
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except _DAMAGED as error:
         raise MalformedRecord(f"no page of a sample: {error}") from error
     return Drawn(page, weight, is_always)

@@ -7,7 +7,6 @@ from contextlib import closing
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import FileEntry
@@ -39,8 +38,8 @@ class Page(NamedTuple):
 
     @property
     def is_home(self) -> bool:
-        """Whether this is the page of a host's root."""
-        return urlsplit(self.url).path in ("", "/") and not urlsplit(self.url).query
+        """Whether this is the page of a host's root, as the urlkey has it: any URL has one."""
+        return self.urlkey.partition(")")[2] == "/"
 
 
 def pages_of(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from pinakes.qa.judging.model import model_name
 from pinakes.qa.results.pair_result import PairResult
+from pinakes.qa.sample.hosts import host_of
 
 from .labelled import LabelledPair
 
@@ -13,7 +12,7 @@ from .labelled import LabelledPair
 def labelled_pair(result: PairResult, *, is_faulty: bool) -> LabelledPair:
     """A result with what people say of it; its site is its host, without `www.`."""
     browsers = {view.browser for view in (result.reference, result.other) if view.browser}
-    host = (urlsplit(result.url).hostname or result.url).removeprefix("www.")
+    host = (host_of(result.url) or result.url).removeprefix("www.")
     return LabelledPair(
         site=host,
         features=dict(result.features),

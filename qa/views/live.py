@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.replay.certificates import Authority
+from pinakes.qa.sample.hosts import host_of
 
 from .gap import gap_in_words
 from .gate import PassingSession, Refused, Told, Turn
@@ -162,7 +162,7 @@ class LiveSide:
 
     def look(self, url: str, moment: datetime, folder: Path) -> Looked:
         """Show the page as it is now; `moment`, of its capture, is what the gap is counted from."""
-        with self._pauses.page_of((urlsplit(url).hostname or "").lower()):
+        with self._pauses.page_of(host_of(url) or ""):
             return self._look(url, moment, folder)
 
     def _look(self, url: str, moment: datetime, folder: Path) -> Looked:

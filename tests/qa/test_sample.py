@@ -16,6 +16,7 @@ from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.urlkey import urlkey
 from pinakes.qa.sample.draw import Drawn, draw
+from pinakes.qa.sample.hosts import host_of
 from pinakes.qa.sample.pages import Page, page_of, pages_of
 
 
@@ -74,6 +75,42 @@ def test_home_pages_and_seeds_are_always_in_and_stand_for_themselves() -> None:
     assert {one.weight for one in always} == {1}
     assert sum(one.weight for one in found) == pytest.approx(len(pages))
     assert len(found) == 12
+
+
+@pytest.mark.parametrize(
+    ("url", "is_home"),
+    [
+        ("http://a.org", True),
+        ("https://www.a.org:8080/#top", True),
+        ("http://a.org/?PHPSESSID=0123456789abcdef0123456789abcdef", True),
+        ("http://a.org/?", True),
+        ("http://[::1]/", True),
+        ("http://a.org/?page=2", False),
+        ("http://a.org/index.html", False),
+        ("urn:a:b", False),
+        # What `urlsplit` raises ValueError of.
+        ("http://[foo/bar", False),
+        ("http://[foo/", True),
+        ("http://exam\u2100ple.com/", True),
+        ("http://a.org:99999/x", False),
+    ],
+)
+def test_the_page_of_a_hosts_root(url: str, is_home: bool) -> None:
+    assert Page(urlkey(url), "20260101000000", url, "text/html", b"k").is_home is is_home
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://me@WWW.A.org:8080/b", "www.a.org"),
+        ("http://[::1]/", "::1"),
+        ("urn:a:b", None),
+        ("http://[foo/bar", None),
+        ("http://exam\u2100ple.com/", None),
+    ],
+)
+def test_the_host_of_any_url(url: str, host: str | None) -> None:
+    assert host_of(url) == host
 
 
 def test_what_is_no_page_is_not_looked_at(landed: Scene) -> None:

@@ -67,6 +67,8 @@ def test_a_result_is_of_its_host_and_of_its_browsers() -> None:
     assert labelled_pair(across, is_faulty=False).pair == "across-browsers"
     stored = replace(one, other=view("stored", browser=""))
     assert labelled_pair(stored, is_faulty=False).pair == "same-browser"
+    odd = replace(one, url="http://[foo/bar")
+    assert labelled_pair(odd, is_faulty=False).site == "http://[foo/bar"
 
 
 def test_too_few_are_refused_and_nothing_is_written(

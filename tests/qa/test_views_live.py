@@ -19,7 +19,7 @@ from pathlib import Path
 import comparing  # noqa: F401
 import pytest
 from asking import AskingBrowser
-from browsing import Client
+from browsing import Client, Said
 from landed_stores import KILLED, in_child
 from scripted_server import Script, ScriptedServer, answer, scripted
 
@@ -335,6 +335,21 @@ def test_a_host_is_left_alone_between_two_pages(tmp_path: Path) -> None:
             now += 0.5
     # Behind the last the clock was set back: no longer than a pause.
     assert slept == [5.0 - 1.5, 0.0, 5.0]
+
+
+def test_a_url_that_cannot_be_split_ends_no_run(tmp_path: Path) -> None:
+    class Refusing(AskingBrowser):
+        """Takes such a URL for none, as browsers do."""
+
+        def _ask(self, url: str) -> Said:
+            return Said(0, {}, b"")
+
+    with web(tmp_path, {}) as at:
+        browser = Refusing(at.client)
+        side = LiveSide(at.session, browser, at.recording, Pauses(tmp_path / "pauses", 0))
+        looked = side.look("http://[foo/bar", MOMENT, tmp_path)
+    assert looked.log is not None
+    assert looked.log.exchanges == ()
 
 
 def test_a_page_that_fails_is_paused_after_too(tmp_path: Path) -> None:
