@@ -3,14 +3,15 @@
     FOLDER/SHA-256.png
     FOLDER/NAME.json        an encoded `Snapshot`
 
-Written aside and renamed: a name that is there is whole.
+Written aside, brought to disk and renamed.  As readable as the umask has it: a folder of images
+is put on a web server.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import struct
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,7 +23,7 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def keep_image(folder: Path, png: bytes) -> Image:
-    """Write an image, unless it is there.
+    """Write an image, unless it is there; a damaged one is replaced.
 
     Raises:
         PageRefused: the browser gave what is no PNG.
@@ -33,9 +34,16 @@ def keep_image(folder: Path, png: bytes) -> Image:
         raise PageRefused(f"{len(png)} bytes that are no PNG")
     digest = sha256(png).hexdigest()
     name = f"{digest}.png"
-    if not (folder / name).exists():
+    if not _has(folder / name, png):
         _write(folder / name, png)
     return Image(name=name, sha256=digest, width=size[0], height=size[1])
+
+
+def _has(file: Path, content: bytes) -> bool:
+    try:
+        return file.stat().st_size == len(content) and file.read_bytes() == content
+    except FileNotFoundError:
+        return False
 
 
 def read_image(folder: Path, image: Image) -> bytes:
@@ -77,11 +85,14 @@ def read_snapshot(file: Path) -> Snapshot:
 
 def _write(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, aside = tempfile.mkstemp(dir=file.parent, prefix=".writing-")
+    aside = file.with_name(f".writing-{secrets.token_hex(8)}")
     try:
-        with os.fdopen(descriptor, "wb") as out:
+        with aside.open("xb") as out:
             out.write(content)
-        Path(aside).rename(file)
+            out.flush()
+            # Else a power loss may leave the name, of nothing.
+            os.fsync(out.fileno())
+        aside.rename(file)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise

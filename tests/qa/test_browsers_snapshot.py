@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -112,6 +114,48 @@ def test_an_image_is_kept_once_under_its_digest(tmp_path: Path) -> None:
     (tmp_path / image.name).write_bytes(PNG[:-1])
     with pytest.raises(DigestMismatch):
         read_image(tmp_path, image)
+
+
+@pytest.mark.parametrize("left", [b"", PNG[:-1], bytes(len(PNG))], ids=["empty", "cut", "zeros"])
+def test_an_image_that_is_damaged_is_replaced(tmp_path: Path, left: bytes) -> None:
+    image = keep_image(tmp_path, PNG)
+    (tmp_path / image.name).write_bytes(left)
+    assert keep_image(tmp_path, PNG) == image
+    assert read_image(tmp_path, image) == PNG
+    assert [entry.name for entry in tmp_path.iterdir()] == [image.name]
+
+
+def test_an_image_is_on_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[list[str]] = []
+    monkeypatch.setattr("os.fsync", lambda _: names.append([e.name for e in tmp_path.iterdir()]))
+    image = keep_image(tmp_path, PNG)
+    assert [image.name in there for there in names] == [False]
+    assert keep_image(tmp_path, PNG) == image
+    assert len(names) == 1
+
+
+def test_a_disk_that_is_full_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        keep_image(tmp_path, PNG)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_an_image_is_as_readable_as_the_umask_has_it(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        image = keep_image(tmp_path, PNG)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / image.name).stat().st_mode) == mode
 
 
 @pytest.mark.parametrize("content", [b"", PNG[:32], b"GIF89a" + PNG[6:], PNG.replace(b"H", b"h")])
