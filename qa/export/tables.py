@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import NamedTuple
 
+from pinakes.qa.results.escapes import escaped
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, Verdict, View
 from pinakes.qa.review.judgement import Label
@@ -38,6 +40,8 @@ _COLUMNS = (
 )
 # Where a cell begins with one of these, spreadsheets take it for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Scripts of a page can write them; no UTF-8 has them.
+_LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 class ExportedPair(NamedTuple):
@@ -140,3 +144,8 @@ def csv_line(cells: Iterable[object]) -> str:
 
 def _harmless(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def encode_line(line: str) -> bytes:
+    r"""UTF-8; the bytes of a URL that was none as they were, other surrogates as `\uXXXX`."""
+    return _LONE_SURROGATES.sub(escaped, line).encode("utf-8", "surrogateescape")

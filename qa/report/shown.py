@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pinakes.qa.results.escapes import escaped
+
 URL_CHARACTERS = 2000
 LINE_CHARACTERS = 500
 LINES = 50
@@ -25,15 +27,10 @@ def shown(text: str, limit: int = LINE_CHARACTERS) -> str:
     """One line of at most so many characters, and a word on those that were cut off."""
     cut = text[:limit]
     rest = f" … and {len(text) - limit:,} characters more" if len(text) > limit else ""
-    return _DECEIVING.sub(_escaped, cut) + rest
+    return _DECEIVING.sub(escaped, cut) + rest
 
 
 def shown_lines(lines: Sequence[str], limit: int = LINES) -> list[str]:
     """Lines of text, the first so many, and a word on those that were left out."""
     more = [f"… and {len(lines) - limit:,} more"] if len(lines) > limit else []
     return [*map(shown, lines[:limit]), *more]
-
-
-def _escaped(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

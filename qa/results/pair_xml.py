@@ -1,7 +1,8 @@
 r"""A result as an XML document; its schema is docs/qa/pair.xsd.
 
-XML 1.0 has no way to write most control characters, and what is no character at all; archived
-URLs and titles have both.  Such a one stands as `\uXXXX`, and a backslash as two.
+XML 1.0 has no way to write most control characters, and what is no character at all, and reads
+a carriage return back as a line's end; archived URLs and titles have all of these.  Such a one
+stands as `\uXXXX`, and a backslash as two.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import re
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from .escapes import escaped
 from .pair_result import PairResult, View
 
 NAMESPACE = "urn:x-pinakes:qa:pair:1"
-# https://www.w3.org/TR/xml/#charsets, and the backslash by which the others are written.
-_UNWRITABLE = re.compile(r"[^\t\n\r\x20-\x5b\x5d-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# https://www.w3.org/TR/xml/#charsets and #sec-line-ends, and the backslash by which the others
+# are written.
+_UNWRITABLE = re.compile(r"[^\t\n\x20-\x5b\x5d-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def pair_xml(result: PairResult) -> bytes:
@@ -73,5 +76,4 @@ def _text(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    character = match.group()
-    return "\\\\" if character == "\\" else f"\\u{ord(character):04x}"
+    return "\\\\" if match[0] == "\\" else escaped(match)

@@ -96,6 +96,15 @@ def test_no_cell_is_a_formula(folder: Path) -> None:
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "@"))]
 
 
+@pytest.mark.parametrize("words", [(), ("--missing",), ("--missing", "--as", "csv")])
+def test_what_a_page_wrote_that_is_no_character(folder: Path, words: tuple[str, ...]) -> None:
+    """Lone surrogates are escaped, but for bytes that were no UTF-8: these are written."""
+    text = "404 \ud800 \udc7f \udd00 \udfff \udc80\udcff"
+    said = replace(RESULTS[0], reasons=(text,), other=replace(VIEWS["other"], missed=(text,)))
+    (folder / "pairs.jsonl").write_bytes(encode_pair(JudgedPair(result=said, weight=1.0)))
+    assert rb"404 \ud800 \udc7f \udd00 \udfff " + b"\x80\xff" in exported(folder, *words)
+
+
 def test_as_json(folder: Path) -> None:
     pairs = [json.loads(line) for line in exported(folder, "--as", "json").splitlines()]
     assert [pair["people"] for pair in pairs] == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +11,7 @@ from shutil import which
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as some
 
 from pinakes.qa.results.pair_result import PairResult, Verdict, View
@@ -98,6 +99,18 @@ def test_the_schema_refuses_what_is_no_result(check: Check, change: dict[str, ob
 def test_any_text_can_be_written(check: Check, text: str) -> None:
     document = pair_xml(replace(RESULT, url=text, reasons=(text,), features={text: 1.0}))
     assert check(document) == ""
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\(?:\\|u([0-9a-f]{4}))", lambda match: chr(int(match[1] or "5c", 16)), text)
+
+
+@given(some.text(some.characters(codec=None), max_size=40))
+@example("a\rb\r\nc\td\n\\u000d\U0001f600")
+def test_any_text_reads_back_as_it_was(text: str) -> None:
+    root = fromstring(pair_xml(replace(RESULT, run=text, url=text, reasons=(text,))))
+    texts = [root.get("run"), root.findtext("url", namespaces=IN), root.findtext("reason", "", IN)]
+    assert [unescaped(one or "") for one in texts] == [text] * 3
 
 
 def test_two_texts_are_never_written_as_one() -> None:

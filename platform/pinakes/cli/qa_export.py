@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             "pagelyzer": lambda: list(tables.pagelyzer_lines(pairs)),
         }[form]()
     with output_file(arguments.output, console) as out:
-        out.writelines(line.encode("utf-8", "surrogateescape") for line in lines)
+        out.writelines(map(tables.encode_line, lines))
     return Exit.DONE
 
 
