@@ -80,6 +80,9 @@ def compare_images(first: Pixels, second: Pixels, *, masked: Mask | None = None)
     if first.shape == second.shape and not cv2.norm(first, second, cv2.NORM_INF):
         return _SAME
     first, second = same_width(first, second)
+    if masked is not None:
+        missing = first.shape[1] - masked.shape[1]
+        masked = np.pad(masked, ((0, 0), (0, missing)), mode="edge")  # as the image is
     found = align(first, second)
     tiles = _Tiles(first, second, found, masked)
     shift = found.second - found.first

@@ -49,7 +49,7 @@ class _Opening:
         self._plan = plan
         self._stack = stack
         self._proxy = stack.enter_context(ReplayProxy(stores.rows, stores.archive))
-        self._others = OtherViews(stores, folder, stack)
+        self._others = OtherViews(stores, folder, stack, collection=plan.collection)
 
     def sides(self) -> list[Side]:
         plan = self._plan
@@ -80,7 +80,8 @@ class _Opening:
             return stack.enter_context(Session(name, start, viewport=viewport, masked=masked))
 
         if view in GENERATIONS:
-            session = self._proxy.open_session(view)  # type: ignore[arg-type]
+            collection = self._plan.collection
+            session = self._proxy.open_session(view, collection=collection)  # type: ignore[arg-type]
             stack.callback(session.close)  # a port, which the next width has no use for
             return ReplaySide(view, session, browser(session.host, session.port))
         if view.startswith(f"{ACCESS}:"):

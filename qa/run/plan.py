@@ -40,6 +40,8 @@ class RunPlan:
     reference: str = "before"
     other: str = "current"
     browsers: tuple[str, ...] = ("chromium",)
+    collection: str | None = None
+    """What archive and index have beside it is not replayed: it may not be for the same readers."""
     across: bool = False
     """Whether `other` in the first browser is compared with itself in each of the others, too."""
     prove_first: bool = False

@@ -38,8 +38,12 @@ class OtherViews:
         MissingExtra: without the extra `qa`.
     """
 
-    def __init__(self, stores: Stores, folder: Path, stack: ExitStack) -> None:
+    def __init__(
+        self, stores: Stores, folder: Path, stack: ExitStack, *, collection: str | None = None
+    ) -> None:
+        """Screenshots are those of the collection; None: of any."""
         self._stores = stores
+        self._collection = collection
         self._folder = folder
         self._stack = stack
         self._recording: Recording | None = None
@@ -53,7 +57,10 @@ class OtherViews:
 
     def stored(self) -> StoredSide:
         """The screenshots of the crawl, which no browser shows."""
-        return StoredSide(StoredScreenshots(self._stores.rows, self._stores.archive))
+        stores = self._stores
+        return StoredSide(
+            StoredScreenshots(stores.rows, stores.archive, collection=self._collection)
+        )
 
     def access(self, prefix: str, browser: Opened, stack: ExitStack) -> Side:
         """An access system in a browser.

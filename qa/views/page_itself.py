@@ -12,10 +12,14 @@ from pinakes.qa.snapshot import Outcome, Snapshot
 def page_itself(log: PageLog) -> Exchange | None:
     """The page's own exchange, behind redirects to itself; None where it led elsewhere.
 
-    The log is named by the page's URL.
+    The log is named by the page's URL.  Where a browser writes that otherwise (its escapes, its
+    dots), the page is what it asked for first.
     """
     uri = original_uri(log.name, None)
-    own = [exchange for exchange in log.exchanges if exchange.url == uri]
+    asked = log.answered
+    if asked and all(exchange.url != uri for exchange in asked):
+        uri = asked[0].url
+    own = [exchange for exchange in asked if exchange.url == uri]
     answered = [exchange for exchange in own if not 300 <= (exchange.status or 0) < 400]
     return answered[0] if answered else None
 

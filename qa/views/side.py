@@ -111,7 +111,7 @@ class ReplaySide:
         _check_available(log)
         took = round(1000 * (time.monotonic() - started))
         snapshot = as_answered(snapshot, log, missed="the archive does not have the page")
-        snapshot = replace(snapshot, reasons=(*snapshot.reasons, *_not_given(log)))
+        snapshot = replace(snapshot, reasons=(*snapshot.reasons, *_not_given(snapshot, log)))
         return Looked(seen_of(snapshot, folder, log.payloads), log, took)
 
     def ask_again(self, log: PageLog, moment: datetime) -> PageLog:
@@ -135,9 +135,10 @@ def _check_available(log: PageLog) -> None:
             raise StoreUnavailable(exchange.problem or "a store did not answer", file=exchange.url)
 
 
-def _not_given(log: PageLog) -> Iterator[str]:
-    """What the archive has and cannot give, whether it could before or not."""
-    faults = {fault.url: fault.problem or "" for fault in log.faults}
+def _not_given(snapshot: Snapshot, log: PageLog) -> Iterator[str]:
+    """What the archive has and cannot give, whether it could before or not, and is not said yet."""
+    found = {fault.url: fault.problem or "" for fault in log.faults}
+    faults = {url: problem for url, problem in found.items() if problem not in snapshot.reasons}
     if faults:
         some = "; ".join(f"{url}: {problem}" for url, problem in list(faults.items())[:_NAMED])
         yield f"the archive has and cannot give: {len(faults):,}: {some}"[:_CHARACTERS]

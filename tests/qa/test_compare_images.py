@@ -89,6 +89,15 @@ def test_what_is_masked_is_not_compared() -> None:
     assert compare_images(seen(image), seen(other), masked=mask).changed_tiles == 0
 
 
+@pytest.mark.parametrize(("width", "other_width"), [(1280, 1282), (1282, 1280), (400, 1280)])
+def test_a_mask_is_as_wide_as_the_wider_image(width: int, other_width: int) -> None:
+    image = page()[:, :width]
+    other = np.pad(page(), ((0, 0), (0, 40), (0, 0)), mode="edge")[:, :other_width]
+    mask = mask_of(seen(image).shape, [Rect(x=0, y=0, width=width, height=len(image))])
+    found = compare_images(seen(image), seen(other), masked=mask)
+    assert found.changed_tiles == 0
+
+
 def test_a_mask_moves_with_what_it_covers() -> None:
     image = page()
     changed = image.copy()

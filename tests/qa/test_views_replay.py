@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from pinakes.qa.browsers.browser_list import browser_named, installed
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
+from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.replay.proxy import ReplayProxy, ReplaySession
 from pinakes.qa.snapshot import Outcome, Snapshot
+from pinakes.qa.views.page_itself import page_itself
 from pinakes.qa.views.side import ReplaySide
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
@@ -82,6 +85,22 @@ def test_a_page_that_cannot_be_read(
     assert fault.problem
     assert looked.seen.snapshot.outcome is Outcome.FAILED
     assert looked.seen.snapshot.reasons == (fault.problem,)
+
+
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [("/?q=l'eau", "/?q=l%27eau"), ("/a/../b", "/b"), ("/é", "/%C3%A9"), ("/b", "/b")],
+)
+def test_the_page_itself_is_known_however_a_browser_writes_its_url(named: str, asked: str) -> None:
+    own, picture = (
+        Exchange(method="GET", url=SITE + path, outcome="miss", status=404)
+        for path in (asked, "/1.png")
+    )
+    favicon = replace(picture, url=f"{SITE}/favicon.ico", outcome="refused")
+    assert page_itself(PageLog(name=SITE + named, exchanges=(favicon, own, picture))) == own
+    away = replace(own, outcome="hit", status=302)
+    assert page_itself(PageLog(name=SITE + named, exchanges=(away, picture))) is None
+    assert page_itself(PageLog(name=SITE + named, exchanges=(favicon,))) is None
 
 
 def test_what_is_missing_in_a_page_does_not_make_it_one_that_failed(
