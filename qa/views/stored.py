@@ -123,6 +123,8 @@ class StoredSide:
                 kept = self._screenshots.read(form.prefix + url, moment)
                 if kept is not None:
                     image = _keep(folder, kept)
+            except StoreUnavailable:
+                raise  # which says nothing of what is stored
             except PinakesError as error:
                 reasons.append(f"{form.prefix.rstrip(':')}: {error.message}"[:500])
                 continue
@@ -157,6 +159,8 @@ class StoredSide:
         for prefix in _TEXTS:
             try:
                 kept = self._screenshots.read(prefix + url, moment)
+            except StoreUnavailable:
+                raise  # which says nothing of what is stored
             except PinakesError as error:
                 reasons.append(f"{prefix.rstrip(':')}: {error.message}"[:500])
                 continue

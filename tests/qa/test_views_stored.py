@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from landed_stores import LandedStore, page
 
-from pinakes.errors import MalformedRecord
+from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.qa.browsers.kept import png_size, read_image
 from pinakes.qa.compare.pairs import Seen, compare_pair, feature_names, features, reasons
 from pinakes.qa.compare.pixels import read_pixels
@@ -206,6 +206,18 @@ def test_too_large_a_one_is_not_read(
     assert "bytes" in snapshot.reasons[0]
 
 
+def test_a_store_that_is_away_says_nothing_of_what_is_stored(
+    store: LandedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise StoreUnavailable("no data node answers")
+
+    store.land("a", "1.warc.gz", kept(f"urn:view:{URL}", encoded(picture())))
+    monkeypatch.setattr(store.archive, "open", away)
+    with pytest.raises(StoreUnavailable):
+        look(store, tmp_path)
+
+
 def test_a_folder_that_takes_no_image(store: LandedStore, tmp_path: Path) -> None:
     store.land("a", "1.warc.gz", kept(f"urn:view:{URL}", encoded(picture())))
     (tmp_path / "file").write_text("no folder")
@@ -214,13 +226,14 @@ def test_a_folder_that_takes_no_image(store: LandedStore, tmp_path: Path) -> Non
     assert snapshot.reasons[0].startswith("the image is not kept: ")
 
 
-def test_what_is_transparent_is_white() -> None:
+@pytest.mark.parametrize("rows", [4, 600])
+def test_what_is_transparent_is_white(rows: int) -> None:
     """Browsertrix omits the background; black would be another page."""
-    image = np.zeros((4, 4, 4), np.uint8)
+    image = np.zeros((rows, 4, 4), np.uint8)
     image[0, 0] = (10, 20, 30, 255)
     image[0, 1] = (0, 0, 0, 128)
-    shown = cv2.imdecode(np.frombuffer(as_png(encoded(image), most_rows=9), np.uint8), -1)
-    assert shown.shape == (4, 4, 3)
+    shown = cv2.imdecode(np.frombuffer(as_png(encoded(image), most_rows=999), np.uint8), -1)
+    assert shown.shape == (rows, 4, 3)
     assert shown[0, 0].tolist() == [10, 20, 30]
     assert shown[0, 1].tolist() == [127, 127, 127]
     assert (shown[1:] == 255).all()
