@@ -18,7 +18,7 @@ from pinakes.hbase_schema.qa_cells import PairScores, PairVerdict
 from pinakes.row_store.port import Put, Row, RowStore
 
 from .pair_key import pair_key
-from .pair_result import PairResult
+from .pair_result import PairResult, Verdict
 
 TABLE = "qa_pairs"
 _CAPTURES = "captures"
@@ -33,27 +33,24 @@ class StoredPair(NamedTuple):
 
 
 def put_results(rows: RowStore, results: Sequence[PairResult], *, act_time_ms: int) -> None:
-    """Write the results of some pages; of each page all that this run has judged by now.
+    """Write the results of some pages, by one run; a capture's verdict is of all its pairs by now.
 
     Done again it writes the same cells.  A capture that is gone meanwhile gets no verdict.
+    Round trips: three, and one for each page.
     """
     rows.mutate(TABLE, [_pair_put(result, act_time_ms) for result in results])
-    worst: dict[bytes, PairResult] = {}  # the gravest of its pairs is what is said of a capture
-    for result in results:
-        key = bytes.fromhex(result.capture_key)
-        if key not in worst or result.verdict.gravity > worst[key].verdict.gravity:
-            worst[key] = result
-    there = rows.get_rows(_CAPTURES, list(worst), columns=[CaptureFacts.COLUMN])
+    runs = {bytes.fromhex(result.capture_key): result.run for result in results}
+    there = rows.get_rows(_CAPTURES, list(runs), columns=[CaptureFacts.COLUMN])
     rows.mutate(
         _CAPTURES,
-        [_capture_put(key, result, act_time_ms) for key, result in worst.items() if key in there],
+        [_capture_put(rows, key, run, act_time_ms) for key, run in runs.items() if key in there],
     )
 
 
-def scan_pairs(rows: RowStore, run: str) -> Iterator[StoredPair]:
-    """The pairs of a run, by capture; lazy."""
+def scan_pairs(rows: RowStore, run: str, capture_key: bytes | None = None) -> Iterator[StoredPair]:
+    """The pairs of a run, by capture, or of one capture in it; lazy."""
     columns = [PairScores.COLUMN, PairVerdict.COLUMN]
-    for row in rows.scan(TABLE, pairs_of(run), columns=columns):
+    for row in rows.scan(TABLE, pairs_of(run, capture_key), columns=columns):
         yield StoredPair(decode_pair_key(row.key), _read(row, PairScores), _read(row, PairVerdict))
 
 
@@ -71,6 +68,14 @@ def _pair_put(result: PairResult, act_time_ms: int) -> Put:
     return Put(encode_pair_key(pair_key(result)), cells, act_time_ms)
 
 
-def _capture_put(key: bytes, result: PairResult, act_time_ms: int) -> Put:
-    verdict = QaVerdict(run=result.run, verdict=result.verdict.value, score=result.confidence)
+def _capture_put(rows: RowStore, key: bytes, run: str, act_time_ms: int) -> Put:
+    """The gravest of its pairs is what is said of a capture.
+
+    Of those in the store: a run that was killed between two pairs of a page goes on with the
+    second alone.
+    """
+    pairs = scan_pairs(rows, run, key)
+    verdicts = [pair.verdict for pair in pairs if pair.verdict is not None]
+    worst = max(verdicts, key=lambda one: Verdict(one.verdict).gravity)
+    verdict = QaVerdict(run=run, verdict=worst.verdict, score=worst.confidence)
     return Put(key, {QaVerdict.COLUMN: encode_cell(verdict)}, act_time_ms)

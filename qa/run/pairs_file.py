@@ -21,7 +21,8 @@ from pinakes.qa.results.pair_result import Verdict
 class PairsFile:
     """`pairs.jsonl` in the folder of a run; a context manager, for one process at a time.
 
-    A run that died goes on behind its last whole line: half a line at the end is cut off.
+    A run that died goes on behind its last whole line, which may be in the middle of a page:
+    half a line at the end is cut off.
 
     Raises:
         Busy: another process is at this run.
@@ -35,7 +36,7 @@ class PairsFile:
         """What is on disk."""
         self.verdicts: Counter[Verdict] = Counter()
         """Of these, all together."""
-        # Unbuffered: a page is in one write, or is cut off.
+        # Unbuffered: what could not be written is not written later, either.
         self._file: IO[bytes] = self._path.open("a+b", buffering=0)
         try:
             self._lock()
@@ -74,10 +75,10 @@ class PairsFile:
         self.verdicts[pair.result.verdict] += 1
 
     def add(self, pairs: Iterable[JudgedPair]) -> None:
-        """Have these, of one page, on disk when this returns: all of them, or none.
+        """Have these, of one page, on disk when this returns.
 
         Raises:
-            StoreUnavailable: the disk is full, or the like.
+            StoreUnavailable: the disk is full, or the like; none of them is there.
         """
         pairs = list(pairs)
         content = b"".join(map(encode_pair, pairs))

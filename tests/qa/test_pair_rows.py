@@ -13,8 +13,14 @@ from test_pair_xml import RESULT
 from pinakes.hbase_schema.capture_cells import QaVerdict
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.qa.results.pair_key import pair_key
+from pinakes.qa.results.pair_line import JudgedPair, encode_pair
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.results.pair_rows import put_results, scan_pairs
+from pinakes.qa.run.pairs_file import PairsFile
+from pinakes.qa.run.plan import RunPlan
+from pinakes.qa.run.run_folder import begin_run
+from pinakes.qa.sample.draw import Drawn
+from pinakes.qa.sample.pages import Page
 from pinakes.row_store.port import get_row
 
 TIME_MS = 1 << 42
@@ -62,6 +68,42 @@ def test_a_row_for_each_pair_and_the_gravest_for_the_capture(store: LandedStore)
     assert verdicts_of(store, one) == [QaVerdict(run="qa-1", verdict="dissimilar", score=0.9)]
     assert verdicts_of(store, two) == [QaVerdict(run="qa-1", verdict="similar", score=0.7)]
     assert list(scan_pairs(store.rows, "qa-2")) == []
+
+
+def test_killed_between_two_pairs_of_a_page(store: LandedStore, tmp_path: Path) -> None:
+    """At whatever byte: the next call judges what is left, and the page's verdict stays."""
+    [key, _] = keys_of(store)
+    plan = RunPlan(run="qa-1", act_time_ms=TIME_MS, browsers=("chromium", "firefox"))
+    page = Page("org,example)/", "20260101000000", "http://example.org/", "text/html", key)
+    drawn = Drawn(page, 1.0, is_always=True)
+    begin_run(tmp_path, plan, {}, lambda: [drawn])
+    graver = replace(
+        RESULT,
+        capture_key=key.hex(),
+        reference=replace(RESULT.reference, kind="replay:before"),
+        other=replace(RESULT.other, kind="replay:current"),
+        verdict=Verdict.DISSIMILAR,
+        confidence=0.9,
+    )
+    similar = replace(
+        graver,
+        reference=replace(graver.reference, browser="firefox"),
+        other=replace(graver.other, browser="firefox"),
+        verdict=Verdict.SIMILAR,
+    )
+    both = [graver, similar]
+    lines = [encode_pair(JudgedPair(result=result, weight=1.0)) for result in both]
+    whole = b"".join(lines)
+    for size in (0, len(lines[0]) - 1, len(lines[0]), len(lines[0]) + 1, len(whole) - 1):
+        put_results(store.rows, both, act_time_ms=TIME_MS)
+        (tmp_path / "pairs.jsonl").write_bytes(whole[:size])
+        with PairsFile(tmp_path) as file:
+            left = plan.pairs_left(drawn, file.judged)
+            again = both[-len(left) :]
+            put_results(store.rows, again, act_time_ms=TIME_MS)
+            file.add(JudgedPair(result=result, weight=1.0) for result in again)
+        assert verdicts_of(store, key) == [QaVerdict(run="qa-1", verdict="dissimilar", score=0.9)]
+        assert (tmp_path / "pairs.jsonl").read_bytes() == whole
 
 
 def test_judged_again_it_leaves_the_same_and_a_later_run_another_version(
