@@ -6,13 +6,16 @@ from pathlib import Path
 
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.qa.results.pair_line import PAIRS, JudgedPair, decode_pair
+from pinakes.qa.run.run_folder import RUN
 
 
 def read_pairs(folder: Path) -> list[JudgedPair]:
     """All of them: dissimilar, uncertain, similar; the surest of each first, then by URL.
 
+    None of a run that has begun, and judged nothing yet.
+
     Raises:
-        InputRefused: there is no run in this folder.
+        InputRefused: there is no run in this folder, or several.
         MalformedRecord: a line is no pair, with file and offset.
     """
     path = folder / PAIRS
@@ -29,6 +32,11 @@ def read_pairs(folder: Path) -> list[JudgedPair]:
                 offset += len(line)
     except OSError as error:
         raise InputRefused(error.strerror or str(error), file=str(path)) from error
+    if not pairs and not (folder / RUN).exists():
+        raise InputRefused("no page has been judged in this run yet", file=str(folder))
+    runs = sorted({pair.result.run for pair in pairs})
+    if len(runs) > 1:
+        raise InputRefused(f"the results of several runs: {', '.join(runs)}", file=str(folder))
     return sorted(pairs, key=_order)
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from pinakes.errors import Busy, MalformedRecord, StoreUnavailable
+from pinakes.errors import Busy, ConfigError, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import PAIRS, JudgedPair, decode_pair, encode_pair
 from pinakes.qa.results.pair_result import Verdict
+
+from .run_folder import RUN, read_plan
 
 
 class PairsFile:
@@ -26,6 +28,7 @@ class PairsFile:
 
     Raises:
         Busy: another process is at this run.
+        ConfigError: it has pairs of another run than the folder's, or the folder has no run.
         MalformedRecord: the file is there, and has other lines than pairs.
     """
 
@@ -41,6 +44,7 @@ class PairsFile:
         try:
             self._lock()
             self._size = self._read()
+            self._refuse_others(folder)
             self._file.truncate(self._size)
         except BaseException:
             self._file.close()
@@ -63,12 +67,23 @@ class PairsFile:
                     break
                 try:
                     self._note(decode_pair(line))
-                except (MalformedRecord, ValueError) as error:
+                except MalformedRecord as error:
                     raise MalformedRecord(
                         "no pairs of a QA run", file=str(self._path), offset=whole
                     ) from error
                 whole += len(line)
         return whole
+
+    def _refuse_others(self, folder: Path) -> None:
+        """Behind pairs of another run nothing is written: nobody could tell them apart."""
+        runs = {key.run for key in self.judged}
+        if runs and (folder / RUN).exists():
+            runs.discard(read_plan(folder)[0].run)
+        if runs:
+            raise ConfigError(
+                f"{folder} has pairs of {', '.join(sorted(runs))}, and no {RUN} of that run: "
+                "take another"
+            )
 
     def _note(self, pair: JudgedPair) -> None:
         self.judged.add(pair_key(pair.result))

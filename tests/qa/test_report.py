@@ -200,10 +200,28 @@ def test_the_head_says_what_was_not_looked_at(
         assert (f"warning: {unlooked}\n" in capsys.readouterr().err) == wanted
 
 
-def test_no_pairs_at_all(tmp_path: Path) -> None:
+def test_a_run_that_has_begun_and_no_more(tmp_path: Path) -> None:
+    write_sample(tmp_path, RESULTS)
     write_pairs(tmp_path)
-    assert write_report(tmp_path, read_pairs(tmp_path), title="t") == ["index.html"]
+    assert main(["qa", "report", str(tmp_path)]) == 0
     assert "No page has been looked at" in page_of(tmp_path).text
+
+
+def test_a_run_that_never_began_has_no_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_pairs(tmp_path)
+    assert main(["qa", "report", str(tmp_path)]) == 3
+    assert "no page has been judged in this run yet" in capsys.readouterr().err
+    assert not (tmp_path / "index.html").exists()
+
+
+def test_the_results_of_two_runs_are_no_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_pairs(tmp_path, judged(RESULT), judged(replace(RESULT, run="qa-2")))
+    assert main(["qa", "report", str(tmp_path)]) == 3
+    assert "several runs: qa-1, qa-2" in capsys.readouterr().err
 
 
 def test_half_a_line_is_somebody_elses_yet(tmp_path: Path) -> None:

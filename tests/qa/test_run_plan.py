@@ -124,6 +124,7 @@ def test_a_run_has_begun_when_all_of_it_is_written(tmp_path: Path) -> None:
 
 
 def test_half_a_line_at_the_end_is_judged_again(tmp_path: Path) -> None:
+    begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
     pairs = [JudgedPair(result=replace(RESULT, capture_key=f"0{n}"), weight=1.0) for n in range(3)]
     with PairsFile(tmp_path) as file:
         file.add(pairs)
@@ -140,6 +141,7 @@ def test_half_a_line_at_the_end_is_judged_again(tmp_path: Path) -> None:
 def test_a_page_is_on_disk_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
     pairs = [JudgedPair(result=replace(RESULT, capture_key=f"0{n}"), weight=1.0) for n in range(2)]
     with PairsFile(tmp_path) as file:
         file.add(pairs[:1])
@@ -170,6 +172,25 @@ def test_another_file_of_that_name_is_not_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "pairs.jsonl").write_text("{}\n")
     with pytest.raises(MalformedRecord, match="no pairs of a QA run"):
         PairsFile(tmp_path)
+
+
+@pytest.mark.parametrize("run", [None, "qa-2"])
+def test_behind_the_pairs_of_another_run_nothing_is_written(
+    tmp_path: Path, run: str | None
+) -> None:
+    """Its `run.json` was deleted, or another stands in its place."""
+    line = encode_pair(JudgedPair(result=RESULT, weight=1.0))
+    (tmp_path / "pairs.jsonl").write_bytes(line + line[:9])
+    if run is not None:
+        begin_run(tmp_path, replace(PLAN, run=run), {}, lambda: DRAWN)
+    with pytest.raises(ConfigError, match="has pairs of qa-1") as raised:
+        PairsFile(tmp_path)
+    assert str(tmp_path) in str(raised.value)
+    assert (tmp_path / "pairs.jsonl").read_bytes() == line + line[:9]
+    (tmp_path / RUN).unlink(missing_ok=True)
+    begin_run(tmp_path, PLAN, {}, lambda: DRAWN)
+    with PairsFile(tmp_path) as file:
+        assert file.judged == {pair_key(RESULT)}
 
 
 def test_pairs_that_are_judged_are_not_left() -> None:
