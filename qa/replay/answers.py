@@ -185,7 +185,10 @@ class ArchiveAnswers:
         except UnresolvedReference:
             if own is not None and is_own and 300 <= (own.status or 0) < 400:
                 return _Opened(own, None)  # no browser reads the body of a redirect
-            raise
+            meant = self._answer_before(capture) if own is not None and not is_own else None
+            if meant is None:
+                raise
+            return self._open(stack, meant)
         if original.type == "revisit":
             raise UnresolvedReference(
                 "what it refers to is a revisit, which has no body either",
@@ -196,21 +199,20 @@ class ArchiveAnswers:
         return _Opened(head, _payload_of(original, theirs, or_chunked=head.says_chunked))
 
     def _original(self, capture: Capture, revisit: Record) -> Placed:
-        try:
-            # By what the record says, as every other tool does, and not by what dedupe noted:
-            # whether the two agree is what is to be found out.
-            placed = resolve(self._rows, replace(capture, dedupe=None), revisit)
-        except UnresolvedReference:
-            if revisit.http is None or revisit.http.status != 304:
-                raise
-            earlier = scan_captures_of(
-                self._rows, urlkey(capture.facts.target_uri), stop_time=capture.time
-            )
-            whole = [c for c in earlier if c.facts.type == "response" and c.facts.status == 200]
-            if not whole:
-                raise
-            return self._shelf.place(whole[-1])
+        # By what the record says, as every other tool does, and not by what dedupe noted:
+        # whether the two agree is what is to be found out.
+        placed = resolve(self._rows, replace(capture, dedupe=None), revisit)
         return self._shelf.place(placed.capture)
+
+    def _answer_before(self, capture: Capture) -> Capture | None:
+        """The latest earlier 200 of its URL: what a "not modified" means that names nothing.
+
+        A revisit too, whoever wrote it: to be opened like any other.
+        """
+        earlier = scan_captures_of(
+            self._rows, urlkey(capture.facts.target_uri), stop_time=capture.time
+        )
+        return max(filter(_is_200, earlier), key=lambda found: found.time, default=None)
 
     def _record(self, stack: ExitStack, placed: Placed) -> Record:
         """The record at a place, whole.
@@ -225,6 +227,13 @@ class ArchiveAnswers:
                     finding.message, file=placed.file, offset=placed.location.offset
                 )
         return record
+
+
+def _is_200(capture: Capture) -> bool:
+    """Whether the server gave all of it, or as much as a revisit without a head can say."""
+    facts = capture.facts
+    bare = facts.type == "revisit" and facts.status is None
+    return facts.status == 200 or (bare and "not-modified" not in (facts.profile or ""))
 
 
 def _payload_of(record: Record, head: HttpHead, *, or_chunked: bool = False) -> Payload:

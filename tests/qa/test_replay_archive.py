@@ -46,6 +46,13 @@ def request(uri: str, text: bytes, *, date: str = DATE) -> bytes:
     return member(header(fields) + text + b"\r\n\r\n")
 
 
+def not_modified(uri: str, date: str) -> bytes:
+    """A revisit that says so, and does not say since when."""
+    head = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
+    profile = ("WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified")
+    return page(uri, b"", date=date, record_type="revisit", head=head, extra=[profile])
+
+
 def test_the_closest_capture_answers(at: Browsing) -> None:
     for day in range(1, 10):
         at.store.land(
@@ -242,12 +249,11 @@ def test_a_revisit_has_its_own_header_and_its_originals_body(at: Browsing) -> No
 
 def test_not_modified_means_what_was_said_before(at: Browsing) -> None:
     head = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
-    profile = ("WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified")
     at.store.land(
         "c",
         "a.warc.gz",
         page(SITE, BODY, date="2019-01-01T00:00:00Z"),
-        page(SITE, b"", record_type="revisit", head=head, extra=[profile]),
+        not_modified(SITE, DATE),
         page(f"{SITE}/x", b"", head=head),
         page(f"{SITE}/x", b"x", date="2021-01-01T00:00:00Z"),
         page(f"{SITE}/only", b"", head=head),
@@ -255,6 +261,27 @@ def test_not_modified_means_what_was_said_before(at: Browsing) -> None:
     assert at.ask(SITE, If_None_Match="x")[::2] == (200, BODY)
     assert at.ask(f"{SITE}/x")[::2] == (200, b"x")
     assert at.ask(f"{SITE}/only").status == 304
+
+
+@pytest.mark.parametrize("bare", [True, False], ids=["without a head", "with its own"])
+def test_not_modified_since_a_revisit_means_what_that_stands_for(at: Browsing, bare: bool) -> None:
+    """The site was A, then B, then A again, which the crawler wrote as a revisit."""
+    first, again = "2018-01-01T00:00:00Z", "2019-06-01T00:00:00Z"
+    refers = [("WARC-Refers-To-Target-URI", SITE), ("WARC-Refers-To-Date", first)]
+    head = b"" if bare else b"HTTP/1.1 200 OK\r\nX-Again: 1\r\n\r\n"
+    at.store.land(
+        "c",
+        "a.warc.gz",
+        page(SITE, b"A", date=first),
+        page(SITE, b"B", date="2019-01-01T00:00:00Z"),
+        page(SITE, b"", date=again, record_type="revisit", head=head, extra=refers),
+        page(SITE, b"busy", date="2019-07-01T00:00:00Z", head=b"HTTP/1.1 503 Busy\r\n\r\n"),
+        not_modified(SITE, "2019-08-01T00:00:00Z"),
+        not_modified(SITE, DATE),
+    )
+    answer = at.ask(SITE)
+    assert (answer.status, answer.body) == (200, b"A")
+    assert answer.fields.get("x-again") == (None if bare else "1")
 
 
 def test_a_lost_original_is_a_fault_and_a_redirect_needs_none(at: Browsing) -> None:

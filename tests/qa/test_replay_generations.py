@@ -6,10 +6,11 @@ import gzip
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from browsing import Client
-from scenes import make_scene
+from scenes import make_scene, record, response
 
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.qa.replay.generations import Generation, generation_before
@@ -104,6 +105,39 @@ def point_elsewhere(path: Path, *, digest: bool) -> str | None:
     assert last.offset + last.length == len(data)
     path.write_bytes(data[: last.offset] + gzip.compress(whole, mtime=0))
     return last.target_uri
+
+
+def test_not_modified_since_what_dedupe_made_a_revisit(tmp_path: Path) -> None:
+    """A page, the same page again, then a 304 that names neither."""
+    uri, body = "http://example.org/page", bytes(range(256)) * 20
+    unchanged = {
+        "WARC-Target-URI": uri,
+        "WARC-Date": "2022-01-01T00:00:00Z",
+        "WARC-Record-ID": "<urn:uuid:00000000-0000-4000-8000-000000000003>",
+        "WARC-Profile": "http://netpreserve.org/warc/1.0/revisit/server-not-modified",
+        "Content-Type": "application/http;msgtype=response",
+    }
+    records = [
+        response(uri, "2020-01-01T00:00:00Z", body, 1),
+        response(uri, "2021-01-01T00:00:00Z", body, 2),
+        record("revisit", unchanged, b"HTTP/1.1 304 Not Modified\r\n\r\n"),
+    ]
+    with make_scene(tmp_path, crawls=()) as scene:
+        for number, written in enumerate(records):
+            (scene.crawls / f"c{number}").mkdir(parents=True)
+            path = scene.crawls / f"c{number}" / "a.warc.gz"
+            path.write_bytes(gzip.compress(written, mtime=0))
+            scene.land(number)
+        assert scene.dedupe().decisions["process"]["revisits"] == 1
+        with ReplayProxy(scene.rows, scene.archive) as proxy:
+            logs = []
+            for generation in get_args(Generation):
+                session = proxy.open_session(generation)
+                session.begin_page("p", MOMENT)
+                assert Client(session.port, proxy.ca_file).ask(uri).body == body
+                logs.append(session.end_page(patience_s=60))
+        assert logs[0].payloads == logs[1].payloads
+        assert logs[0].heads == logs[1].heads
 
 
 def facts(why: str) -> GenerationFacts:
