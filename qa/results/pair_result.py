@@ -50,7 +50,8 @@ class View:
 class PairResult:
     """Of one page: its reference, what was compared with it, and what came of that.
 
-    `date` is the capture's WARC-Date, as written; `capture_key` its row key, in hexadecimal.
+    `date` is the capture's WARC-Date to the second, UTC, whatever it was written as;
+    `capture_key` its row key, in hexadecimal.
     `confidence` is between 0 and 1; `model` names the model and its version.
     """
 

@@ -54,6 +54,11 @@ def scan_pairs(rows: RowStore, run: str, capture_key: bytes | None = None) -> It
         yield StoredPair(decode_pair_key(row.key), _read(row, PairScores), _read(row, PairVerdict))
 
 
+def is_known(rows: RowStore, run: str) -> bool:
+    """Whether the store has anything of a pair of this run.  One round trip."""
+    return any(True for _ in rows.scan(TABLE, pairs_of(run), limit_rows=1))
+
+
 def _read(row: Row, cls: type[C]) -> C | None:
     value = row.value(cls.COLUMN)
     return decode_cell(cls, value) if value is not None else None

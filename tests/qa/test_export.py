@@ -153,5 +153,24 @@ def test_what_is_missing_by_pages(folder: Path) -> None:
     assert main(["qa", "export", str(folder), "--missing", "--as", "xml"]) == 2
 
 
+@pytest.mark.parametrize("form", ["csv", "json", "pagelyzer"])
+def test_a_store_that_does_not_know_the_run_is_named(
+    folder: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exported(folder, "--as", form)
+    assert "warning" not in capsys.readouterr().err
+    assert main(["init", "--store", "other"]) == 0
+    exported(folder, "--as", form, "--store", "other")
+    warning = f"warning: this store knows no run qa-1, nor what people said of it: {folder}\n"
+    assert warning in capsys.readouterr().err
+
+
+def test_what_the_machine_says_alone_needs_no_store(folder: Path) -> None:
+    whole = [exported(folder, *words) for words in (("--as", "xml"), ("--missing",))]
+    (folder.parent / "pinakes-store" / "rows.sqlite").unlink()
+    assert [exported(folder, *words) for words in (("--as", "xml"), ("--missing",))] == whole
+    assert main(["qa", "export", str(folder)]) == 2
+
+
 def test_of_no_run_nothing_is_exported(folder: Path) -> None:
     assert main(["qa", "export", str(folder.parent)]) == 3

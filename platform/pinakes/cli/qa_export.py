@@ -47,24 +47,26 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     from pinakes.qa.export import tables
     from pinakes.qa.export.xml_archive import write_xml_archive
     from pinakes.qa.report.judged_pairs import read_pairs
+    from pinakes.qa.review.reviewed_pair import reviewed_pairs
 
     form = arguments.form or "csv"
+    if form == "xml" and not arguments.missing:
+        pairs, _ = reviewed_pairs(read_pairs(arguments.folder))
+        with output_file(arguments.output, console) as out:
+            count = write_xml_archive((pair.judged.result for pair in pairs), out)
+        console.say(f"{count:,} documents")
+        return Exit.DONE
     if arguments.missing:
         if arguments.form in ("xml", "pagelyzer"):
             raise ConfigError("--missing is written as lines, csv or json")
         results = (pair.result for pair in read_pairs(arguments.folder))
         lines = _missing_lines(tables.missing_urls(results), arguments.form)
     else:
-        pairs = _pairs(arguments)
-        if form == "xml":
-            with output_file(arguments.output, console) as out:
-                count = write_xml_archive((pair.judged.result for pair in pairs), out)
-            console.say(f"{count:,} documents")
-            return Exit.DONE
+        settled = _settled(arguments, console)
         lines = {
-            "csv": lambda: list(tables.csv_lines(pairs)),
-            "json": lambda: [f"{json.dumps(tables.as_object(pair))}\n" for pair in pairs],
-            "pagelyzer": lambda: list(tables.pagelyzer_lines(pairs)),
+            "csv": lambda: list(tables.csv_lines(settled)),
+            "json": lambda: [f"{json.dumps(tables.as_object(pair))}\n" for pair in settled],
+            "pagelyzer": lambda: list(tables.pagelyzer_lines(settled)),
         }[form]()
     with output_file(arguments.output, console) as out:
         out.writelines(map(tables.encode_line, lines))
@@ -81,7 +83,7 @@ def _missing_lines(urls: list[tuple[str, int]], form: str | None) -> list[str]:
     return [f"{url}\n" for url, _ in urls]
 
 
-def _pairs(arguments: argparse.Namespace) -> list[ExportedPair]:
+def _settled(arguments: argparse.Namespace, console: Console) -> list[ExportedPair]:
     """The pairs, the gravest first, with what is settled of them in the store."""
     from pinakes.cli.qa_settled import settled_pairs
     from pinakes.qa.export.tables import ExportedPair
@@ -89,5 +91,5 @@ def _pairs(arguments: argparse.Namespace) -> list[ExportedPair]:
     with open_stores(configuration_of(arguments)) as stores:
         return [
             ExportedPair(pair.judged, settled)
-            for pair, settled in settled_pairs(arguments.folder, stores)
+            for pair, settled in settled_pairs(arguments.folder, stores, console)
         ]

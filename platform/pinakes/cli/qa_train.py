@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Train, and tell how right the old one and the new one are."""
     from pinakes.qa.training.train import train
 
-    pairs = _settled(arguments)
+    pairs = _settled(arguments, console)
     done = train(arguments.model, pairs, arguments.output, seed=arguments.seed)
     entry = {
         "model": str(done.file),
@@ -61,7 +61,7 @@ def _percent(figures: Figures) -> str:
     return f"{figures.right or 0:.1%}"
 
 
-def _settled(arguments: argparse.Namespace) -> list[LabelledPair]:
+def _settled(arguments: argparse.Namespace, console: Console) -> list[LabelledPair]:
     """The pairs of these runs that people have settled."""
     from pinakes.cli.qa_settled import settled_pairs
     from pinakes.qa.training.settled_pairs import labelled_pair
@@ -70,6 +70,6 @@ def _settled(arguments: argparse.Namespace) -> list[LabelledPair]:
         return [
             labelled_pair(pair.judged.result, is_faulty=settled.is_faulty)
             for folder in arguments.folders
-            for pair, settled in settled_pairs(folder, stores)
+            for pair, settled in settled_pairs(folder, stores, console)
             if settled is not None
         ]
