@@ -10,6 +10,8 @@ import zlib
 from importlib.util import find_spec
 
 FIRST_BYTES = 1 << 12
+# Some kilobytes can stand for a gigabyte; to know the coding, its beginning is enough.
+_MOST_DECODED_BYTES = 1 << 16
 _MAGIC = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 
 
@@ -35,7 +37,7 @@ def is_coded(content_encoding: str, first: bytes) -> bool:
 def _inflates(first: bytes, window_bits: int) -> bool:
     inflater = zlib.decompressobj(window_bits)
     try:
-        return bool(inflater.decompress(first, 1 << 16)) or inflater.eof
+        return bool(inflater.decompress(first, _MOST_DECODED_BYTES)) or inflater.eof
     except zlib.error:
         return False
 
@@ -46,7 +48,7 @@ def _is_brotli(first: bytes) -> bool:
     import brotli
 
     try:
-        brotli.Decompressor().process(first)
+        brotli.Decompressor().process(first, output_buffer_limit=_MOST_DECODED_BYTES)
     except brotli.error:
         return False
     return True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 import zlib
 
 import pytest
@@ -37,6 +39,26 @@ def test_a_decoded_body_is_known(coding: str, body: bytes) -> None:
 def test_brotli() -> None:
     brotli = pytest.importorskip("brotli")
     assert is_coded("br", brotli.compress(PAGE)[:100])
+
+
+BOMB = """
+import pathlib, resource, brotli
+from pinakes.qa.replay.codings import FIRST_BYTES, is_coded
+compressor = brotli.Compressor(quality=5)
+coded = b"".join(compressor.process(bytes(1 << 24)) for _ in range(16)) + compressor.finish()
+assert len(coded) < FIRST_BYTES
+pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
+most = pages * resource.getpagesize() + (64 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+assert is_coded("br", coded)
+"""
+
+
+def test_a_few_bytes_that_stand_for_256_mib_cost_little() -> None:
+    """In a process of its own, which gets 64 MiB more."""
+    pytest.importorskip("brotli")
+    done = subprocess.run([sys.executable, "-c", BOMB], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("coding", ["identity", "", "x-none-we-know"])
