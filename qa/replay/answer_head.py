@@ -103,7 +103,7 @@ def captured_head(
         MalformedRecord: where the capture has no status that can be sent.
     """
     status = head.status
-    if status is None or not 200 <= status < 600:
+    if status is None or status < 200:
         raise MalformedRecord("the capture has no HTTP status that can be answered")
     stored = parse_content_range(head.get("content-range")) if status == 206 else None
     if stored is not None and stored.end - stored.start != size:
@@ -171,9 +171,15 @@ def kept_fields(head: HttpHead, *, coded: bool) -> list[Field]:
 
 
 def _without_reports(policy: str) -> str:
-    """A Content-Security-Policy that forbids the same, and reports nothing."""
-    directives = policy.split(";")
-    return ";".join(d for d in directives if not _REPORTING_DIRECTIVE.match(d)).strip()
+    """A Content-Security-Policy, or several in one field, that forbid the same and report nothing.
+
+    Neither commas nor semicolons stand within a directive (CSP3 §2.2).
+    """
+    silent = (
+        ";".join(d for d in one.split(";") if not _REPORTING_DIRECTIVE.match(d)).strip()
+        for one in policy.split(",")
+    )
+    return ", ".join(filter(None, silent))
 
 
 def reason_of(head: HttpHead, status: int) -> bytes:

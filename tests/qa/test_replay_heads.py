@@ -72,6 +72,9 @@ def test_what_connection_names_is_left_out() -> None:
         (b"default-src 'self'; report-uri /r; img-src *", b"default-src 'self'; img-src *"),
         (b"report-uri https://example.net/r", None),
         (b"script-src 'none';Report-To x", b"script-src 'none'"),
+        (b"img-src *; report-uri /r, script-src 'none'", b"img-src *, script-src 'none'"),
+        (b"report-uri /r, script-src 'none'", b"script-src 'none'"),
+        (b"report-uri /r, report-to x;", None),
     ],
 )
 def test_a_policy_forbids_and_does_not_report(policy: bytes, kept: bytes | None) -> None:
@@ -127,6 +130,7 @@ def test_a_reason_cannot_begin_another_answer() -> None:
         (b"206 P", None, None, (206, 0, 10, None)),
         (b"204 No Content", None, None, (204, 0, 0, None)),
         (b"304 Not Modified", None, None, (304, 0, 0, None)),
+        (b"999 Request Denied", None, None, (999, 0, 10, None)),
     ],
 )
 def test_which_part_is_sent(
@@ -146,7 +150,7 @@ def test_a_form_is_not_answered_in_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"junk\r\n\r\n", b"HTTP/1.1 101 Up\r\n\r\n", b"HTTP/1.1 999 X\n\n"]
+    "line", [b"", b"junk\r\n\r\n", b"HTTP/1.1 101 Up\r\n\r\n", b"HTTP/1.1 1000 X\n\n"]
 )
 def test_what_has_no_status_cannot_be_sent(line: bytes) -> None:
     with pytest.raises(MalformedRecord):
