@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 from scenes import Scene
 
+from pinakes.catalog.file_rows import TABLE, scan_entries
 from pinakes.cli import main
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.file_cells import FileState
+from pinakes.hbase_schema.name_keys import encode_file_key
+from pinakes.row_store.port import Put
 
 
 @pytest.fixture
@@ -31,6 +36,22 @@ def test_pages_with_their_weights(store: Path, capsys: pytest.CaptureFixture[str
     said = capsys.readouterr()
     assert all(page["url"] in said.out for page in pages)
     assert "5 pages" in said.err
+    # A seed that nobody answered is no failure of the crawl's sample.
+    assert "http://elsewhere.org/: the crawl c2 has no such page" in said.err
+    assert said.err.count("no such page") == 1
+
+
+@pytest.mark.parametrize("state", ["landing", "loading", "refused"])
+def test_files_that_have_not_landed_are_told(
+    store: Path, landed: Scene, state: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [name, *_] = [entry.archive_file for entry in scan_entries(landed.rows, "c2")]
+    cell = encode_cell(FileState(state=state, act="a"))
+    landed.rows.mutate(TABLE, [Put(encode_file_key(name), {FileState.COLUMN: cell}, None)])
+    assert main(["qa", "sample", "c2"]) == 0
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 6
+    assert "the crawl c2 that have not landed, and whose pages are left out: 1" in said.err
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def _configure_sample(parser: argparse.ArgumentParser) -> None:
 def _sample(arguments: argparse.Namespace, console: Console) -> Exit:
     found = []
     with open_stores(configuration_of(arguments)) as stores:
-        for drawn in drawn_pages(stores, arguments):
+        for drawn in drawn_pages(stores, arguments, console):
             found.append(drawn)
             console.result(_as_object(drawn), text=_line(drawn))
     console.say(f"{len(found):,} pages")

@@ -13,6 +13,7 @@ from pinakes.cli.output import Console
 from pinakes.cli.progress import percents
 from pinakes.cli.workers import Died, Workers
 from pinakes.config import Configuration
+from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.profile import open_stores
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.run.opening import open_judge
@@ -64,9 +65,7 @@ def lookers_by_job(configuration: Configuration, folder: Path, console: Console)
     def look(plan: RunPlan, tasks: Iterable[Task]) -> Iterator[Answer]:
         by_job = PagesByJob(configuration, "hadoop", folder, around=around)
         for drawn, pairs in by_job.judge(plan, ((task.drawn, task.pairs) for task in tasks)):
-            yield Answer(
-                drawn, pairs, None if pairs else "no task that looked at it has ended well"
-            )
+            yield Answer(drawn, pairs, None if pairs else _LOST)
 
     return look
 
@@ -89,28 +88,36 @@ def _alone(
 ) -> Iterator[Answer]:
     with open_stores(configuration) as stores, open_judge(plan, stores, folder) as judge:
         for task in tasks:
-            yield Answer(task.drawn, judge.judge(task.drawn, task.pairs))
+            yield _looked(judge, task)
+
+
+def _looked(judge: PageJudge, task: Task) -> Answer:
+    """What is damaged of a page ends no run: those behind it would never be reached."""
+    try:
+        return Answer(task.drawn, judge.judge(task.drawn, task.pairs))
+    except (MalformedRecord, DigestMismatch) as error:
+        return Answer(task.drawn, lost=str(error))
 
 
 @contextmanager
 def _open_work(
     configuration: Configuration, folder: Path
-) -> Iterator[Callable[[_Planned], list[JudgedPair]]]:
+) -> Iterator[Callable[[_Planned], Answer]]:
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores(configuration))
         opened: list[PageJudge] = []
 
-        def work(given: _Planned) -> list[JudgedPair]:
+        def work(given: _Planned) -> Answer:
             plan, task, _ = given
             if not opened:
                 opened.append(stack.enter_context(open_judge(plan, stores, folder)))
-            return opened[0].judge(task.drawn, task.pairs)
+            return _looked(opened[0], task)
 
         yield work
 
 
 def _together(
-    workers: Workers[_Planned, list[JudgedPair]], plan: RunPlan, tasks: Iterable[Task]
+    workers: Workers[_Planned, Answer], plan: RunPlan, tasks: Iterable[Task]
 ) -> Iterator[Answer]:
     for task in tasks:
         while not workers.has_room:
@@ -120,10 +127,10 @@ def _together(
         yield from _answers(workers)
 
 
-def _answers(workers: Workers[_Planned, list[JudgedPair]]) -> Iterator[Answer]:
+def _answers(workers: Workers[_Planned, Answer]) -> Iterator[Answer]:
     for (plan, task, tries), answer in workers.answers():
         if not isinstance(answer, Died):
-            yield Answer(task.drawn, answer)
+            yield answer
         elif tries < _TRIES:
             workers.give((plan, task, tries + 1))
         else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.catalog.crawl_rows import require_crawl
-from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.cli.output import Console
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.index.urlkey import urlkey
@@ -17,6 +17,7 @@ from pinakes.qa.sample.draw import Drawn, draw
 from pinakes.qa.sample.pages import pages_of
 
 _SIZE = 500
+_NOT_LANDED = frozenset(("landing", "loading", "refused"))
 
 
 def add_pages(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +42,11 @@ def asked_for(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in ("crawl", "size", "seed", "seeds", "urls")}
 
 
-def drawn_pages(stores: Stores, arguments: argparse.Namespace) -> Iterator[Drawn]:
+def drawn_pages(stores: Stores, arguments: argparse.Namespace, console: Console) -> Iterator[Drawn]:
     """The pages; `name_missing` says which of a list are not among them.
+
+    Files of the crawl that have not landed are no part of what the sample stands for: how many
+    there are is said at the end.
 
     Raises:
         ConfigError: for a size that is none.
@@ -51,26 +55,41 @@ def drawn_pages(stores: Stores, arguments: argparse.Namespace) -> Iterator[Drawn
     if arguments.size < 0:
         raise ConfigError(f"--size is {arguments.size}, and should be 0 or more")
     require_crawl(stores.rows, arguments.crawl)
-    pages = pages_of(stores.archive, scan_entries(stores.rows, arguments.crawl))
-    if not arguments.urls:
+    not_landed = 0
+
+    def entries() -> Iterator[FileEntry]:
+        nonlocal not_landed
+        for entry in scan_entries(stores.rows, arguments.crawl):
+            not_landed += entry.state in _NOT_LANDED
+            yield entry
+
+    pages = pages_of(stores.archive, entries())
+    if arguments.urls:
+        wanted = frozenset(map(urlkey, _lines(arguments.urls)))
+        yield from (Drawn(page, 1.0, is_always=True) for page in pages if page.urlkey in wanted)
+    else:
         seeds = list(_lines(arguments.seeds)) if arguments.seeds else []
         yield from draw(pages, size=arguments.size, seed=arguments.seed, seeds=seeds)
-        return
-    wanted = frozenset(map(urlkey, _lines(arguments.urls)))
-    for page in pages:
-        if page.urlkey in wanted:
-            yield Drawn(page, 1.0, is_always=True)
+    if not_landed:
+        console.warn(
+            f"files of the crawl {arguments.crawl} that have not landed, and whose pages are left "
+            f"out: {not_landed:,}"
+        )
 
 
 def name_missing(arguments: argparse.Namespace, drawn: Iterable[Drawn], console: Console) -> int:
-    """Name the URLs of the list that are no pages of the crawl; how many there are."""
-    if not arguments.urls:
+    """Name URLs that are no pages of the crawl; how many of a list there are.
+
+    A seed is named as well, but is no failure: crawls have seeds that nobody answered.
+    """
+    asked = arguments.urls or arguments.seeds
+    if not asked:
         return 0
     found = {one.page.urlkey for one in drawn}
-    missing = [url for url in _lines(arguments.urls) if urlkey(url) not in found]
+    missing = [url for url in _lines(asked) if urlkey(url) not in found]
     for url in missing:
         console.warn(InputRefused(f"the crawl {arguments.crawl} has no such page", file=url))
-    return len(missing)
+    return len(missing) if arguments.urls else 0
 
 
 def _lines(name: str) -> Iterator[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +21,7 @@ from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
-from pinakes.qa.judging.model import decode_model
+from pinakes.qa.judging.model import NAMES, Model, decode_model, encode_model
 from pinakes.qa.results.pair_key import view_name
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.results.pair_rows import put_results
@@ -37,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """What is looked at, and in what."""
     add_pages(parser)
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, required=True, help="results, and images"
+        "-o", "--output", metavar="DIR", type=_folder, required=True, help="results, and images"
     )
     parser.add_argument(
         "--browser",
@@ -118,11 +121,13 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         # Held from before the run is begun: two cannot be at one folder.
         PairsFile(folder) as file,
     ):
+        # Who takes the place of a process that died is forked from here on; the run is not theirs.
+        os.register_at_fork(after_in_child=partial(file.__exit__, None, None, None))
         plan, drawn = begin_run(
             folder,
             _plan(arguments),
             asked_for(arguments),
-            lambda: drawn_pages(stores, arguments),
+            lambda: drawn_pages(stores, arguments, console),
         )
         _make_known(stores, plan)
         left = [Task(one, plan.pairs_left(one, file.judged)) for one in drawn]
@@ -141,7 +146,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     found = ", ".join(f"{file.verdicts[verdict]:,} {verdict.value}" for verdict in Verdict)
     before = len(drawn) - len(tasks)
     console.say(f"{len(drawn):,} pages; pairs: {found}; pages judged by an earlier run: {before:,}")
-    if lost or name_missing(arguments, drawn, console):
+    missing = name_missing(arguments, drawn, console)
+    if lost or missing:
         return Exit.SOME_FAILED
     return Exit.FOUND if file.verdicts[Verdict.DISSIMILAR] else Exit.DONE
 
@@ -173,17 +179,32 @@ def _plan(arguments: argparse.Namespace) -> RunPlan:
         prove_first=arguments.prove_first,
         masked=tuple(arguments.mask),
         masked_selectors=tuple(arguments.mask_selector),
-        models=tuple(map(_model, arguments.model)),
+        models=_models(arguments.model),
     )
 
 
-def _model(name: str) -> str:
+def _models(files: Iterable[str]) -> tuple[str, ...]:
+    """Models as their text; here, because a run that has begun keeps to them."""
+    models = [_model(file) for file in files]
+    names = [model.name for model in models]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"--model: one of each name, and here: {', '.join(names)}")
+    return tuple(encode_model(model).decode() for model in models)
+
+
+def _model(file: str) -> Model:
+    from pinakes.qa.compare.pairs import feature_names  # needs the extra
+
     try:
-        encoded = Path(name).read_bytes()
+        model = decode_model(Path(file).read_bytes(), file)
     except OSError as error:
-        raise InputRefused(error.strerror or str(error), file=name) from error
-    decode_model(encoded, name)
-    return encoded.decode("utf-8")
+        raise InputRefused(error.strerror or str(error), file=file) from error
+    if model.name not in NAMES:
+        raise ConfigError(f"no pair is judged by a model of the name {model.name}", file=file)
+    if unknown := set(model.features) - set(feature_names()):
+        some = ", ".join(sorted(unknown)[:5])
+        raise ConfigError(f"the model needs what this version does not compare: {some}", file=file)
+    return model
 
 
 def _make_known(stores: Stores, plan: RunPlan) -> None:
@@ -196,8 +217,20 @@ def _make_known(stores: Stores, plan: RunPlan) -> None:
     put_run(stores.rows, plan.run, facts)
 
 
+def _folder(text: str) -> Path:
+    folder = Path(text)
+    if folder.exists() and not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is no folder")
+    return folder
+
+
 def _rect(text: str) -> Rect:
-    x, y, width, height = map(int, text.split(","))
+    try:
+        x, y, width, height = map(int, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not X,Y,WIDTH,HEIGHT in pixels") from None
+    if width <= 0 or height <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} covers nothing")
     return Rect(x=x, y=y, width=width, height=height)
 
 
