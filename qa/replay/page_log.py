@@ -26,9 +26,10 @@ class Exchange:
     captured, `rule` the fuzzy rule by which it did (None: its urlkey is the one asked for),
     `distance_s` its time less the page's.  `head_digest` is over status and header as they
     were sent, but for what is of the connection; `payload_digest` over the bytes that were sent,
-    `is_whole` whether they were all of the resource: not for a range, nor where the browser
-    hung up.  `problem` says what was wrong, for people.  `request` tells requests of one method
-    and URL apart: `Asked.digest`.
+    `is_whole` whether they were all that the archive has of the resource: not for a range, nor
+    where the browser hung up, but of a record that the crawl cut off, which every generation
+    has alike.  `problem` says what was wrong, for people, and of some hits too.  `request` tells
+    requests of one method and URL apart: `Asked.digest`.
     """
 
     method: str

@@ -2,7 +2,8 @@
 
 What a header calls chunked may not be: some writers take the chunks off and leave the
 header.  So a body that is said to be chunked is looked through once, which also gives its
-length.  One that breaks off in the middle of its chunks is sent as far as it goes.
+length.  One that breaks off in the middle of its chunks is sent as far as it goes; one whose
+first chunk is none, though its first line be a number, as it is stored.
 
 Some writers count the line ends that close a record to its block: where all that is over the
 Content-Length are line ends, they are left off.
@@ -10,12 +11,15 @@ Content-Length are line ends, they are left off.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pinakes.warc.http import Dechunker
 from pinakes.warc.record import Record
 
 _PIECE_BYTES = 1 << 16
+_SIZE_LINE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\r\n")
+_LINE_BYTES = 1 << 12
 _LINE_ENDS = (b"\n", b"\r\n", b"\n\n", b"\r\n\r\n")
 
 
@@ -25,7 +29,8 @@ class Payload:
     def __init__(self, record: Record, *, said_chunked: bool, said_size: int | None = None) -> None:
         self._record = record
         self.size = record.payload_size
-        self.problem: str | None = None
+        cut_off = record.header.field("warc-truncated")
+        self.problem = None if cut_off is None else f"the crawl cut it off: {cut_off}"
         self._chunked = False
         if said_chunked:
             self._look_through()
@@ -39,11 +44,22 @@ class Payload:
     def _look_through(self) -> None:
         dechunker = Dechunker()
         size = sum(len(part) for p in self._record.payload() for part in dechunker.feed(p))
-        if not dechunker.finished and not size:
-            return
-        self._chunked, self.size = True, size
         if not dechunker.finished:
-            self.problem = "the body breaks off in the middle of its chunks"
+            if not size or not self._begins_with_a_chunk():
+                return
+            self.problem = self.problem or "the body breaks off in the middle of its chunks"
+        self._chunked, self.size = True, size
+
+    def _begins_with_a_chunk(self) -> bool:
+        """Whether CR LF ends the first size and, if so much is there, its chunk: RFC 9112 §7.1.
+
+        The dechunker takes LF for it, as some servers write, and so any line of digits.
+        """
+        line = _SIZE_LINE.match(self.first(_LINE_BYTES))
+        if line is None:
+            return False
+        end = line.end() + int(line[1], 16)
+        return end + 2 > self.size or b"".join(self.pieces(end, end + 2)) == b"\r\n"
 
     def pieces(self, start: int, end: int) -> Iterator[memoryview]:
         """The bytes `[start, end)`, in pieces of at most 64 KiB."""

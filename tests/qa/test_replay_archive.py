@@ -1,8 +1,7 @@
-"""What the archive has, as a browser gets it: forms, ranges, revisits, odd framing, dates."""
+"""What the archive has, as a browser gets it: forms, ranges, dates."""
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,15 +9,13 @@ from pathlib import Path
 import pytest
 from archive_builders import header, member
 from browsing import MOMENT, Browsing, browsing
-from landed_stores import page, revisit, sha1_of
+from landed_stores import page
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 DATE = "2020-01-02T03:04:05Z"
 SITE = "http://example.org"
 BODY = bytes(range(256)) * 40
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
-SIX = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
-GZIPPED = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\n"
 
 
 @pytest.fixture
@@ -44,13 +41,6 @@ def request(uri: str, text: bytes, *, date: str = DATE) -> bytes:
         ("Content-Length", str(len(text))),
     ]
     return member(header(fields) + text + b"\r\n\r\n")
-
-
-def not_modified(uri: str, date: str) -> bytes:
-    """A revisit that says so, and does not say since when."""
-    head = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
-    profile = ("WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified")
-    return page(uri, b"", date=date, record_type="revisit", head=head, extra=[profile])
 
 
 def test_the_closest_capture_answers(at: Browsing) -> None:
@@ -159,53 +149,6 @@ def test_a_stored_part_answers_those_who_ask_for_it(at: Browsing) -> None:
     assert at.ask(uri, Range="bytes=0-9").body == BODY[:10]
 
 
-@pytest.mark.parametrize(
-    ("head", "body", "sent", "problem"),
-    [
-        (CHUNKED, b"<p>not chunked at all", b"<p>not chunked at all", None),
-        (CHUNKED, b"5\r\nhello\r\n0\r\n\r\n", b"hello", None),
-        (CHUNKED, b"5\r\nhello\r\nff\r\nworld", b"helloworld", "breaks off"),
-        (CHUNKED, b"5\r\nhello\r\nzz\r\nworld", b"hello", "breaks off"),
-        (CHUNKED, b"0\r\n\r\n", b"", None),
-        (SIX, b"page\r\n\r\n", b"page\r\n", None),
-        (SIX, b"page\r\n<p>", b"page\r\n<p>", None),
-        (SIX, b"page", b"page", None),
-        (GZIPPED, gzip.compress(b"page", mtime=0), gzip.compress(b"page", mtime=0), None),
-    ],
-    ids=[
-        "not at all",
-        "well",
-        "cut off",
-        "broken",
-        "empty",
-        "line ends over",
-        "more over",
-        "less",
-        "a length that lies",
-    ],
-)
-def test_framing_that_lies(
-    at: Browsing, head: bytes, body: bytes, sent: bytes, problem: str | None
-) -> None:
-    at.store.land("c", "a.warc.gz", page(SITE, body, head=head))
-    answer = at.ask(SITE)
-    assert answer[::2] == (200, sent)
-    assert "transfer-encoding" not in answer.fields
-    said = at.last().problem
-    assert said is None if problem is None else problem in (said or "")
-
-
-def test_a_coding_that_was_taken_off(at: Browsing) -> None:
-    at.store.land(
-        "c",
-        "a.warc.gz",
-        page(SITE, b"decoded", head=GZIPPED),
-        page(f"{SITE}/coded", gzip.compress(b"x", mtime=0), head=GZIPPED),
-    )
-    assert "content-encoding" not in at.ask(SITE).fields
-    assert at.ask(f"{SITE}/coded").fields["content-encoding"] == "gzip"
-
-
 def test_a_resource_has_its_media_type(at: Browsing) -> None:
     fields = [
         ("WARC-Type", "resource"),
@@ -223,88 +166,6 @@ def test_a_resource_has_its_media_type(at: Browsing) -> None:
         b"%PDF",
     )
     assert at.last().media_type == "application/pdf"
-
-
-def test_a_revisit_has_its_own_header_and_its_originals_body(at: Browsing) -> None:
-    own = b"HTTP/1.1 200 Still\r\nContent-Type: text/plain\r\nX-Own: yes\r\n\r\n"
-    refers = [
-        ("WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"),
-        ("WARC-Payload-Digest", sha1_of(BODY)),
-        ("WARC-Refers-To-Target-URI", f"{SITE}/first"),
-        ("WARC-Refers-To-Date", DATE),
-    ]
-    at.store.land(
-        "c",
-        "a.warc.gz",
-        page(f"{SITE}/first", BODY),
-        page(f"{SITE}/again", b"", record_type="revisit", head=own, extra=refers),
-        page(f"{SITE}/bare", b"", record_type="revisit", head=b"", extra=refers),
-    )
-    answer = at.ask(f"{SITE}/again", Range="bytes=0-9")
-    assert (answer.status, answer.body, answer.fields["x-own"]) == (206, BODY[:10], "yes")
-    assert at.ask(f"{SITE}/again").body == BODY
-    bare = at.ask(f"{SITE}/bare")
-    assert (bare.body, bare.fields["content-type"]) == (BODY, "text/html")
-
-
-def test_not_modified_means_what_was_said_before(at: Browsing) -> None:
-    head = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
-    at.store.land(
-        "c",
-        "a.warc.gz",
-        page(SITE, BODY, date="2019-01-01T00:00:00Z"),
-        not_modified(SITE, DATE),
-        page(f"{SITE}/x", b"", head=head),
-        page(f"{SITE}/x", b"x", date="2021-01-01T00:00:00Z"),
-        page(f"{SITE}/only", b"", head=head),
-    )
-    assert at.ask(SITE, If_None_Match="x")[::2] == (200, BODY)
-    assert at.ask(f"{SITE}/x")[::2] == (200, b"x")
-    assert at.ask(f"{SITE}/only").status == 304
-
-
-@pytest.mark.parametrize("bare", [True, False], ids=["without a head", "with its own"])
-def test_not_modified_since_a_revisit_means_what_that_stands_for(at: Browsing, bare: bool) -> None:
-    """The site was A, then B, then A again, which the crawler wrote as a revisit."""
-    first, again = "2018-01-01T00:00:00Z", "2019-06-01T00:00:00Z"
-    refers = [("WARC-Refers-To-Target-URI", SITE), ("WARC-Refers-To-Date", first)]
-    head = b"" if bare else b"HTTP/1.1 200 OK\r\nX-Again: 1\r\n\r\n"
-    at.store.land(
-        "c",
-        "a.warc.gz",
-        page(SITE, b"A", date=first),
-        page(SITE, b"B", date="2019-01-01T00:00:00Z"),
-        page(SITE, b"", date=again, record_type="revisit", head=head, extra=refers),
-        page(SITE, b"busy", date="2019-07-01T00:00:00Z", head=b"HTTP/1.1 503 Busy\r\n\r\n"),
-        not_modified(SITE, "2019-08-01T00:00:00Z"),
-        not_modified(SITE, DATE),
-    )
-    answer = at.ask(SITE)
-    assert (answer.status, answer.body) == (200, b"A")
-    assert answer.fields.get("x-again") == (None if bare else "1")
-
-
-def test_a_lost_original_is_a_fault_and_a_redirect_needs_none(at: Browsing) -> None:
-    lost = revisit(f"{SITE}/lost", DATE, f"{SITE}/nowhere", DATE)
-    refers = [
-        ("WARC-Refers-To-Target-URI", f"{SITE}/nowhere"),
-        ("WARC-Refers-To-Date", DATE),
-    ]
-    moved = b"HTTP/1.1 302 Found\r\nLocation: /there\r\n\r\n"
-    at.store.land(
-        "c",
-        "a.warc.gz",
-        lost,
-        page(f"{SITE}/moved", b"", record_type="revisit", head=moved, extra=refers),
-    )
-    answer = at.ask(f"{SITE}/lost")
-    assert (answer.status, answer.outcome) == (502, "fault")
-    assert f"{SITE}/nowhere".encode() in answer.body
-    last = at.last()
-    assert last.outcome == "fault"
-    assert (last.capture_key or "").startswith("org,example)/lost ")
-    answer = at.ask(f"{SITE}/moved")
-    assert (answer.status, answer.fields["location"], answer.body) == (302, "/there", b"")
 
 
 def test_a_query_that_changes_from_load_to_load(at: Browsing) -> None:
