@@ -13,6 +13,8 @@ import pytest
 from review_process import Serving, command, serving
 from review_scene import RUN, pairs_of, result, rows_in, write_run, write_sample
 
+from pinakes.qa.results.pair_rows import put_results
+
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300
 RESULTS = [result(number) for number in range(20)]
@@ -22,8 +24,9 @@ PAIR = next(pair for pair in pairs_of(RESULTS) if pair.needs == 1)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_run(tmp_path / RUN, RESULTS)
-    with rows_in(tmp_path / "store"):
-        return tmp_path
+    with rows_in(tmp_path / "store") as rows:
+        put_results(rows, RESULTS, act_time_ms=1)
+    return tmp_path
 
 
 def ask(server: Serving, path: str, body: object = None, token: str | None = None) -> object:
@@ -83,6 +86,15 @@ def test_a_signal_ends_it(folder: Path) -> None:
         _, told = server.process.communicate(timeout=PATIENCE_S)
     assert server.process.returncode == 5
     assert told == "20 pairs of the run qa-1; Ctrl-C ends it\nstopped\n"
+
+
+def test_a_store_that_does_not_know_the_run_is_said(folder: Path) -> None:
+    write_run(folder / RUN, [result(1, run="qa-of-another-store")])
+    with serving(folder) as server:
+        ask(server, "api/run")  # it serves by now
+        server.process.send_signal(signal.SIGTERM)
+        _, told = server.process.communicate(timeout=PATIENCE_S)
+    assert "warning: this store knows no run qa-of-another-store" in told
 
 
 def exit_of(folder: Path, *options: str) -> tuple[int, str]:

@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     # Here, so that other verbs of QA begin without a web server.
     from pinakes.qa.report.extent import read_extent
     from pinakes.qa.report.judged_pairs import read_pairs
+    from pinakes.qa.results.pair_rows import is_known
     from pinakes.qa.review.board import Board
     from pinakes.qa.review.images import RunImages
     from pinakes.qa.review.reviewed_pair import reviewed_pairs
@@ -56,11 +57,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         console.warn(
             f"{repeated:,} results are of pairs that have one: the gravest of each is shown"
         )
-    names = {pair.judged.result.run for pair in pairs}
-    if len(names) != 1:
-        raise InputRefused(
-            f"the results of several runs: {', '.join(sorted(names))}", file=str(folder)
-        )
+    run = pairs[0].judged.result.run
     images = {
         view.image
         for pair in pairs
@@ -69,8 +66,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     }
     token = secrets.token_urlsafe(32)
     with open_stores(impatient(configuration)) as stores:
+        if not is_known(stores.rows, run):
+            console.warn(f"this store knows no run {run}; it keeps what people say here: {folder}")
         board = Board(
-            names.pop(),
+            run,
             pairs,
             stores.rows,
             leads=arguments.lead,
