@@ -4,24 +4,28 @@ Two strata: what the machine raised an alarm about (dissimilar, uncertain), all 
 settled, or there is no estimate: people see the gravest first, and those that they have come to
 are no sample of the others.  And what it called similar, of which a random sample is audited: the
 share of faulty pages among those that are settled, by weight, stands for all of that stratum.
-Nor is there an estimate while pages of the sample are not looked at: runs go by host, and the
-first hosts are no sample of all.
+Those that somebody has judged must be settled as well: what people are unsure of or disagree
+about is harder than the rest.  Nor is there an estimate while pages of the sample are not
+looked at: runs go by host, and the first hosts are no sample of all.
 
-The interval is a Bayesian bootstrap by site (Rubin, "The Bayesian bootstrap", 1981): pages of
-one site resemble each other, so whole sites get random weights, exponentially distributed;
-how large the strata are is as uncertain as what is in them.  For the upper end half a page
-that is faulty and half a page that is right are added to each stratum, with random weights of
-their own (Jeffreys' prior): the plain bootstrap would be certain that there is no fault where
-a small audit found none.  The lower end and the figure itself have no such addition.
+The interval is the wider of two Bayesian bootstraps (Rubin, "The Bayesian bootstrap", 1981),
+in which sites or pages get random weights, exponentially distributed; how large the strata are
+is as uncertain as what is in them.  By site, since pages of one site resemble each other; and
+by page, since few sites tell nothing of how far chance goes: one has no other to differ from.
+For the upper end half a page that is faulty and half a page that is right are added to each
+stratum, with random weights of their own (Jeffreys' prior): the plain bootstrap would be
+certain that there is no fault where a small audit found none.  The lower end and the figure
+itself have no such addition.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from operator import mul
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 AT_LEAST = 50
 """Fewer reviewed pairs than these are not enough."""
@@ -29,20 +33,24 @@ AT_LEAST = 50
 DRAWS = 1000
 _CONFIDENCE = 0.95
 _PRIOR = 0.5
+_STRATA = True, False
+_FOUND = None, False, True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
     """A pair of the sample: `is_faulty` is None where nothing is settled.
 
-    `counts` says whether a settled one may stand for others: alarms do, and audited pairs;
-    a similar one that somebody has picked does not.
+    `is_judged` says whether anybody has said something of it.  `counts` says whether a settled
+    one may stand for others: alarms do, and audited pairs; a similar one that somebody has
+    picked does not.
     """
 
     site: str
     weight: float
     is_alarm: bool
     is_faulty: bool | None = None
+    is_judged: bool = False
     counts: bool = True
 
 
@@ -80,6 +88,11 @@ class _Columns(NamedTuple):
     faulty: list[float]
 
 
+_T = TypeVar("_T")
+# Of the alarms, and of what is similar.
+_Both = tuple[_T, _T]
+
+
 def estimate(
     pairs: Iterable[Looked], *, seed: str, draws: int = DRAWS, unlooked: str | None = None
 ) -> Estimate:
@@ -96,31 +109,34 @@ def estimate(
         alarms_reviewed=sum(pair.is_alarm for pair in counted),
         alarms=len(alarms),
     )
-    lacks = [unlooked, *_lacks(found, similar=len(known) - len(alarms))]
+    lacks = [unlooked, *_lacks(found, [pair for pair in known if not pair.is_alarm])]
     if any(lacks):
         return replace(found, wanting="; ".join(filter(None, lacks)))
     columns = _columns(known)
-    share = _share(_totals(columns, None))
+    share = low = high = _share(tuple(_Sums(*map(sum, each)) for each in columns))
     mean_weight = sum(pair.weight for pair in counted) / len(counted)
     dice = random.Random(seed)  # noqa: S311 (nothing is kept secret by it)
-    lows, highs = [], []
-    for _ in range(draws):
-        totals = _totals(columns, [dice.expovariate(1.0) for _ in columns[0].all])
-        lows.append(_share(totals))
-        highs.append(_share([_with_prior(sums, dice, mean_weight) for sums in totals]))
     tail = round(draws * (1 - _CONFIDENCE) / 2)
-    low, high = sorted(lows)[tail], sorted(highs)[-tail - 1]
-    return replace(found, share=share, low=min(low, share), high=max(high, share))
+    for draw in (_by_site(columns), _by_page(known)):
+        drawn = [draw(dice) for _ in range(draws)]
+        low = min(low, sorted(map(_share, drawn))[tail])
+        added = (tuple(_with_prior(sums, dice, mean_weight) for sums in both) for both in drawn)
+        high = max(high, sorted(map(_share, added))[-tail - 1])
+    return replace(found, share=share, low=low, high=high)
 
 
-def _lacks(found: Estimate, *, similar: int) -> Iterator[str]:
+def _lacks(found: Estimate, similar: Sequence[Looked]) -> Iterator[str]:
     """What reviewers have still to do."""
     if found.reviewed < AT_LEAST:
         yield f"{found.reviewed} reviewed pairs count, and {AT_LEAST} are wanted"
     left = found.alarms - found.alarms_reviewed
     if left:
         yield f"{left:,} of {found.alarms:,} alarms are not settled"
-    if similar and found.reviewed == found.alarms_reviewed:
+    begun = [pair for pair in similar if pair.is_judged and pair.counts]
+    open_still = sum(pair.is_faulty is None for pair in begun)
+    if open_still:
+        yield f"{open_still:,} of {len(begun):,} audited pairs that were judged are not settled"
+    elif similar and found.reviewed == found.alarms_reviewed:
         yield "none of the similar pairs has been audited"
 
 
@@ -143,17 +159,48 @@ def _columns(pairs: Sequence[Looked]) -> tuple[_Columns, _Columns]:
     return both[0], both[1]
 
 
-def _totals(
-    both: tuple[_Columns, _Columns], chances: Sequence[float] | None
-) -> tuple[_Sums, _Sums]:
-    """The sums of each stratum, where each site counts so many times; once without chances."""
+def _by_site(both: _Both[_Columns]) -> Callable[[random.Random], _Both[_Sums]]:
+    """Draws sums of each stratum where a site counts so many times, in both alike."""
 
-    def total(columns: _Columns) -> _Sums:
-        if chances is None:
-            return _Sums(*map(sum, columns))
-        return _Sums(*(sum(map(mul, chances, column)) for column in columns))
+    def draw(dice: random.Random) -> _Both[_Sums]:
+        chances = [dice.expovariate(1.0) for _ in both[0].all]
+        alarms, similar = (
+            _Sums(*(sum(map(mul, chances, column)) for column in columns)) for columns in both
+        )
+        return alarms, similar
 
-    return total(both[0]), total(both[1])
+    return draw
+
+
+def _by_page(pairs: Sequence[Looked]) -> Callable[[random.Random], _Both[_Sums]]:
+    """Draws sums of each stratum where a page counts so many times."""
+    weights: dict[tuple[bool, bool | None], list[float]] = {}
+    for pair in pairs:
+        found = pair.is_faulty if pair.counts else None
+        weights.setdefault((pair.is_alarm, found), []).append(pair.weight)
+    parts = {part: _chances_summed(weights.get(part, [])) for part in product(_STRATA, _FOUND)}
+
+    def draw(dice: random.Random) -> _Both[_Sums]:
+        def sums(is_alarm: bool) -> _Sums:
+            unsettled, right, faulty = (parts[is_alarm, found](dice) for found in _FOUND)
+            return _Sums(unsettled + right + faulty, right + faulty, faulty)
+
+        return sums(True), sums(False)
+
+    return draw
+
+
+def _chances_summed(weights: Sequence[float]) -> Callable[[random.Random], float]:
+    """Draws a sum of weights, each so many times.
+
+    By the gamma distribution of its mean and variance, which is the sum's own where the weights
+    are equal, and takes no longer for many pages.
+    """
+    mean = sum(weights)
+    if mean <= 0:
+        return lambda _: 0.0
+    unevenness = sum((weight / mean) ** 2 for weight in weights)
+    return lambda dice: dice.gammavariate(1 / unevenness, mean * unevenness)
 
 
 def _with_prior(sums: _Sums, dice: random.Random, mean_weight: float) -> _Sums:

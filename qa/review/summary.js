@@ -53,7 +53,7 @@ function estimateCard(figures) {
     make("p", {}, one.share === null ? `${one.wanting}.`
       : `${number(one.share * one.pages)} of ${number(one.pages)} pages, between ${number(one.low * one.pages)} and ${number(one.high * one.pages)}.`),
     make("p", { className: "dim" },
-      `Rests on ${number(one.reviewed)} pairs that people settled: ${number(one.alarms_reviewed)} of ${number(one.alarms)} alarms, and the random audit of the similar. Weighted, bootstrapped by site.`),
+      `Rests on ${number(one.reviewed)} pairs that people settled: ${number(one.alarms_reviewed)} of ${number(one.alarms)} alarms, and the random audit of the similar. Weighted, bootstrapped by site and by page.`),
   ]));
 }
 

@@ -141,7 +141,7 @@ def summarise(
         agreement_by_two=by_two,
         estimates={
             browsers: estimate(
-                [_looked(pair, found[pair.key]) for pair in group],
+                [_looked(pair, found[pair.key], said[pair.key]) for pair in group],
                 seed=f"{seed} {browsers}",
                 unlooked=extent.unlooked if extent is not None else None,
             )
@@ -154,11 +154,12 @@ def summarise(
     )
 
 
-def _looked(pair: ReviewedPair, settlement: Settled | None) -> Looked:
+def _looked(pair: ReviewedPair, settlement: Settled | None, said: Sequence[Judgement]) -> Looked:
     return Looked(
         site=pair.site,
         weight=pair.judged.weight,
         is_alarm=pair.is_alarm,
         is_faulty=settlement.is_faulty if settlement is not None else None,
+        is_judged=bool(said),
         counts=pair.is_queued,
     )

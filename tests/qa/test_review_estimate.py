@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from statistics import fmean
 
 import pytest
 
 from pinakes.qa.review.estimate import AT_LEAST, Looked, estimate
 
 CRAWLS = 200
+FEW_CRAWLS = 100
 
 
 def page(number: int, **given: object) -> Looked:
@@ -33,14 +36,55 @@ def crawl(
             looked.append(
                 Looked(site=str(site), weight=3.0, is_alarm=is_alarm, is_faulty=is_faulty)
             )
+    return rate, reviewed(dice, looked)
+
+
+def reviewed(dice: random.Random, looked: list[Looked]) -> list[Looked]:
+    """As it is meant to be: all alarms, and a hundred of the similar."""
     similar = [one for one in looked if not one.is_alarm]
     audited = set(map(id, dice.sample(similar, min(100, len(similar)))))
-    seen = [
-        one if one.is_alarm or id(one) in audited
-        else Looked(site=one.site, weight=3.0, is_alarm=False)
+    return [
+        replace(one, is_judged=True) if one.is_alarm or id(one) in audited
+        else replace(one, is_faulty=None)
         for one in looked
     ]  # fmt: skip
-    return rate, seen
+
+
+def crawl_of_few(
+    dice: random.Random, *, rate: float, spread: float, sites: int, found: float
+) -> tuple[float, list[Looked]]:
+    """A sample of 1,000 pages of a crawl that has these sites and no other, and its share.
+
+    The machine finds so many of the faults.
+    """
+    of_site = [dice.betavariate(rate * spread, (1 - rate) * spread) for _ in range(sites)]
+    looked = []
+    for number in range(1000):
+        is_faulty = dice.random() < of_site[number % sites]
+        is_alarm = dice.random() < (found if is_faulty else 0.02)
+        site = str(number % sites)
+        looked.append(Looked(site=site, weight=3.0, is_alarm=is_alarm, is_faulty=is_faulty))
+    return fmean(of_site), reviewed(dice, looked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("found", [0.0, 0.9], ids=["it finds none", "it finds nine of ten"])
+@pytest.mark.parametrize("spread", [1000.0, 5.0], ids=["all sites alike", "some much worse"])
+@pytest.mark.parametrize("sites", [1, 3, 10])
+def test_the_interval_of_few_sites_has_the_truth_in_it(
+    sites: int, spread: float, found: float
+) -> None:
+    dice = random.Random(f"{sites} {spread} {found}")
+    hits, width = 0, 0.0
+    for number in range(FEW_CRAWLS):
+        truth, looked = crawl_of_few(dice, rate=0.1, spread=spread, sites=sites, found=found)
+        given = estimate(looked, seed=str(number), draws=200)
+        assert given.low is not None
+        assert given.high is not None
+        hits += given.low <= truth <= given.high
+        width += given.high - given.low
+    assert hits >= 0.9 * FEW_CRAWLS  # 95, give or take 2
+    assert width / FEW_CRAWLS < 0.2
 
 
 @pytest.mark.slow
@@ -134,6 +178,14 @@ FEW = "60 of 61 pages are not looked at yet"
         pytest.param(
             [*(page(n, is_alarm=True) for n in range(60)), page(1, is_faulty=None)], None,
             "none of the similar pairs has been audited", id="no audit",
+        ),
+        pytest.param(
+            [
+                *(page(n, is_judged=True) for n in range(60)),
+                *(page(n, is_faulty=None, is_judged=True) for n in range(40)),
+                *(page(n, is_faulty=None, is_judged=True, counts=False) for n in range(9)),
+                *(page(n, is_faulty=None) for n in range(900)),
+            ], None, "40 of 100 audited pairs that were judged are not settled", id="hard ones",
         ),
         pytest.param([page(n) for n in range(60)], FEW, FEW, id="pages that nobody looked at"),
         pytest.param(

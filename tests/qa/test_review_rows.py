@@ -14,6 +14,7 @@ from review_scene import RUN, Review, pairs_of, result, reviewing, rows_in, writ
 from pinakes.errors import Conflict, InputRefused, StoreUnavailable
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.qa_cells import Annotation, SignOff
+from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.review.board import LOOK_AGAIN_S, Board
 from pinakes.qa.review.filters import Filter
 from pinakes.qa.review.judgement import BlindTo, Judgement, Label, Role, Said
@@ -295,6 +296,21 @@ def test_a_part_of_the_sample_is_no_estimate(tmp_path: Path, left: int) -> None:
         )
     else:
         assert (estimate.share, estimate.wanting) == (1, None)
+
+
+@pytest.mark.parametrize("role", ["Ida", "Ada"], ids=["by a lead", "by a reviewer"])
+def test_what_somebody_is_unsure_of_is_not_left_out(tmp_path: Path, role: str) -> None:
+    """All hundred of the audit are judged, and the hard ones settled by nobody."""
+    results = [result(number, Verdict.SIMILAR) for number in range(100)]
+    with reviewing(tmp_path, results) as review:
+        ida, unsure = review.board.viewer("Ida"), review.board.viewer(role)
+        accept = Said(label=Label.ACCEPT)
+        for number, pair in enumerate(review.pairs):
+            said, viewer = (Said(label=Label.UNSURE), unsure) if number < 40 else (accept, ida)
+            review.board.judge(pair.id, viewer, f"{number:032x}", said)
+        [estimate] = review.board.summary()[0].estimates.values()
+    assert estimate.share is None
+    assert estimate.wanting == "40 of 100 audited pairs that were judged are not settled"
 
 
 def test_a_lost_answer_to_a_sign_off(review: Review) -> None:
