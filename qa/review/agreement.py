@@ -1,9 +1,11 @@
-"""How far reviewers agree beyond chance: Cohen's kappa.  Pure.
+"""How far reviewers agree beyond chance: kappa, (observed - expected) / (1 - expected).  Pure.
 
-Cohen, "A coefficient of agreement for nominal scales", 1960: (observed - expected) /
-(1 - expected), where expected is what two who answer each as often as they do would have
-in common by chance.  Kappa is of two people; over several pairs of them the observed and the
-expected agreements are added up, each with its number of judgements.
+Of two people it is Cohen's ("A coefficient of agreement for nominal scales", 1960): expected is
+what two who answer each as often as they do would have in common by chance.  Of all together it
+is Fleiss's ("Measuring nominal scale agreement among many raters", 1971), which is Scott's pi
+(1955) where two judge a pair: expected is from the answers of all, since two who share a pair or
+two tell nothing of how often each answers what.  A pair that more have judged counts once for
+each two of them.
 
 Only judgements count that were made before the other's was shown, the last such of each.
 """
@@ -11,7 +13,7 @@ Only judgements count that were made before the other's was shown, the last such
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .judgement import BlindTo, Judgement, Label, Role, newest_by_author
@@ -21,7 +23,7 @@ Answers = tuple[Label, Label]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Of two reviewers, or of several pairs of them.
+    """Of two reviewers, or of all.
 
     `expected` is the share of agreement by chance; `kappa` is None where there is nothing to
     compare, or where chance alone gives full agreement: all have said the same of all.
@@ -34,14 +36,14 @@ class Agreement:
 
 
 def agreement(answers: Sequence[Answers]) -> Agreement:
-    """Of what the same two people have said of the same pairs, in the same order."""
-    return _pooled([answers])
+    """Cohen's, of what the same two people have said of the same pairs, in the same order."""
+    return _agreement(answers, _of_two)
 
 
 def agreements(
     judged: Iterable[Sequence[Judgement]],
 ) -> tuple[Agreement, Mapping[tuple[str, str], Agreement]]:
-    """Over the judgements of each pair: of all reviewers, and of each two by name."""
+    """Over the judgements of each pair: Fleiss's of all reviewers, Cohen's of each two by name."""
     answers: dict[tuple[str, str], list[Answers]] = {}
     names: dict[str, str] = {}
     for judgements in judged:
@@ -55,31 +57,37 @@ def agreements(
         (names[one], names[other]): agreement(given)
         for (one, other), given in sorted(answers.items())
     }
-    return _pooled(list(answers.values())), by_two
+    return _agreement([both for given in answers.values() for both in given], _of_all), by_two
 
 
 def _is_blind(judgement: Judgement) -> bool:
     return judgement.role is Role.REVIEWER and BlindTo.OTHERS in judgement.blind_to
 
 
-def _pooled(groups: Sequence[Sequence[Answers]]) -> Agreement:
-    count = sum(map(len, groups))
-    if not count:
+def _of_two(answers: Sequence[Answers]) -> float:
+    """The agreement by chance of two who answer each as often as they do."""
+    ones, others = Counter(one for one, _ in answers), Counter(other for _, other in answers)
+    return sum(ones[label] * others[label] for label in ones) / len(answers) ** 2
+
+
+def _of_all(answers: Sequence[Answers]) -> float:
+    """The agreement by chance of any two who answer as often as all together do."""
+    labels = Counter(label for both in answers for label in both)
+    return sum(count * count for count in labels.values()) / (2 * len(answers)) ** 2
+
+
+def _agreement(
+    answers: Sequence[Answers], by_chance: Callable[[Sequence[Answers]], float]
+) -> Agreement:
+    if not answers:
         return Agreement(pairs=0, observed=None, expected=None, kappa=None)
-    agreed = sum(one is other for group in groups for one, other in group)
-    chance = sum(map(_by_chance, groups))
-    # Counts of things, but for rounding: 1 - expected may be a hair's breadth from 0.
-    is_defined = count - chance > 1e-9 * count
+    observed = sum(one is other for one, other in answers) / len(answers)
+    expected = by_chance(answers)
+    # Shares of counts: but for rounding, 1 - expected is 0 or far from it.
+    is_defined = 1 - expected > 1e-9
     return Agreement(
-        pairs=count,
-        observed=agreed / count,
-        expected=chance / count,
-        kappa=(agreed - chance) / (count - chance) if is_defined else None,
+        pairs=len(answers),
+        observed=observed,
+        expected=expected,
+        kappa=(observed - expected) / (1 - expected) if is_defined else None,
     )
-
-
-def _by_chance(group: Sequence[Answers]) -> float:
-    if not group:
-        return 0.0
-    ones, others = Counter(one for one, _ in group), Counter(other for _, other in group)
-    return sum(ones[label] * others[label] for label in ones) / len(group)

@@ -64,10 +64,10 @@ function agreementCard(figures) {
   return card("How far reviewers agree",
     make("p", { className: "big" }, kappa === null ? "–" : `κ ${number(kappa, 2)}`),
     make("p", { className: "dim" }, pairs
-      ? `Cohen's kappa over ${number(pairs)} pairs that two reviewed blind to each other; the same answer in ${percent(observed)}.`
+      ? `Fleiss's kappa over ${number(pairs)} pairs that two reviewed blind to each other; the same answer in ${percent(observed)}.`
         + (kappa === null ? " Not defined: all said the same of all." : "")
       : "No pair has been reviewed by two yet. One in ten goes to two."),
-    rows.length ? table(["reviewers", "pairs", "same answer", "κ"], rows) : null);
+    rows.length ? table(["reviewers", "pairs", "same answer", "Cohen's κ"], rows) : null);
 }
 
 function histogramCard(figures) {

@@ -1,4 +1,4 @@
-"""Cohen's kappa, by examples that were worked out by hand; whose judgements count."""
+"""Kappa of two and of all, by examples that were worked out by hand; whose judgements count."""
 
 from __future__ import annotations
 
@@ -80,8 +80,34 @@ def test_each_two_are_compared_and_all_together() -> None:
         ("Ada", "Bo"): (2, 0.0),
         ("Ada", "Cy"): (2, 1.0),
     }
-    # 3 of 4 observed; 1 + 1 of 4 by chance.
-    assert (of_all.pairs, of_all.observed, of_all.kappa) == (4, 0.75, 0.5)
+    # 3 of 4 observed; of 8 answers 5 accept and 3 reject: (25 + 9) / 64 by chance.
+    assert (of_all.pairs, of_all.observed, of_all.expected) == (4, 0.75, 34 / 64)
+    assert of_all.kappa == pytest.approx(14 / 30)
+
+
+def test_many_reviewers_who_share_a_pair_each_agree_as_two_do() -> None:
+    """Of 40 pairs 30 are accepted by both, 8 rejected, and 2 disputed; no two meet twice."""
+    answers = [(A, A)] * 30 + [(R, R)] * 8 + [(A, R)] * 2
+    of_many, by_two = agreements(
+        [said(f"one {n}", one), said(f"other {n}", other)] for n, (one, other) in enumerate(answers)
+    )
+    of_two, _ = agreements([said("Ada", one), said("Bo", other)] for one, other in answers)
+    assert of_many == of_two
+    assert len(by_two) == 40
+    # Of 80 answers 62 accept and 18 reject.
+    by_chance = (62**2 + 18**2) / 80**2
+    assert of_many.kappa == pytest.approx((0.95 - by_chance) / (1 - by_chance))
+
+
+def test_three_who_judge_a_pair_are_three_of_two() -> None:
+    """They agree about the first, and about nothing in the second."""
+    of_all, _ = agreements([
+        [said("Ada", A), said("Bo", A), said("Cy", A)],
+        [said("Ada", A), said("Bo", R), said("Cy", U)],
+    ])  # fmt: skip
+    # Observed (1 + 0) / 2; 4 of 6 answers accept, one rejects, one is unsure: 18 / 36.
+    assert (of_all.pairs, of_all.observed, of_all.expected) == (6, 0.5, 0.5)
+    assert of_all.kappa == 0
 
 
 def test_only_what_was_said_blind_and_by_reviewers_counts() -> None:
