@@ -26,27 +26,32 @@ class FuzzyRule:
     becomes: str | None = None
 
 
+# Fractions, and seconds or milliseconds since 1970, in 2001 or later.
+_FRACTION = r"0?\.\d{4,}"
+_TIME = r"1\d{9}(?:\d{3,6})?"
+
 RULES = (
     FuzzyRule(
-        "cache-buster", r"_|cb|uncache|nocache|no_cache|rnd|rand|random|r", r"\d{4,}|0?\.\d{4,}"
+        "cache-buster", r"_|cb|uncache|nocache|no_cache|rnd|rand|random", rf"\d{{4,}}|{_FRACTION}"
     ),
-    # Seconds or milliseconds since 1970, in 2001 or later.
-    FuzzyRule("timestamp", r"t|ts|time|timestamp|\w*(?:bust|ts)\w*", r"1\d{9}(?:\d{3,6})?"),
+    # A region, a revision, a room: one letter says too little, unless its value says the rest.
+    FuzzyRule("cache-buster", r"r", rf"{_TIME}|{_FRACTION}"),
+    FuzzyRule("timestamp", r"t|_?ts|time|_?timestamp|(?:cache[_-]?)?bust(?:er)?", _TIME),
     FuzzyRule("jquery-callback", _ANY, r"jquery\d+_\d+(?:_\d+)?", "jquery"),
     FuzzyRule("jsonp-callback", r"callback|jsonp|cb", r"_?_?jsonp[\w.]*", "jsonp"),
     FuzzyRule("campaign", r"utm_\w+|fbclid|gclid|dclid|msclkid|yclid|mc_[ce]id|_ga", _ANY),
-    FuzzyRule(
-        "session", r"(?:php|j|asp)?sess(?:ion)?_?id|sid|s_id|cfid|cftoken|zenid", r"[\w.~-]{6,}"
-    ),
+    # So long that it is no number of a story, and no room's name.
+    FuzzyRule("session", r"(?:php|j|asp)?sess(?:ion)?_?id|sid|s_id|zenid", r"[\w.~-]{16,}"),
 )
 """In this order; the first that fits a parameter is applied to it."""
 
 STATIC_RULE = "static-file"
-"""The last: of files of these kinds the whole query is passed over."""
+"""The last: of files of these kinds the whole query is passed over.  Not of JSON and PDF: what
+makes them looks at the query for what to put in."""
 
 _STATIC = re.compile(
-    r"[^/]\.(?:css|m?js|json|map|png|jpe?g|gif|webp|avif|svg|ico|bmp|woff2?|[to]tf|eot"
-    r"|mp3|m[4p][4av]|og[agv]|wav|webm|swf|pdf)\Z"
+    r"[^/]\.(?:css|m?js|map|png|jpe?g|gif|webp|avif|svg|ico|bmp|woff2?|[to]tf|eot"
+    r"|mp[34]|m4[av]|og[agv]|wav|webm|swf)\Z"
 )
 
 _COMPILED = tuple(

@@ -22,7 +22,9 @@ SITE = "http://example.org"
         ("/a?cb=jQuery17_15&q=x", "/a?cb=jQuery3310_16&q=x", "jquery-callback"),
         ("/a?callback=__jsonp0", "/a?callback=__jsonp7", "jsonp-callback"),
         ("/a?utm_source=x&utm_medium=y&id=1", "/a?id=1", "campaign"),
-        ("/a?PHPSESSIONID=abcdef123456&id=1", "/a?id=1", "session"),
+        ("/a?PHPSESSIONID=abcdef1234567890&id=1", "/a?id=1", "session"),
+        ("/a?r=1583000000123", "/a?r=1600000000", "cache-buster"),
+        ("/a?cache_buster=1583000000", "/a?_ts=1600000000", "timestamp"),
         ("/a?utm_source=x&_=12345", "/a", "cache-buster+campaign"),
         ("/s.css?v=1", "/s.css?v=2", "static-file"),
         ("/s.css", "/s.css?ver=5.2", "static-file"),
@@ -31,6 +33,14 @@ SITE = "http://example.org"
         ("/a?r=1", "/a?r=2", None),
         ("/a?page=2&_=12345", "/a?page=3&_=12345", None),
         ("/a?t=2", "/a?t=3", None),
+        ("/map?r=2020", "/map?r=2019", None),
+        ("/article?sid=2020011", "/article?sid=2020010", None),
+        ("/view?session_id=room-12", "/view?session_id=room-99", None),
+        ("/shop?products=1500000001", "/shop?products=1500000002", None),
+        ("/shop?robust=1500000001", "/shop?robust=1500000002", None),
+        ("/items.json?page=2", "/items.json?page=1", None),
+        ("/doc.pdf?id=1", "/doc.pdf?id=2", None),
+        ("/items.json?page=1&_=12345", "/items.json?page=1", "cache-buster"),
         ("/s.php?v=1", "/s.php?v=2", None),
         ("/s.css?v=1", "/other.css?v=1", None),
         ("/s.css?__wb_method=POST&a=1", "/s.css?a=1", None),
@@ -44,7 +54,9 @@ def test_two_urls(asked: str, captured: str, rule: str | None) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_every_rule_is_needed(rule: object) -> None:
     """Each is used by some example, and none takes a plain query for its own."""
-    examples = "_=12345 ts=1583000000 x=jquery1_2 callback=jsonp9 utm_a=b phpsessid=abcdef12"
+    examples = (
+        "_=12345 ts=1583000000 x=jquery1_2 callback=jsonp9 utm_a=b phpsessid=abcdef1234567890"
+    )
     used = {normal_key(f"org,example)/?{example}")[1] for example in examples.split()}
     assert (rule.name,) in used  # type: ignore[attr-defined]
     assert normal_key("org,example)/?a=1&page=2&q=shoes") == (
