@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinakes import __version__
+from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.run_rows import DONE, put_run, set_run_state
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_settings, configuration_of
@@ -125,7 +126,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         os.register_at_fork(after_in_child=partial(file.__exit__, None, None, None))
         plan, drawn = begin_run(
             folder,
-            _plan(arguments),
+            _plan(arguments, require_crawl(stores.rows, arguments.crawl).facts.collection),
             asked_for(arguments),
             lambda: drawn_pages(stores, arguments, console),
         )
@@ -162,7 +163,7 @@ def _tell(answer: Answer, console: Console) -> None:
             console.result(_as_object(result), text=_line(result))
 
 
-def _plan(arguments: argparse.Namespace) -> RunPlan:
+def _plan(arguments: argparse.Namespace, collection: str) -> RunPlan:
     if LIVE in (arguments.reference, arguments.view):
         if not arguments.live:
             raise ConfigError("the live web is asked with --live, and not without")
@@ -175,6 +176,7 @@ def _plan(arguments: argparse.Namespace) -> RunPlan:
         reference=arguments.reference,
         other=arguments.view,
         browsers=tuple(arguments.browser or ("chromium",)),
+        collection=collection,
         across=arguments.across,
         prove_first=arguments.prove_first,
         masked=tuple(arguments.mask),
