@@ -32,6 +32,8 @@ LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 256
 PATIENCE_S = 60.0
 """For how long a client may neither send nor take anything."""
+IDLE_S = 5.0
+"""For how long a connection is kept between requests: browsers open another, if need be."""
 _STOP_PATIENCE_S = 10.0
 _LINE_LIMIT_BYTES = 1 << 16
 _DRAIN_LIMIT_BYTES = 1 << 28
@@ -150,6 +152,7 @@ class _Connection(BaseHTTPRequestHandler):
         """Read a request and answer it; sets `close_connection` where it was the last."""
         self.close_connection = True
         self.raw_requestline = self.rfile.readline(_LINE_LIMIT_BYTES + 1)
+        self.connection.settimeout(PATIENCE_S)
         if not self.raw_requestline:
             return
         cleaned = clean_request_line(self.raw_requestline)
@@ -165,6 +168,8 @@ class _Connection(BaseHTTPRequestHandler):
                 else:
                     self._exchange()
         self.wfile.flush()
+        if not self.close_connection:
+            self.connection.settimeout(IDLE_S)
 
     def _connect(self) -> None:
         tunnel = parse_authority(self.path)
