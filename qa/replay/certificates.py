@@ -1,14 +1,12 @@
 """A certificate authority of one's own, made at start, and a certificate for each host asked.
 
 The keys live in this process; a file with the authority's certificate is written so that a
-browser can be told to trust it, and one with key and certificate of the hosts for the moment
+client can be told to trust it, and one with key and certificate of the hosts for the moment
 in which OpenSSL reads it, in a folder that nobody else may enter.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import ipaddress
 import ssl
 import tempfile
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ec
 
 _NAME = "Pinakes replay, of this process only"
-# Wide: a browser whose clock is set back to the capture's date must find them valid.
+# Wide: a client whose clock is set back to the capture's date must find them valid.
 _FROM = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _UNTIL = datetime(2049, 12, 31, tzinfo=timezone.utc)
 _KEPT_HOSTS = 2_000
@@ -47,17 +45,6 @@ class Authority:
         self.ca_file.write_bytes(_pem(self._certificate))
         self._contexts: OrderedDict[str, ssl.SSLContext] = OrderedDict()
         self._lock = threading.Lock()
-
-    @property
-    def host_key_pin(self) -> str:
-        """SHA-256 of the hosts' public key, in Base64, as
-        `--ignore-certificate-errors-spki-list` of Chromium takes it."""
-        from cryptography.hazmat.primitives import serialization
-
-        spki = self._host_key.public_key().public_bytes(
-            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
-        return base64.b64encode(hashlib.sha256(spki).digest()).decode("ascii")
 
     def context(self, host: str) -> ssl.SSLContext:
         """What to speak TLS with as that host.

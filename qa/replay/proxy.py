@@ -2,7 +2,7 @@
 
     with ReplayProxy(stores.rows, stores.archive) as proxy:
         session = proxy.open_session("current")      # or "before": before deduplication
-        ...start a browser with the proxy 127.0.0.1:{session.port}, trusting proxy.ca_file
+        ...start a browser with the proxy 127.0.0.1:{session.port}
         session.begin_page("page 1", captured_at)
         ...have it load the URL
         log = session.end_page()
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from datetime import datetime, timezone
 from email.message import Message
 from pathlib import Path
@@ -46,17 +47,12 @@ class ReplayProxy:
         self._rows = rows
         self._archive = archive
         self._authority = Authority()
-        self._sessions: list[ReplaySession] = []
+        self._sessions: set[ReplaySession] = set()
 
     @property
     def ca_file(self) -> Path:
-        """The certificate, in PEM, that a browser has to trust.  Gone when this is closed."""
+        """The certificate, in PEM, for clients that look.  Gone when this is closed."""
         return self._authority.ca_file
-
-    @property
-    def host_key_pin(self) -> str:
-        """For Chromium's `--ignore-certificate-errors-spki-list`."""
-        return self._authority.host_key_pin
 
     def open_session(
         self, generation: Generation = "current", *, collection: str | None = None
@@ -71,15 +67,14 @@ class ReplayProxy:
         if generation not in get_args(Generation):
             raise ConfigError(f"a session answers from current or before, not {generation!r}")
         answers = ArchiveAnswers(self._rows, self._archive, generation, collection=collection)
-        session = ReplaySession(answers, self._authority)
-        self._sessions.append(session)
+        session = ReplaySession(answers, self._authority, closed=self._sessions.discard)
+        self._sessions.add(session)
         return session
 
     def close(self) -> None:
         """End all sessions; idempotent."""
-        for session in self._sessions:
+        for session in tuple(self._sessions):
             session.close()
-        self._sessions.clear()
         self._authority.close()
 
     def __enter__(self) -> ReplayProxy:
@@ -90,10 +85,17 @@ class ReplayProxy:
 
 
 class ReplaySession:
-    """What one browser is pointed at."""
+    """What one browser is pointed at; `closed` is told when that is over."""
 
-    def __init__(self, answers: ArchiveAnswers, authority: Authority) -> None:
+    def __init__(
+        self,
+        answers: ArchiveAnswers,
+        authority: Authority,
+        *,
+        closed: Callable[[ReplaySession], object],
+    ) -> None:
         self._answers = answers
+        self._closed = closed
         self._lock = threading.Lock()
         self._page: OpenPage | None = None
         self._moment = datetime.min.replace(tzinfo=timezone.utc)
@@ -133,6 +135,7 @@ class ReplaySession:
     def close(self) -> None:
         """End it and its connections; idempotent."""
         self._server.stop()
+        self._closed(self)
 
     def ask_again(self, log: PageLog) -> None:
         """Ask for all that a page asked for, without a browser: the open page's log says what
@@ -206,14 +209,24 @@ def _instead_of_a_miss(answer: Answer, asked: Asked, fields: Message) -> Answer 
     if _is_preflight(asked, fields):
         return _preflight(fields, answer)
     if is_browsers_own(asked.uri):
-        return own_answer(
-            "refused",
-            404,
-            f"browsers ask for it of their own accord: {asked.uri}",
-            key=answer.urlkey,
-            has_body=asked.wants_body,
-        )
-    return None
+        why = "browsers ask for it of their own accord"
+    elif _is_prefetch(fields):
+        why = "a browser asked ahead, for what may come next"
+    else:
+        return None
+    return own_answer(
+        "refused", 404, f"{why}: {asked.uri}", key=answer.urlkey, has_body=asked.wants_body
+    )
+
+
+def _is_prefetch(fields: Message) -> bool:
+    """Whether it is asked for ahead, which browsers do or leave as they have the time for it.
+
+    `Purpose` does not count: scripts can set it, and then wait for the answer.  Nor is what
+    the archive has refused: pages load styles so, and put them to use once they are there.
+    """
+    words = fields.get("Sec-Purpose", "").lower().split(";")
+    return "prefetch" in (word.strip() for word in words)
 
 
 def _is_preflight(asked: Asked, fields: Message) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import socket
 import ssl
 import subprocess
@@ -58,17 +56,6 @@ def test_a_host_is_believed(authority: Authority, host: str) -> None:
 def test_it_is_believed_for_no_other(authority: Authority) -> None:
     with pytest.raises(ssl.SSLCertVerificationError, match="Hostname mismatch"):
         shaken(authority, "example.org", "www.example.org")
-
-
-def test_the_pin_is_of_the_key_that_is_shown(authority: Authority) -> None:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import serialization
-
-    certificate = x509.load_der_x509_certificate(shaken(authority, "example.org", "example.org"))
-    key = certificate.public_key().public_bytes(
-        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    assert authority.host_key_pin == base64.b64encode(hashlib.sha256(key).digest()).decode()
 
 
 def test_a_context_is_made_once(authority: Authority) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import socket
 import ssl
 import subprocess
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -226,32 +228,6 @@ def test_nothing_goes_outward(at: Browsing) -> None:
             listening.accept()
 
 
-def test_service_workers_are_refused(at: Browsing) -> None:
-    answer = at.ask(SECURE, Service_Worker="script")
-    assert (answer.status, answer.outcome) == (403, "refused")
-    assert at.last().outcome == "refused"
-
-
-def test_what_browsers_ask_for_themselves_is_no_miss(at: Browsing) -> None:
-    url = "http://detectportal.firefox.com/success.txt"
-    assert at.ask(url).outcome == "refused"
-    at.store.land("own", "a.warc.gz", page(url, b"success"))
-    assert at.ask(url).body == b"success"
-    assert at.ask("http://detectportal.firefox.com.example.org/").outcome == "miss"
-
-
-def test_web_sockets_are_a_miss(at: Browsing) -> None:
-    assert at.ask(PLAIN, Upgrade="websocket", Connection="Upgrade").outcome == "miss"
-
-
-def test_leave_to_ask_across_origins(at: Browsing) -> None:
-    fields = {"Origin": "https://example.net", "Access_Control_Request_Method": "PUT"}
-    answer = at.ask(SECURE, "OPTIONS", **fields)
-    assert (answer.status, answer.outcome) == (204, "preflight")
-    assert answer.fields["access-control-allow-origin"] == "https://example.net"
-    assert at.ask(SECURE, "OPTIONS").outcome == "miss"
-
-
 def test_pages_of_a_session(at: Browsing) -> None:
     session = at.session
     with pytest.raises(ConfigError):
@@ -271,6 +247,17 @@ def test_pages_of_a_session(at: Browsing) -> None:
     log = session.end_page()
     session.begin_page("next", MOMENT)
     assert (log.name, len(log.exchanges)) == ("named", 1)
+
+
+def test_a_session_that_was_closed_is_let_go(at: Browsing) -> None:
+    session = at.open()
+    session.close()
+    session.close()
+    gone = weakref.ref(session)
+    del session
+    gc.collect()
+    assert gone() is None
+    assert at.ask(PLAIN).body == b"plain"
 
 
 def test_closing_ends_connections(tmp_path: Path) -> None:
