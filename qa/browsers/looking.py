@@ -23,6 +23,15 @@ _QUIET_S = 0.2
 _MOST_REDIRECTS = 20
 _TRIES = 3
 _ABORTED = frozenset({"net::ERR_ABORTED", "NS_BINDING_ABORTED"})
+# What readiness.js gives, and observe.js.
+_STATE = frozenset({"uri", "blank", "error", "complete", "asked", "pictures"})
+_OBSERVED = frozenset(
+    {
+        *("final_url", "title", "media_type", "page_width", "page_height", "text", "text_length"),
+        *("boxes", "boxes_total", "frames", "frames_total", "media", "media_total"),
+        *("resources", "resources_total", "pictures", "styles"),
+    }
+)
 _NO_PAGES = frozenset({"application/pdf", "application/octet-stream"})
 
 
@@ -152,12 +161,12 @@ class Look:
         return Outcome.COMPLETE, ["it never stopped asking for more"]
 
     def _state(self) -> dict[str, Any] | None:
-        """Where the load stands; None between two pages."""
+        """Where the load stands; None between two pages, and where a page forges it."""
         try:
             state = self._tab.run(script("readiness"))
         except PageRefused:
             return None
-        return state if isinstance(state, dict) else None
+        return state if isinstance(state, dict) and state.keys() == _STATE else None
 
     def _try(self, function: str, *arguments: object) -> Any:
         """Ask a page that may be leaving for another; None where it always was."""
@@ -176,14 +185,8 @@ class Look:
         self._mark("scrolled")
         overlay = self._try(script("overlay"), False)
         observed = self._try(script("observe"), self._limits.of_observation())
-        if not isinstance(observed, dict):
-            return
-        observed.pop("status", None)
-        try:
-            self.snapshot = observation(self.snapshot, observed, overlay)
-        except MalformedRecord as error:
-            self._say(self.snapshot.outcome, f"the page told nonsense: {error}")
-            return
+        if observed is not None:  # else it was refused, and that is said
+            self._note_observed(observed, overlay)
         if self.snapshot.media_type in _NO_PAGES:
             self._say(Outcome.NOT_A_PAGE, f"{self.snapshot.media_type}")
             return
@@ -197,6 +200,12 @@ class Look:
             image = self._shot()
             self.snapshot = replace(self.snapshot, image_without_overlay=image)
         self._mark("shot")
+
+    def _note_observed(self, observed: object, overlay: object) -> None:
+        try:
+            self.snapshot = observation(self.snapshot, observed, overlay)
+        except MalformedRecord as error:
+            self._say(self.snapshot.outcome, f"the page told nonsense: {error}"[:300])
 
     def _note_masked(self) -> None:
         found = self._try(script("masked"), self._masked, self._limits.boxes)
@@ -246,12 +255,14 @@ class Look:
         )
 
 
-def observation(snapshot: Snapshot, observed: dict[str, Any], overlay: object) -> Snapshot:
+def observation(snapshot: Snapshot, observed: object, overlay: object) -> Snapshot:
     """A snapshot with what observe.js and overlay.js gave.
 
     Raises:
         MalformedRecord: a page got between, and it is not what they give.
     """
+    if not isinstance(observed, dict) or observed.keys() - _OBSERVED:
+        raise MalformedRecord("no observation")
     empty = {
         "url": "",
         "browser": "",

@@ -1,5 +1,10 @@
 // Everything about the page but its image, in bounded lists with their true lengths.
 (limits) => {
+  // By the prototypes' own getters: in a document `<iframe name=body>` would stand before them, in
+  // a form `<input name=localName>` (HTML, LegacyOverrideBuiltIns).
+  const of = (page, name) => Reflect.get(Document.prototype, name, page);
+  const tagOf = (element) => Reflect.get(Element.prototype, "localName", element);
+  const boxOf = (element) => Element.prototype.getBoundingClientRect.call(element);
   const BLOCKS = new Set(["header", "nav", "main", "section", "article", "aside", "footer", "table", "form", "ul", "ol", "pre", "blockquote", "fieldset"]);
   const IMAGES = new Set(["img", "svg", "canvas", "object", "embed", "iframe", "frame"]);
   const MEDIA = new Set(["video", "audio"]);
@@ -13,12 +18,11 @@
     x: Math.round(box.x + at.x), y: Math.round(box.y + at.y), width: Math.round(box.width), height: Math.round(box.height) });
   const finite = (number) => (Number.isFinite(number) ? number : null);
 
-  const kindOf = (element, style) => {
-    const tag = element.localName;
+  const kindOf = (element, tag, style) => {
     if (MEDIA.has(tag)) return "media";
     if (IMAGES.has(tag)) return "image";
     if (CONTROLS.has(tag)) return "control";
-    for (const node of element.childNodes)
+    for (const node of Reflect.get(Node.prototype, "childNodes", element))
       if (node.nodeType === 3 && node.data.trim()) return "text";
     if (style.backgroundImage.includes("url(")) return "image";
     return BLOCKS.has(tag) ? "block" : null;
@@ -39,17 +43,17 @@
   };
 
   const look = (page, at, depth) => {
-    const view = page.defaultView;
-    texts.push(page.body ? page.body.innerText || "" : "");
-    for (const sheet of page.styleSheets) countRules(sheet, 0);
+    const view = of(page, "defaultView"), body = of(page, "body");
+    texts.push(body ? body.innerText || "" : "");
+    for (const sheet of of(page, "styleSheets")) countRules(sheet, 0);
     for (const entry of view.performance.getEntriesByType("resource"))
       resources.add(() => ({
         url: entry.name.slice(0, limits.url), kind: entry.initiatorType || "other",
         status: entry.responseStatus || null, media_type: null, failure: null }));
     let seen = 0;
-    for (const element of page.querySelectorAll("*")) {
+    for (const element of Document.prototype.querySelectorAll.call(page, "*")) {
       if (++seen > limits.elements) break;
-      const tag = element.localName;
+      const tag = tagOf(element);
       if (tag === "img") {
         pictures.total++;
         if (!element.naturalWidth) {
@@ -66,39 +70,38 @@
           ready_state: element.readyState, network_state: element.networkState,
           error: element.error ? element.error.code : null, duration_s: finite(element.duration),
           width: element.videoWidth || 0, height: element.videoHeight || 0 }));
-      const box = element.getBoundingClientRect();
+      const box = boxOf(element);
       const frame = tag === "iframe" || tag === "frame";
       if (frame) {
         let inside = null;
         try { inside = element.contentDocument; } catch (error) { inside = null; }
+        const body = inside && of(inside, "body");
         frames.add(() => ({
-          url: (inside ? inside.documentURI : element.src || "").slice(0, limits.url),
+          url: (inside ? of(inside, "documentURI") : element.src || "").slice(0, limits.url),
           rect: rectangle(box, at), readable: inside !== null,
-          text_length: inside && inside.body ? (inside.body.innerText || "").length : null }));
-        if (inside && inside.defaultView && depth < limits.depth)
+          text_length: body ? (body.innerText || "").length : null }));
+        if (inside && of(inside, "defaultView") && depth < limits.depth)
           look(inside, { x: at.x + box.x, y: at.y + box.y }, depth + 1);
       }
       if (box.width < 1 || box.height < 1) continue;
       const style = view.getComputedStyle(element);
       if (style.visibility !== "visible" || style.opacity === "0") continue;
-      const kind = kindOf(element, style);
+      const kind = kindOf(element, tag, style);
       if (kind) boxes.add(() => ({ tag: tag.slice(0, 40), kind, rect: rectangle(box, at) }));
     }
   };
 
   look(document, { x: scrollX, y: scrollY }, 0);
-  const root = document.documentElement, body = document.body;
+  const root = of(document, "documentElement"), body = of(document, "body");
   const extent = (name) => Math.round(Math.max(root ? root["scroll" + name] : 0, body ? body["scroll" + name] : 0));
   const text = texts.join("\n").trim();
-  const timing = performance.getEntriesByType("navigation")[0];
   return {
-    final_url: document.documentURI.slice(0, limits.url), title: document.title.slice(0, 1000),
-    media_type: document.contentType, page_width: extent("Width"), page_height: extent("Height"),
+    final_url: of(document, "documentURI").slice(0, limits.url), title: of(document, "title").slice(0, 1000),
+    media_type: of(document, "contentType"), page_width: extent("Width"), page_height: extent("Height"),
     text: text.slice(0, limits.text), text_length: text.length,
     boxes: boxes.items, boxes_total: boxes.total, frames: frames.items, frames_total: frames.total,
     media: media.items, media_total: media.total,
     resources: resources.items, resources_total: resources.total,
-    status: timing && timing.responseStatus || null,
     pictures: { ...pictures, broken_urls: broken.items }, styles,
   };
 }

@@ -18,6 +18,7 @@ from pinakes.qa.snapshot import Image, Outcome, Rect, Snapshot
 
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 LIMITS = Limits(load_s=2, quiet_s=1)
+SHORT = Limits(load_s=0.3, quiet_s=0.3)
 OVERLAY = {
     "tag": "div", "identity": "", "text": "cookies", "viewport_share": 0.5,
     "rect": {"x": 0, "y": 0, "width": 9, "height": 9},
@@ -53,13 +54,16 @@ class Tab:
         if function == script("readiness"):
             return self._states.pop(0) if len(self._states) > 1 else self._states[0]
         if function == script("observe"):
-            return {"title": "title", "page_height": 50}
+            return self._observed()
         if function == script("selectors"):
             self.tried.append(list(arguments[0]))  # type: ignore[call-overload]
             return [selector for selector in arguments[0] if selector in self._wrong]  # type: ignore[attr-defined]
         if function == script("masked"):
             return self._masked
         return self._overlay if function == script("overlay") else None
+
+    def _observed(self) -> object:
+        return {"title": "title", "page_height": 50}
 
     def shoot(self, width: int, height: int) -> bytes:
         return b"image"
@@ -70,15 +74,23 @@ class Tab:
     def close(self) -> None: ...
 
 
-def look(tab: Tab, keep: Callable[[bytes], Image], masked: Sequence[str] = ()) -> Snapshot:
+def look(
+    tab: Tab,
+    keep: Callable[[bytes], Image],
+    masked: Sequence[str] = (),
+    limits: Limits = LIMITS,
+) -> Snapshot:
     blank = Snapshot(
         url="http://a.example/", browser="b", browser_version="1", taken=MOMENT, clock=None,
         seed=None, outcome=Outcome.CUT_OFF, viewport_width=9, viewport_height=9,
     )  # fmt: skip
-    return Look(tab, blank, limits=LIMITS, viewport=Viewport(), keep=keep, masked=masked).take()
+    return Look(tab, blank, limits=limits, viewport=Viewport(), keep=keep, masked=masked).take()
 
 
-LOADED = {"blank": False, "complete": True, "asked": 1, "pictures": 0, "uri": "http://a.example/"}
+LOADED = {
+    "blank": False, "error": False, "complete": True, "asked": 1, "pictures": 0,
+    "uri": "http://a.example/",
+}  # fmt: skip
 
 
 def full(_: bytes) -> Image:
@@ -160,6 +172,58 @@ def test_a_page_that_tells_nonsense_of_what_is_masked_is_shown(nonsense: object)
     assert snapshot.image is not None
     [reason] = snapshot.reasons
     assert reason.startswith("what is masked is not known: ")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{}, {"x": 1}, {"blank": False}, {**LOADED, "more": 1}, [], "words", 5],
+    ids=repr,
+)
+def test_a_page_that_forges_where_its_load_stands_ends_nothing(forged: Any) -> None:
+    """Where scripts of ours run in the world of the page's: WebKitGTK."""
+    snapshot = look(Tab(forged), shown, limits=SHORT)
+    assert (snapshot.outcome, snapshot.reasons) == (Outcome.FAILED, ("no answer within 0.3 s",))
+
+
+@pytest.mark.parametrize("forged", [{}, {"x": 1}, "words"], ids=repr)
+def test_a_page_that_forges_it_once_it_has_loaded_is_shown(forged: Any) -> None:
+    class Forging(Tab):
+        def run(self, function: str, *arguments: object) -> Any:
+            if function == script("scroll"):
+                self._states = [forged]
+            return super().run(function, *arguments)
+
+    snapshot = look(Forging(LOADED), shown)
+    assert (snapshot.outcome, snapshot.reasons) == (Outcome.COMPLETE, ())
+    assert snapshot.image is not None
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [[], "words", {"title": 5}, {"more": 1}, {"url": "http://other.example/"},
+     {"image_without_overlay": {"name": "../x", "sha256": "s", "width": 1, "height": 1}}],
+    ids=repr,
+)  # fmt: skip
+def test_a_page_that_tells_nonsense_of_itself_is_shown(forged: object) -> None:
+    class Forging(Tab):
+        def _observed(self) -> object:
+            return forged
+
+    snapshot = look(Forging(LOADED), shown, masked=["#ad"])
+    assert (snapshot.url, snapshot.title) == ("http://a.example/", "")
+    assert (snapshot.image is not None, snapshot.image_without_overlay) == (True, None)
+    [reason] = snapshot.reasons
+    assert reason.startswith("the page told nonsense: ")
+
+
+def test_a_page_that_refuses_to_be_observed_is_shown() -> None:
+    class Refusing(Tab):
+        def _observed(self) -> object:
+            raise PageRefused("TypeError: not iterable")
+
+    snapshot = look(Refusing(LOADED), shown)
+    assert (snapshot.outcome, snapshot.image is not None) == (Outcome.COMPLETE, True)
+    assert snapshot.reasons == ("the page refused: TypeError: not iterable",)
 
 
 PINS = Pins(clock=MOMENT)

@@ -112,6 +112,26 @@ ANSWERS: dict[str, Answer | Callable[[str], Answer]] = {
     "http://tall.example/": page("<div style='height:50000px;background:#eee'>tall</div>"),
     "http://hang.example/": page("<p>hang<script>while (true) {}</script>"),
     "http://bare.example/": page(""),
+    "http://named.example/": page(
+        "<title>names</title><p class=ad>words<style>p{color:red}</style>"
+        + "".join(
+            f"<img name={name}>"
+            for name in (
+                *("images", "documentURI", "readyState", "scrollingElement", "documentElement"),
+                *("getAnimations", "querySelectorAll", "styleSheets", "defaultView"),
+                *("contentType", "elementFromPoint"),
+            )
+        )
+        + "<iframe name=body></iframe><form name=title></form>"
+        "<form class=ad style='position:fixed;inset:0;background:#000;z-index:5'>Accept"
+        + "".join(
+            f"<input type=hidden name={name}>"
+            for name in (
+                *("localName", "childNodes", "getBoundingClientRect", "parentElement"),
+                *("id", "classList", "style", "innerText"),
+            )
+        )
+    ),
     "http://nonsense.example/": page(
         "<script>document.querySelectorAll = null; JSON.stringify = () => 'x';"
         "Element.prototype.getBoundingClientRect = () => { throw 1 }</script><p>here"
@@ -133,7 +153,7 @@ def session(request: pytest.FixtureRequest, pages: Pages) -> Iterator[Session]:
     except ConfigError as error:
         pytest.skip(f"NOT TESTED: {error}")
     start = starter(found, pages.proxy, VIEWPORT)
-    masked = ("h1", "#nowhere")
+    masked = ("h1", ".ad", "#nowhere")
     with Session(request.param, start, viewport=VIEWPORT, limits=LIMITS, masked=masked) as made:
         yield made
 
@@ -240,6 +260,23 @@ def test_an_overlay_is_noted_and_taken_away(session: Session, tmp_path: Path) ->
     assert (seen.overlay.identity, seen.overlay.text) == ("#wall", "Accept")
     assert seen.overlay.viewport_share > 0.9
     assert seen.image is not None
+    assert seen.image_without_overlay is not None
+    assert seen.image.sha256 != seen.image_without_overlay.sha256
+
+
+def test_names_of_elements_hide_nothing_of_the_page(session: Session, tmp_path: Path) -> None:
+    """HTML, named access on the Document object, and on forms: [LegacyOverrideBuiltIns]."""
+    seen = look(session, "http://named.example/", tmp_path)
+    assert (seen.outcome, seen.title) == (Outcome.COMPLETE, "names")
+    assert not [reason for reason in seen.reasons if "refused" in reason]
+    assert seen.text.startswith("words")
+    assert seen.styles is not None
+    assert seen.styles.sheets == 1
+    assert {"p", "form"} <= {box.tag for box in seen.boxes}
+    assert len(seen.masked) == 2
+    assert seen.image is not None
+    assert seen.overlay is not None
+    assert (seen.overlay.tag, seen.overlay.identity, seen.overlay.text) == ("form", ".ad", "Accept")
     assert seen.image_without_overlay is not None
     assert seen.image.sha256 != seen.image_without_overlay.sha256
 
