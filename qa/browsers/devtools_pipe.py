@@ -20,8 +20,11 @@ from typing import Any
 
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused
 
-# What a page may make us keep, in events; the oldest go.
+# What a page may make us keep, in events and in bytes of them; the oldest go.
 _MOST_EVENTS = 20_000
+_MOST_BYTES = 32 << 20
+# A longer message is passed over: the largest image of the limits is a third of it.
+_LONGEST_BYTES = 96 << 20
 _CHUNK_BYTES = 1 << 16
 
 
@@ -33,7 +36,9 @@ class DevToolsPipe:
 
     def __init__(self, command: Sequence[str], *, keep: frozenset[str]) -> None:
         self._keep = keep
-        self._events: deque[tuple[str, str, dict[str, Any]]] = deque(maxlen=_MOST_EVENTS)
+        self._events: deque[tuple[str, str, dict[str, Any]]] = deque()
+        self._lengths: deque[int] = deque()  # of each, as it came
+        self._kept_bytes = 0
         self._answers: dict[int, dict[str, Any]] = {}
         self._changed = threading.Condition()
         self._last = 0
@@ -101,6 +106,8 @@ class DevToolsPipe:
         with self._changed:
             taken = list(self._events)
             self._events.clear()
+            self._lengths.clear()
+            self._kept_bytes = 0
         return taken
 
     def close(self) -> None:
@@ -110,13 +117,15 @@ class DevToolsPipe:
             self._out = -1
 
     def _read(self) -> None:
-        rest = bytearray()
+        message = bytearray()
         try:
             while chunk := os.read(self._in, _CHUNK_BYTES):
-                rest += chunk
-                *messages, rest = rest.split(b"\0") if b"\0" in chunk else [rest]
-                for message in messages:
-                    self._take(json.loads(message))
+                for number, part in enumerate(chunk.split(b"\0")):
+                    if number:
+                        self._ended(message)
+                        message = bytearray()
+                    if len(message) <= _LONGEST_BYTES:
+                        message += part
         except (OSError, ValueError):
             pass
         finally:
@@ -125,7 +134,10 @@ class DevToolsPipe:
                 self._open = False
                 self._changed.notify_all()
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _ended(self, encoded: bytearray) -> None:
+        if len(encoded) > _LONGEST_BYTES:
+            return
+        message = json.loads(encoded)
         with self._changed:
             if "id" in message:
                 self._answers[message["id"]] = message
@@ -133,6 +145,11 @@ class DevToolsPipe:
             elif message.get("method") in self._keep:
                 session = message.get("sessionId", "")
                 self._events.append((session, message["method"], message.get("params", {})))
+                self._lengths.append(len(encoded))
+                self._kept_bytes += len(encoded)
+                while len(self._events) > _MOST_EVENTS or self._kept_bytes > _MOST_BYTES:
+                    self._events.popleft()
+                    self._kept_bytes -= self._lengths.popleft()
 
 
 def _pipe_above(end: int) -> tuple[int, int]:

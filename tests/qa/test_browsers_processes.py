@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.errors import ConfigError
+from pinakes.qa.browsers import devtools_pipe
 from pinakes.qa.browsers.devtools_pipe import DevToolsPipe
 from pinakes.qa.browsers.guard import Guard
 from pinakes.qa.browsers.looking import Pins
@@ -140,6 +141,49 @@ def test_answers_are_told_from_events(tmp_path: Path) -> None:
     pipe.post("A.c", {}, None)
     with pytest.raises(PageRefused, match=r"A\.d: no"):
         pipe.send("A.d", {}, None, patience_s=60)
+    pipe.process.wait()
+    pipe.close()
+
+
+@pytest.mark.parametrize(
+    ("length", "count", "kept"), [(1, 9, [6, 7, 8]), (500, 9, [7, 8]), (2_000, 9, [])]
+)
+def test_what_a_page_makes_us_keep_is_bounded(
+    length: int, count: int, kept: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In events, and in bytes of them; and answers get through."""
+    monkeypatch.setattr(devtools_pipe, "_MOST_EVENTS", 3)
+    monkeypatch.setattr(devtools_pipe, "_MOST_BYTES", 1_500)
+    pipe = talk(
+        "x = hear()\n"
+        f"for n in range({count}):\n"
+        f"    say({{'method': 'Page.kept', 'params': {{'n': n, 'text': 'x' * {length}}}}})\n"
+        "say({'id': x['id'], 'result': {}})\n"
+        "x = hear(); say({'method': 'Page.kept', 'params': {'n': 9}})\n"
+        "say({'id': x['id'], 'result': {}})\n",
+        tmp_path,
+    )
+    pipe.send("A.b", {}, None, patience_s=60)
+    assert [told["n"] for _, _, told in pipe.take_events()] == kept
+    pipe.send("A.b", {}, None, patience_s=60)
+    assert [told["n"] for _, _, told in pipe.take_events()] == [9]
+    pipe.process.wait()
+    pipe.close()
+
+
+def test_a_message_without_end_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devtools_pipe, "_LONGEST_BYTES", 200_000)
+    pipe = talk(
+        "x = hear()\n"
+        "say({'method': 'Page.kept', 'params': {'text': 'x' * 150_000}})\n"
+        "say({'method': 'Page.kept', 'params': {'text': 'x' * 900_000}})\n"
+        "say({'id': x['id'], 'result': {}})\n",
+        tmp_path,
+    )
+    assert pipe.send("A.b", {}, None, patience_s=60) == {}
+    assert [len(told["text"]) for _, _, told in pipe.take_events()] == [150_000]
     pipe.process.wait()
     pipe.close()
 
