@@ -19,7 +19,6 @@ KEPT = frozenset(
         "Network.requestWillBeSent",
         "Network.responseReceived",
         "Page.downloadWillBegin",
-        "Page.frameNavigated",
         "Runtime.consoleAPICalled",
         "Runtime.exceptionThrown",
     }

@@ -49,6 +49,7 @@ def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
         "network.captive-portal-service.enabled": False,
         "network.connectivity-service.enabled": False,
         "network.http.http3.enable": False,
+        "network.webtransport.enabled": False,
         "media.peerconnection.enabled": False,
         "dom.security.https_first": False,
         "dom.security.https_only_mode": False,
