@@ -51,7 +51,7 @@ def flags(proxy: Proxy, viewport: Viewport) -> list[str]:
         *("--disable-site-isolation-trials", f"--disable-features={disabled}"),
         *("--hide-scrollbars", "--mute-audio", "--force-color-profile=srgb", "--lang=en-US"),
         *("--font-render-hinting=none", "--disable-lcd-text", "--force-prefers-reduced-motion"),
-        *("--autoplay-policy=user-gesture-required", "--disable-popup-blocking"),
+        "--autoplay-policy=user-gesture-required",
         *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
         f"--window-size={viewport.width},{viewport.height}",
         # Loopback too goes to the proxy, and no name is asked of anybody.
@@ -157,6 +157,8 @@ class PipedChromium:
             *flags(proxy, viewport),
             f"--user-data-dir={profile_folder(scratch)}",
             "--remote-debugging-pipe",
+            # It is the headless shell, which has no popup blocker.
+            "--block-new-web-contents",
         ]
         self._pipe = DevToolsPipe(command, keep=KEPT)
         self.process_session = self._pipe.process.pid

@@ -107,6 +107,8 @@ def open_chromium(
     for flag in (*flags(proxy, viewport), f"--user-data-dir={profile_folder(scratch)}"):
         options.add_argument(flag)
     options.add_experimental_option("prefs", _PREFERENCES)
+    # The driver adds it, and a page would open tabs without end.
+    options.add_experimental_option("excludeSwitches", ["disable-popup-blocking"])
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     if installed.driver is None:
         raise ConfigError("chromium needs chromedriver: make browsers")

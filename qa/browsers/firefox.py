@@ -55,7 +55,7 @@ def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
         "dom.security.https_only_mode": False,
         "dom.serviceWorkers.enabled": False,
         "dom.push.enabled": False,
-        "dom.disable_open_during_load": False,
+        "dom.disable_open_during_load": True,
         "dom.disable_beforeunload": True,
         "browser.cache.disk.enable": False,
         "browser.cache.memory.enable": False,

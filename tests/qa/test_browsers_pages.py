@@ -100,6 +100,11 @@ ANSWERS: dict[str, Answer | Callable[[str], Answer]] = {
         "<script>onbeforeunload = (e) => { e.preventDefault(); return 'stay' }</script><p>stay"
     ),
     "http://close.example/": page("<script>window.close(); open('/pop')</script><p>open still"),
+    "http://tabs.example/": page(
+        "<p>many<form target=_blank action=/sent></form><script>setInterval(() => {"
+        "const a = document.createElement('a'); a.href = '/opened'; a.target = '_blank'; a.click();"
+        "document.forms[0].submit() }, 100)</script>"
+    ),
     "http://endless.example/": Answer(body=b"<p>begun", drip=True),
     "http://download.example/": Answer(
         body=b"PK", headers={"Content-Type": "application/zip", "Content-Disposition": "attachment"}
@@ -347,6 +352,16 @@ def test_a_hostile_page_gives_a_result_and_the_next_is_seen(
         assert seen.image.height == LIMITS.height
     after = look(session, "http://plain.example/", tmp_path)
     assert (after.outcome, after.title) == (Outcome.COMPLETE, "plain")
+
+
+def test_a_page_opens_no_tab_of_its_own_accord(
+    session: Session, pages: Pages, tmp_path: Path
+) -> None:
+    """Nobody clicks: popups are blocked, also those of `a.click()` in a timer."""
+    seen = look(session, "http://tabs.example/", tmp_path)
+    assert (seen.outcome, seen.text) == (Outcome.COMPLETE, "many")
+    opened = [url for url in pages.asked if url.startswith("http://tabs.example/")]
+    assert set(opened) <= {"http://tabs.example/", "http://tabs.example/favicon.ico"}, len(opened)
 
 
 def test_a_browser_that_died_is_replaced_and_nothing_is_left(
