@@ -1,6 +1,7 @@
 """Make the shipped table and models anew: one command.
 
-    python -m pinakes.qa.training --folder FOLDER --out OUT [--pages 3] [--workers 2]
+    python -m pinakes.qa.training --folder FOLDER --out OUT --version N [--beside TABLE]
+        [--pages 3] [--workers 2]
 
 Fetches packages into FOLDER/sites, looks at their pages (FOLDER/looks; half an hour to some
 hours), compares them (FOLDER/pairs), and writes OUT/pairs.csv.gz and OUT/NAME.json.  A run that
@@ -23,7 +24,7 @@ from pathlib import Path
 from pinakes.qa.judging.model import NAMES, encode_model
 
 from .fitting import fit
-from .labelled import LabelledPair, write_table
+from .labelled import LabelledPair, read_table, write_table
 from .looks import look_at_all, read_looks
 from .packages import fetch_all
 from .pairs import Seeing, by_page, labelled_pairs
@@ -81,6 +82,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--version", required=True, help="of the models")
+    parser.add_argument("--beside", type=Path, help="an earlier table, whose pairs stay in")
     parser.add_argument("--pages", type=int, default=3, help="of a site (default 3)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only-fit", action="store_true", help="to the pairs that are there")
@@ -92,7 +94,7 @@ def main() -> None:
             sys.stderr.write(f"not fetched: {name}: {why}\n")
         in_processes(look, [(folder, given.pages, n, workers) for n in range(workers)])
         in_processes(compare, [(folder, n, workers) for n in range(workers)])
-    pairs = read_pairs(folder)
+    pairs = [*(read_table(given.beside) if given.beside else ()), *read_pairs(folder)]
     out.mkdir(parents=True, exist_ok=True)
     write_table(out / "pairs.csv.gz", pairs)
     for name in NAMES:
