@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .arrays_extra import NDArray, cv2, np, sliding_window_view
+from .arrays_extra import NDArray, cv2, np, one_thread, sliding_window_view
 from .pixels import Pixels
 
 BLOCK_ROWS = 32
@@ -82,7 +82,8 @@ def _costs(
     window = BLOCK_ROWS * _COLUMNS
     windows = sliding_window_view(searched.reshape(-1), window)[::_COLUMNS]
     blocks = known.reshape(-1, window)
-    squares = blocks @ np.ascontiguousarray(windows).T
+    with one_thread():
+        squares = blocks @ np.ascontiguousarray(windows).T
     squares *= -2.0
     squares += np.square(blocks).sum(axis=1)[:, None]
     squares += sliding_window_view(np.square(searched).sum(axis=1), BLOCK_ROWS).sum(axis=1)
