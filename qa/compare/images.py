@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .alignment import Alignment, align
 from .arrays_extra import NDArray, cv2, np
-from .pixels import Mask, Pixels, same_width
+from .pixels import Mask, Pixels, same_width, widened
 
 TILE_ROWS, TILE_COLUMNS = 8, 32
 """Of the scaled image; blocks that are aligned are of whole tiles."""
@@ -81,8 +81,7 @@ def compare_images(first: Pixels, second: Pixels, *, masked: Mask | None = None)
         return _SAME
     first, second = same_width(first, second)
     if masked is not None:
-        missing = first.shape[1] - masked.shape[1]
-        masked = np.pad(masked, ((0, 0), (0, missing)), mode="edge")  # as the image is
+        masked = widened(masked, first.shape[1])  # as the image is
     found = align(first, second)
     tiles = _Tiles(first, second, found, masked)
     shift = found.second - found.first
@@ -154,9 +153,7 @@ def _by_tile(values: NDArray[np.generic]) -> NDArray[np.float32]:
     columns = -(-values.shape[1] // TILE_COLUMNS)
     if not rows:
         return np.zeros((0, columns, *values.shape[2:]), dtype=np.float32)
-    missing = columns * TILE_COLUMNS - values.shape[1]
-    padding = ((0, 0), (0, missing), (0, 0))[: values.ndim]
-    whole = np.asarray(np.pad(values, padding, mode="edge") if missing else values, np.float32)
+    whole = np.asarray(widened(values, columns * TILE_COLUMNS), np.float32)
     tiles = cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA)
     return np.asarray(tiles, dtype=np.float32)
 

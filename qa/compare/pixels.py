@@ -6,7 +6,7 @@ An array is rows × columns × 3, uint8, in OpenCV's order (blue, green, red).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from pinakes.errors import MalformedRecord
 from pinakes.qa.snapshot import Rect
@@ -14,6 +14,7 @@ from pinakes.qa.snapshot import Rect
 from .arrays_extra import NDArray, cv2, np
 
 Pixels: TypeAlias = NDArray[np.uint8]
+_Value = TypeVar("_Value", bound=np.generic)
 Mask: TypeAlias = NDArray[np.bool_]
 """Rows × columns: True where nothing is compared."""
 
@@ -43,12 +44,14 @@ def read_pixels(png: bytes) -> Pixels:
 def same_width(first: Pixels, second: Pixels) -> tuple[Pixels, Pixels]:
     """Both as wide as the wider one, filled up with the colour of their last column."""
     width = max(first.shape[1], second.shape[1])
-    return _widened(first, width), _widened(second, width)
+    return widened(first, width), widened(second, width)
 
 
-def _widened(image: Pixels, width: int) -> Pixels:
-    missing = width - image.shape[1]
-    return np.pad(image, ((0, 0), (0, missing), (0, 0)), mode="edge") if missing else image
+def widened(values: NDArray[_Value], width: int) -> NDArray[_Value]:
+    """Rows × columns, or × channels too, so many columns wide: the last one is repeated."""
+    missing = width - values.shape[1]
+    padding = ((0, 0), (0, missing), (0, 0))[: values.ndim]
+    return np.pad(values, padding, mode="edge") if missing else values
 
 
 def mask_of(shape: tuple[int, ...], regions: Iterable[Rect]) -> Mask:

@@ -85,6 +85,11 @@ def own_answer(
     )
 
 
+def outcome_of(error: PinakesError) -> Outcome:
+    """What comes of a request where the archive was not read: its fault, or its store's."""
+    return "unavailable" if isinstance(error, StoreUnavailable) else "fault"
+
+
 class ArchiveAnswers:
     """Answers requests from one generation of the archive, or of one collection in it.
 
@@ -130,9 +135,8 @@ class ArchiveAnswers:
             if (found := second_best) is not None:
                 return self._answer_by(stack, found, asked, key)[0]
         except PinakesError as error:
-            is_away = isinstance(error, StoreUnavailable)
-            outcome: Outcome = "unavailable" if is_away else "fault"
-            status = 503 if is_away else 502
+            outcome = outcome_of(error)
+            status = 503 if outcome == "unavailable" else 502
             return own_answer(
                 outcome, status, str(error), key=key, found=found, has_body=asked.wants_body
             )

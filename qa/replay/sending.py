@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from io import BufferedIOBase
 
-from pinakes.errors import PinakesError, StoreUnavailable
+from pinakes.errors import PinakesError
 
-from .answers import Answer
+from .answers import Answer, outcome_of
 from .asked import Asked
 from .page_log import Exchange, Outcome
 
@@ -61,8 +61,7 @@ def send_answer(answer: Answer, sender: Sender) -> Sent:
         problem = f"the browser took no more, after {size} bytes: {type(error).__name__}"
     except PinakesError as error:
         is_complete = False
-        outcome = "unavailable" if isinstance(error, StoreUnavailable) else "fault"
-        problem = str(error)
+        outcome, problem = outcome_of(error), str(error)
     return Sent(
         size=size,
         digest=digest.hexdigest(),

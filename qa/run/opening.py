@@ -18,7 +18,7 @@ from pinakes.qa.views.opening import AsWideAsStored, OtherViews
 from pinakes.qa.views.side import ReplaySide, Side
 
 from .page_judge import PageJudge
-from .plan import ACCESS, GENERATIONS, STORED, RunPlan, kind_of
+from .plan import ACCESS, GENERATIONS, STORED, RunPlan, is_access, kind_of
 
 
 @contextmanager
@@ -84,6 +84,6 @@ class _Opening:
             session = self._proxy.open_session(view, collection=collection)  # type: ignore[arg-type]
             stack.callback(session.close)  # a port, which the next width has no use for
             return ReplaySide(view, session, browser(session.host, session.port))
-        if view.startswith(f"{ACCESS}:"):
+        if is_access(view):
             return self._others.access(view.removeprefix(f"{ACCESS}:"), browser, stack)
         return self._others.live(browser, stack)

@@ -36,7 +36,7 @@ from pinakes.qa.views.side import Looked, Side
 
 from .looks import judge_looks
 from .page_looks import PageLooks
-from .plan import ACCESS, GENERATIONS, STORED, Pair, kind_of
+from .plan import GENERATIONS, STORED, Pair, is_access, kind_of
 from .proof import Judgement, prove
 
 _BEFORE, _CURRENT = map(kind_of, GENERATIONS)
@@ -126,7 +126,7 @@ class PageJudge:
         judgement = judge_looks(
             self._model(pair), _numbers(comparison), reference.seen.snapshot, other.seen.snapshot
         )
-        if others and any(self._sides[name].kind.startswith(f"{ACCESS}:") for name in pair):
+        if others and any(is_access(self._sides[name].kind) for name in pair):
             # Of pictures and the like, which it does not write anew: it has another capture.
             judgement = judgement._replace(harm=(*judgement.harm, other_bytes(others)))
         return comparison, self._as_of_today(pair, judgement, looks), took

@@ -66,7 +66,7 @@ class RunPlan:
                 AccessUrls(detail)
         if self.reference == self.other and not self.across:
             raise ConfigError(f"{self.other} would be compared with itself")
-        if self.reference != self.other and all(map(_is_access, (self.reference, self.other))):
+        if self.reference != self.other and all(map(is_access, (self.reference, self.other))):
             # A side has one name in rows and results, which does not tell them apart.
             raise ConfigError("two access systems: compare each of them with current")
         if STORED in (self.reference, self.other) and self.masked_selectors:
@@ -103,7 +103,8 @@ class RunPlan:
         ]
 
 
-def _is_access(view: str) -> bool:
+def is_access(view: str) -> bool:
+    """Whether it is what an access system shows; of a side's kind, too."""
     return view.startswith(f"{ACCESS}:")
 
 

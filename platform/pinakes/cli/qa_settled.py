@@ -21,9 +21,10 @@ def settled_pairs(
     A warning where the store does not know the run: it is another one's, most likely.
     """
     pairs, _ = reviewed_pairs(read_pairs(folder))
-    settled: dict[bytes, Settled] = {}
-    for run in {pair.judged.result.run for pair in pairs}:
-        if not is_known(stores.rows, run):
-            console.warn(f"this store knows no run {run}, nor what people said of it: {folder}")
-        settled |= dict(scan_settled(stores.rows, run))
+    if not pairs:
+        return []
+    run = pairs[0].judged.result.run
+    if not is_known(stores.rows, run):
+        console.warn(f"this store knows no run {run}, nor what people said of it: {folder}")
+    settled = dict(scan_settled(stores.rows, run))
     return [(pair, settled.get(pair.key)) for pair in pairs]
