@@ -145,11 +145,14 @@ class ArchiveAnswers:
 
     def _visible(self, asked: Asked, moment: datetime) -> Iterator[Candidate]:
         for candidate in self._lookup.candidates(asked, moment):
-            file = candidate.capture.facts.archive_file
-            if self._collection not in (None, self._shelf.collection_of(file)):
-                continue
-            if not hidden_among(self._rows, [file]):
+            if self._is_visible(candidate.capture):
                 yield candidate
+
+    def _is_visible(self, capture: Capture) -> bool:
+        file = capture.facts.archive_file
+        if self._collection not in (None, self._shelf.collection_of(file)):
+            return False
+        return not hidden_among(self._rows, [file])
 
     def _answer_by(
         self, stack: ExitStack, found: Candidate, asked: Asked, key: str
@@ -216,7 +219,8 @@ class ArchiveAnswers:
         earlier = scan_captures_of(
             self._rows, urlkey(capture.facts.target_uri), stop_time=capture.time
         )
-        return max(filter(_is_200, earlier), key=lambda found: found.time, default=None)
+        answers = sorted(filter(_is_200, earlier), key=lambda found: found.time, reverse=True)
+        return next(filter(self._is_visible, answers), None)
 
     def _record(self, stack: ExitStack, placed: Placed) -> Record:
         """The record at a place, whole.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import Browsing, browsing
+from browsing import MOMENT, Browsing, browsing
 from landed_stores import page, revisit, sha1_of
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
@@ -64,6 +64,22 @@ def test_not_modified_means_what_was_said_before(at: Browsing) -> None:
     assert at.ask(SITE, If_None_Match="x")[::2] == (200, BODY)
     assert at.ask(f"{SITE}/x")[::2] == (200, b"x")
     assert at.ask(f"{SITE}/only").status == 304
+
+
+def test_not_modified_means_nothing_that_only_another_collection_has(at: Browsing) -> None:
+    at.store.land("c", "a.warc.gz", not_modified(SITE, DATE), collection="public")
+    at.store.land(
+        "c2", "b.warc.gz", page(SITE, b"room", date="2019-01-01T00:00:00Z"), collection="room"
+    )
+    session = at.proxy.open_session(collection="public")
+    session.begin_page("p", MOMENT)
+    public = at.client_of(session)
+    assert public.ask(SITE).outcome == "fault"
+    assert at.ask(SITE)[::2] == (200, b"room")
+    at.store.land(
+        "c", "c.warc.gz", page(SITE, b"public", date="2018-01-01T00:00:00Z"), collection="public"
+    )
+    assert public.ask(SITE).body == b"public"
 
 
 @pytest.mark.parametrize("bare", [True, False], ids=["without a head", "with its own"])

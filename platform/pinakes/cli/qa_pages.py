@@ -31,8 +31,9 @@ def add_pages(parser: argparse.ArgumentParser) -> None:
         help=f"so many pages, and home pages and seeds besides (default: {_SIZE})",
     )
     parser.add_argument("--seed", metavar="TEXT", default="", help="another seed, another sample")
-    parser.add_argument("--seeds", metavar="FILE", help="the crawl's seeds, a URL a line")
-    parser.add_argument(
+    named = parser.add_mutually_exclusive_group()
+    named.add_argument("--seeds", metavar="FILE", help="the crawl's seeds, a URL a line")
+    named.add_argument(
         "--urls", metavar="FILE", help="no sample: the pages of these URLs, one a line"
     )
 
