@@ -11,7 +11,7 @@ import pytest
 
 from pinakes.qa.review.estimate import AT_LEAST, Looked, estimate
 
-# Of 60 crawls an interval of 95% has the truth in 57, give or take 2; of 200 in 190, give or take 3.
+# At 95% of 60 crawls 57 have the truth in it, give or take 2; of 200, 190, give or take 3.
 CRAWLS = 200 if os.environ.get("PINAKES_TEST_PROFILE") == "long" else 60
 
 
