@@ -240,7 +240,8 @@ class Configuration:
     job_options: str = _setting(
         _parse_words, "", "words for every job on YARN, such as -D mapreduce.job.queuename=archive"
     )
-    origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # No proxy of one: a configuration is handed to other processes.
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     def values(self) -> dict[str, object]:
         """Every setting by name, in the order of this class."""
@@ -296,7 +297,7 @@ def load_configuration(
             _check_name(name, "options")
             values[name] = _parse(name, value, option) if isinstance(value, str) else value
             origins[name] = f"option {option}"
-    return Configuration(**values, origins=MappingProxyType(origins))  # type: ignore[arg-type]
+    return Configuration(**values, origins=origins)  # type: ignore[arg-type]
 
 
 def find_file(folder: Path) -> Path | None:

@@ -1,14 +1,19 @@
-"""How processes that work for `-j` end when they are told to."""
+"""How processes that work for `-j` end when they are told to, and who takes their place."""
 
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
-from pinakes.cli.workers import Workers
+import working
+
+from pinakes.cli.workers import Died, Workers
 
 LONG_S = 300.0
 
@@ -25,7 +30,9 @@ def test_one_that_python_clears_away_in_just_then_ends() -> None:
     class Cleared:
         def __del__(self) -> None:
             told.send("clearing")
-            time.sleep(LONG_S)
+            # A signal that comes just before a sleep begins is not seen before it ends.
+            for _ in range(round(LONG_S / 0.01)):
+                time.sleep(0.01)
 
     @contextmanager
     def open_work() -> Iterator[Callable[[None], None]]:
@@ -46,3 +53,20 @@ def test_one_that_python_clears_away_in_just_then_ends() -> None:
     exit_code = work_and_refuse().exitcode
     assert exit_code is not None
     assert exit_code > 128  # of itself: who is killed has one below zero
+
+
+def test_who_takes_a_place_has_nothing_of_what_was_opened_since(tmp_path: Path) -> None:
+    """Such as the lock of a run."""
+    lock = tmp_path / "lock"
+    with Workers(2, partial(working.open_work, "did ")) as workers, lock.open("wb"):
+        for _ in range(2):
+            workers.give("die")
+            assert workers.answers() == [("die", Died(signal.SIGKILL))]
+        for task in ("one", "two"):
+            workers.give(task)
+        seen: list[working.Seen] = []
+        while workers.under_way:
+            seen += [answer for _, answer in workers.answers() if not isinstance(answer, Died)]
+    assert sorted(one.said for one in seen) == ["did one", "did two"]
+    assert len({one.pid for one in seen}) == 2
+    assert not any(lock in one.opened for one in seen)

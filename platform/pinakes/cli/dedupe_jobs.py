@@ -79,20 +79,7 @@ def committers(count: int, configuration: Configuration) -> Iterator[Commit | No
         yield None
         return
 
-    @contextmanager
-    def open_work() -> Iterator[Callable[[_Task], Committed]]:
-        with open_stores(configuration) as stores:
-            actor = Actor()
-
-            def commit(task: _Task) -> Committed:
-                run, outcome = task
-                claim = partial(actor.claim, stores.rows, act=run)
-                committer = FileCommitter(stores.rows, stores.archive, run=run, claim=claim)
-                return committer.commit(outcome)
-
-            yield commit
-
-    with Workers(count, open_work) as workers:
+    with Workers(count, partial(_committing, configuration)) as workers:
 
         def commit_all(run: str, outcomes: Iterable[FileOutcome]) -> Iterator[Committed]:
             for outcome in outcomes:
@@ -103,6 +90,20 @@ def committers(count: int, configuration: Configuration) -> Iterator[Commit | No
                 yield from _committed(workers)
 
         yield commit_all
+
+
+@contextmanager
+def _committing(configuration: Configuration) -> Iterator[Callable[[_Task], Committed]]:
+    with open_stores(configuration) as stores:
+        actor = Actor()
+
+        def commit(task: _Task) -> Committed:
+            run, outcome = task
+            claim = partial(actor.claim, stores.rows, act=run)
+            committer = FileCommitter(stores.rows, stores.archive, run=run, claim=claim)
+            return committer.commit(outcome)
+
+        yield commit
 
 
 def _committed(workers: Workers[_Task, Committed]) -> Iterator[Committed]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,8 +120,6 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         # Held from before the run is begun: two cannot be at one folder.
         PairsFile(folder) as file,
     ):
-        # Who takes the place of a process that died is forked from here on; the run is not theirs.
-        os.register_at_fork(after_in_child=partial(file.__exit__, None, None, None))
         plan, drawn = begin_run(
             folder,
             _plan(arguments, require_crawl(stores.rows, arguments.crawl).facts.collection),

@@ -7,7 +7,9 @@
 
 They are forked when the block begins, so that they share nothing that is opened in it, and
 open what they work with at their first task.  What ends one early is answered as `Died`;
-another takes its place.  An error of the work itself ends all of it: it is raised here.
+another takes its place, which is not forked but begun as Python anew: by now stores are open
+here, whose threads a fork would lose, and whose locks it would keep.  So `open_work` can be
+pickled.  An error of the work itself ends all of it: it is raised here.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -57,17 +59,24 @@ class Workers(Generic[Task, Answer]):
         self._workers: list[_Worker[Task]] = []
 
     def __enter__(self) -> Workers[Task, Answer]:
+        context = multiprocessing.get_context("fork")
         for _ in range(self._count):
-            self._hire()
+            ours, theirs = context.Pipe()
+            others = [ours, *(worker.connection for worker in self._workers)]
+            process = context.Process(
+                target=_serve, args=(theirs, self._open_work, others), daemon=True
+            )
+            self._begin(process, ours, theirs)
         return self
 
     def _hire(self) -> None:
-        context = multiprocessing.get_context("fork")
+        """Somebody who takes a place that has become free."""
+        context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        others = [worker.connection for worker in self._workers]
-        process = context.Process(
-            target=_serve, args=(theirs, [ours, *others], self._open_work), daemon=True
-        )
+        process = context.Process(target=_serve, args=(theirs, self._open_work), daemon=True)
+        self._begin(process, ours, theirs)
+
+    def _begin(self, process: BaseProcess, ours: Connection, theirs: Connection) -> None:
         process.start()
         theirs.close()
         self._workers.append(_Worker(process, ours, []))
@@ -135,8 +144,13 @@ class Workers(Generic[Task, Answer]):
                     worker.process.kill()
 
 
-def _serve(connection: Connection, others: list[Connection], open_work: Open[Task, Answer]) -> None:
-    """In the process: task after task, until the one who gives them closes or is gone."""
+def _serve(
+    connection: Connection, open_work: Open[Task, Answer], others: Iterable[Connection] = ()
+) -> None:
+    """In the process: task after task, until the one who gives them closes or is gone.
+
+    `others` are the parent's ends of pipes that came along.
+    """
     # Ctrl-C reaches the whole group: it is the parent that answers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
