@@ -73,7 +73,8 @@ test-3.10 test-3.12: test-%:
 	fi
 	.ci/make-venv .venv-$* $*
 	echo "== Python $*, fast tests"
-	.venv-$*/bin/python -m pytest -q -n $(PROCESSES) -m "not slow and not long" -p no:cacheprovider -r fE
+	PINAKES_TEST_PROFILE=brief .venv-$*/bin/python -m pytest -q -n $(PROCESSES) --dist worksteal \
+	    -m "not slow and not long" -p no:cacheprovider -r fE
 
 .PHONY: test-long
 test-long: dev ## loops, random kills, large rows, more examples: an hour or so

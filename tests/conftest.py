@@ -24,6 +24,7 @@ WANTING = "for want of ../shared/data"
 settings.register_profile(
     "pinakes", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
+settings.register_profile("brief", parent=settings.get_profile("pinakes"), max_examples=25)
 settings.register_profile("long", parent=settings.get_profile("pinakes"), max_examples=2000)
 settings.load_profile(os.environ.get("PINAKES_TEST_PROFILE", "pinakes"))
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+# What stands in files is the same on every Python.
+pytestmark = pytest.mark.slow
+
 # Put together here, so that this file keeps its own rules.
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:work|root|home|Users)/(?!USER\b|you\b)[\w.]|/tmp/team\b")
 REGISTRY_HOSTS = re.compile(

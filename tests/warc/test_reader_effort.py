@@ -18,6 +18,7 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
 
+pytestmark = pytest.mark.slow
 MIB = 1 << 20
 GIB = 1 << 30
 MEMORY_LIMIT_BYTES = 100 * MIB
