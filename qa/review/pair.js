@@ -21,7 +21,11 @@ async function openPair(id, anew = false) {
   $("note").disabled = true; // until the note is that of the next pair
   let found;
   try {
-    found = await ask("/api/pairs/" + encodeURIComponent(id));
+    let known;
+    do {
+      known = savings;
+      found = await ask("/api/pairs/" + encodeURIComponent(id));
+    } while (known !== savings && mine === opening); // what was saved meanwhile may not be in it
   } catch (error) {
     if (mine === opening) showNothing(`The pair cannot be shown: ${error.message}`);
     return;

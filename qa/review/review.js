@@ -126,6 +126,7 @@ function listen() {
   $("keys-on").onchange = () => localStorage.setItem(KEPT + "-keys", $("keys-on").checked ? "on" : "off");
   document.addEventListener("keydown", keyPressed);
   window.addEventListener("popstate", () => {
+    if (location.hash.includes("token=")) return; // no place, and no other page: see hashchange
     readPlace();
     showAll();
   });

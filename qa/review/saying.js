@@ -69,6 +69,7 @@ function save() {
   send(pair.id);
 }
 
+let savings = 0; // how many judgements were saved since this page was opened
 async function send(id) {
   const entry = pending.get(id);
   if (!entry || entry.busy) return;
@@ -85,6 +86,7 @@ async function send(id) {
   const now = pending.get(id);
   if (!now) return;
   now.busy = false;
+  if (!problem) savings += 1;
   if (!problem && now.body.id === body.id) pending.delete(id);
   else now.problem = problem;
   keepPending();

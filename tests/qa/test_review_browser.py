@@ -195,6 +195,24 @@ def test_a_key_that_comes_before_its_pair_judges_nothing(page: Page) -> None:
     assert page.js("return pair.history.map((one) => one.label)") == ["accept"]
 
 
+def test_an_answer_from_before_a_judgement_does_not_hide_it(page: Page) -> None:
+    """The pair that is shown is opened once more, and judged before its answer is here."""
+    page.open("Late", "?state=unreviewed")
+    page.js("const real = ask; ask = async (path, given) => {"
+            "  const found = await real(path, given);"
+            "  if (/pairs\\/\\w+$/.test(path)) {"
+            "    ask = real; await new Promise((go) => { window.go = go; });"
+            "  }"
+            "  return found; }; openPair(pair.id)")  # fmt: skip
+    page.until(lambda: page.js("return Boolean(window.go)"))
+    page.keys("r")
+    page.saved()
+    page.js("window.go()")
+    page.until(lambda: page.find("#note").is_enabled())
+    assert page.text("#saved").startswith("Saved")
+    assert page.pressed() == "reject"
+
+
 def test_filters_stand_in_the_url(page: Page) -> None:
     page.open("Omar")
     page.keys("f")
