@@ -6,6 +6,8 @@ Structural similarity is that of Wang, Bovik, Sheikh and Simoncelli (2004), over
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
 from .alignment import Alignment, align
 from .arrays_extra import NDArray, cv2, np
@@ -112,11 +114,12 @@ class _Tiles:
     ) -> None:
         one, other = first[found.first], second[found.second]
         difference = cv2.absdiff(one, other) if len(one) else one
-        strongest = np.maximum.reduce([difference[:, :, channel] for channel in range(3)])
+        signed = cv2.subtract(one, other, dtype=cv2.CV_32F) if len(one) else one
+        strongest = reduce(np.maximum, cv2.split(difference)) if len(one) else one[:, :, 0]
         grey = [_grey(image) for image in (one, other)]
         self.similarity = _by_tile(_structural_similarity(*grey))
         self.changed = _by_tile(difference).mean(axis=2) > _CHANGED_TILE
-        apart = np.abs(_by_tile(one) - _by_tile(other))
+        apart = np.abs(_by_tile(signed))
         self.coarse = (apart.max(axis=2) if len(one) else self.changed) > _COARSE
         self.changed_pixels = _by_tile((strongest > _CHANGED_PIXEL).astype(np.float32))
         was_blank, is_blank = (_roughness(image) < _BLANK_ROUGHNESS for image in grey)
@@ -141,10 +144,10 @@ class _Tiles:
         return float(counted[: max(1, counted.size // 20)].mean()) if counted.size else 0.0
 
 
-def _grey(image: Pixels) -> NDArray[np.float32]:
+def _grey(image: Pixels) -> NDArray[np.uint8]:
     if not image.size:
-        return np.zeros(image.shape[:2], dtype=np.float32)
-    return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.float32)
+        return np.zeros(image.shape[:2], dtype=np.uint8)
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
 def _by_tile(values: NDArray[np.generic]) -> NDArray[np.float32]:
@@ -158,26 +161,32 @@ def _by_tile(values: NDArray[np.generic]) -> NDArray[np.float32]:
     return np.asarray(tiles, dtype=np.float32)
 
 
-def _roughness(grey: NDArray[np.float32]) -> NDArray[np.float32]:
+def _roughness(grey: NDArray[np.uint8]) -> NDArray[np.float32]:
     """The standard deviation of each tile."""
-    mean = _by_tile(grey)
-    spread: NDArray[np.float32] = np.sqrt(np.maximum(_by_tile(grey * grey) - mean * mean, 0.0))
+    levels = _levels(grey)
+    mean = _by_tile(levels)
+    spread: NDArray[np.float32] = np.sqrt(np.maximum(_by_tile(levels * levels) - mean * mean, 0.0))
     return spread
 
 
+def _levels(values: Any) -> NDArray[np.float32]:
+    """Grey levels, or what is reckoned of them."""
+    return np.asarray(values, dtype=np.float32)
+
+
 def _structural_similarity(
-    first: NDArray[np.float32], second: NDArray[np.float32]
+    first: NDArray[np.uint8], second: NDArray[np.uint8]
 ) -> NDArray[np.float32]:
     if not first.size:
-        return first
-
-    def blurred(image: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.asarray(cv2.blur(image, _WINDOW), dtype=np.float32)
-
-    # In place where that is possible: making room for an array costs as much as filling it.
-    mean_1, mean_2 = blurred(first), blurred(second)
-    covariance = blurred(first * second)
-    variances = blurred(first * first + second * second)
+        return np.zeros(first.shape, dtype=np.float32)
+    # Of whole numbers, which OpenCV sums as such: of floating ones it does in double precision,
+    # and takes twice as long.  In place where that is possible: making room for an array costs
+    # as much as filling it.
+    mean_1, mean_2 = (_levels(cv2.boxFilter(grey, cv2.CV_32F, _WINDOW)) for grey in (first, second))
+    products = cv2.multiply(first, second, dtype=cv2.CV_16U)
+    covariance = _levels(cv2.boxFilter(products, cv2.CV_32F, _WINDOW))
+    variances = _levels(cv2.sqrBoxFilter(first, cv2.CV_32F, _WINDOW))
+    variances += cv2.sqrBoxFilter(second, cv2.CV_32F, _WINDOW)
     means = mean_1 * mean_2
     covariance -= means
     mean_1 *= mean_1
