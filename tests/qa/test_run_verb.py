@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import signal
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -23,7 +19,6 @@ from pinakes.profile import Stores
 from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.judging.model import encode_model, load_model
 from pinakes.qa.run.page_judge import PageJudge
-from pinakes.qa.run.pairs_file import PairsFile
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.snapshot import Outcome, Snapshot
 from pinakes.qa.views.side import Looked
@@ -120,36 +115,6 @@ def test_what_is_missing_is_named_beside_what_is_lost(
     said = capsys.readouterr().err
     assert f"{url(3)}: damaged" in said
     assert f"{url(99)}: the crawl c1 has no such page" in said
-
-
-def test_whoever_takes_a_place_does_not_hold_the_run(at: dict[str, At]) -> None:
-    """The run is killed as a page is looked at by one that took another's place."""
-    run: list[int] = []
-
-    def looked(_: str) -> None:
-        with suppress(FileExistsError), Path("begun").open("x") as file:
-            file.write(str(os.getpid()))
-            file.flush()
-            os.kill(run[0], signal.SIGKILL)
-        time.sleep(60)
-
-    # Both processes die before the third page comes.
-    at[url(2)] = at[url(3)] = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-    at[url(4)] = looked
-    Path("urls").write_text(f"{url(2)}\n{url(3)}\n{url(4)}\n")
-
-    def start() -> None:
-        run.append(os.getpid())
-        main(["qa", "run", "c1", "-o", "qa", "--urls", "urls", "-j", "2"])
-
-    process = multiprocessing.get_context("fork").Process(target=start)
-    process.start()
-    process.join()
-    try:
-        with PairsFile(Path("qa")):
-            pass
-    finally:
-        os.kill(int(Path("begun").read_text()), signal.SIGKILL)
 
 
 OWN = load_model("same-browser")
