@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from heapq import nlargest
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
@@ -35,6 +36,9 @@ from .payload import Payload
 
 MOST_TRIED = 32
 """So many captures are opened in search of one that is no redirect to itself, nor a 304."""
+
+_MOST_BEFORE = 1_000
+"""So many earlier answers of its URL are kept in mind for a 304 that names none."""
 _DAMAGE = frozenset({"crc", "damaged", "truncated"})
 
 
@@ -219,7 +223,7 @@ class ArchiveAnswers:
         earlier = scan_captures_of(
             self._rows, urlkey(capture.facts.target_uri), stop_time=capture.time
         )
-        answers = sorted(filter(_is_200, earlier), key=lambda found: found.time, reverse=True)
+        answers = nlargest(_MOST_BEFORE, filter(_is_200, earlier), key=lambda found: found.time)
         return next(filter(self._is_visible, answers), None)
 
     def _record(self, stack: ExitStack, placed: Placed) -> Record:
