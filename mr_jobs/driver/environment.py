@@ -9,7 +9,6 @@ imports, and Pinakes: nothing is resolved or fetched.  Its name is a hash of wha
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import sys
@@ -20,6 +19,8 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
+
+from isal import igzip
 
 from pinakes.errors import MissingExtra
 from pinakes.mr_jobs.extra import Requirement, canonicalize_name
@@ -137,8 +138,12 @@ class Environment:
 
     def pack(self, out: BinaryIO) -> None:
         """Write the archive; the same environment gives the same bytes."""
+        # A twelfth of the time that zlib takes, for an eighth more bytes: it is sent once.
+        packed = igzip.IGzipFile(  # type: ignore[no-untyped-call]
+            fileobj=out, mode="wb", compresslevel=2, mtime=0, filename=""
+        )
         with (
-            gzip.GzipFile(fileobj=out, mode="wb", compresslevel=6, mtime=0, filename="") as packed,
+            packed,
             tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
         ):
             for name, file in self.files:
