@@ -39,6 +39,7 @@ MOST_TRIED = 32
 
 _MOST_BEFORE = 1_000
 """So many earlier answers of its URL are kept in mind for a 304 that names none."""
+
 _DAMAGE = frozenset({"crc", "damaged", "truncated"})
 
 

@@ -19,10 +19,11 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
 from typing import Generic, NamedTuple, NoReturn, TypeVar
@@ -59,24 +60,18 @@ class Workers(Generic[Task, Answer]):
         self._workers: list[_Worker[Task]] = []
 
     def __enter__(self) -> Workers[Task, Answer]:
-        context = multiprocessing.get_context("fork")
         for _ in range(self._count):
-            ours, theirs = context.Pipe()
-            others = [ours, *(worker.connection for worker in self._workers)]
-            process = context.Process(
-                target=_serve, args=(theirs, self._open_work, others), daemon=True
-            )
-            self._begin(process, ours, theirs)
+            self._hire(multiprocessing.get_context("fork"))
         return self
 
-    def _hire(self) -> None:
-        """Somebody who takes a place that has become free."""
-        context = multiprocessing.get_context("spawn")
+    def _hire(self, context: ForkContext | SpawnContext) -> None:
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self._open_work), daemon=True)
-        self._begin(process, ours, theirs)
-
-    def _begin(self, process: BaseProcess, ours: Connection, theirs: Connection) -> None:
+        others: list[Connection] = []
+        if isinstance(context, ForkContext):  # else what it is given is all that it has of ours
+            others = [ours, *(worker.connection for worker in self._workers)]
+        process = context.Process(
+            target=_serve, args=(theirs, others, self._open_work), daemon=True
+        )
         process.start()
         theirs.close()
         self._workers.append(_Worker(process, ours, []))
@@ -120,7 +115,7 @@ class Workers(Generic[Task, Answer]):
         worker.connection.close()
         worker.process.join()
         code = worker.process.exitcode
-        self._hire()
+        self._hire(multiprocessing.get_context("spawn"))
         return Died(-code if code is not None and code < 0 else None)
 
     def __exit__(
@@ -144,13 +139,8 @@ class Workers(Generic[Task, Answer]):
                     worker.process.kill()
 
 
-def _serve(
-    connection: Connection, open_work: Open[Task, Answer], others: Iterable[Connection] = ()
-) -> None:
-    """In the process: task after task, until the one who gives them closes or is gone.
-
-    `others` are the parent's ends of pipes that came along.
-    """
+def _serve(connection: Connection, others: list[Connection], open_work: Open[Task, Answer]) -> None:
+    """In the process: task after task, until the one who gives them closes or is gone."""
     # Ctrl-C reaches the whole group: it is the parent that answers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
