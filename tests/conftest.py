@@ -6,6 +6,8 @@ import os
 import shutil
 import signal
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +22,21 @@ if TYPE_CHECKING:
 
 WANTING = "for want of ../shared/data"
 
+# Markers of what `make test` leaves to the parts of `make test-long` (CONTRIBUTING.md, "Tests").
+PARTS = ("faults", "yarn", "browsers", "large")
+
+# Seconds that the tests of a folder may take in `make test`, summed over its processes; who adds
+# a suite makes its room.  Printed, not asserted: a slow machine is no failure.
+BUDGET_S = {}
+
 # No timed assertion anywhere: a slow machine is no failure.
 settings.register_profile(
     "pinakes", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.register_profile("brief", parent=settings.get_profile("pinakes"), max_examples=25)
 settings.register_profile("long", parent=settings.get_profile("pinakes"), max_examples=2000)
-settings.load_profile(os.environ.get("PINAKES_TEST_PROFILE", "pinakes"))
+PROFILE = os.environ.get("PINAKES_TEST_PROFILE", "pinakes")
+settings.load_profile(PROFILE)
 
 # A shell has its background jobs ignore it, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -53,6 +63,12 @@ def shared_data() -> Path:
             pytest.fail(f"PINAKES_REQUIRE_SHARED=1, and there is no {folder}")
         pytest.skip(WANTING)
     return folder
+
+
+@pytest.fixture(scope="session")
+def stride() -> int:
+    """Of the places that a test goes through one by one, every n-th; all in `make test-long`."""
+    return 1 if PROFILE == "long" else 7
 
 
 @pytest.fixture(scope="session")
@@ -98,24 +114,38 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--no-skips`, for CI: there nothing may be skipped."""
+    """What CI and the Makefile ask for."""
     parser.addoption("--no-skips", action="store_true", help="a skipped test fails the run")
+    parser.addoption(
+        "--half", type=int, choices=(0, 1), help="this half of the tests, by a hash of their ids"
+    )
+    parser.addoption("--budget", action="store_true", help="seconds by folder, beside its budget")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what reads the shared data or wants servers; leave long tests to `-m long`."""
+    """Mark what reads the shared data or wants servers; choose which tests are run."""
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")
         if "shared_cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker("cluster")
             item.add_marker("slow")
     _servers_first(items)
-    if "long" in (config.getoption("markexpr") or ""):
-        return
-    long_ones = [item for item in items if item.get_closest_marker("long")]
-    if long_ones:
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=long_ones)
+    half = config.getoption("half")
+    asked = config.getoption("markexpr") or ""
+    leave_parts = not any(part in asked for part in PARTS)
+
+    def is_chosen(item: pytest.Item) -> bool:
+        if leave_parts and any(item.get_closest_marker(part) for part in PARTS):
+            return False
+        return half is None or zlib.crc32(item.nodeid.encode()) % 2 == half
+
+    chosen, others = [], []
+    for item in items:
+        (chosen if is_chosen(item) else others).append(item)
+    if others:
+        items[:] = chosen
+        config.hook.pytest_deselected(items=others)
 
 
 def _servers_first(items: list[pytest.Item]) -> None:
@@ -156,3 +186,19 @@ def pytest_terminal_summary(
         terminalreporter.line(f"{wanting} tests skipped {WANTING} (see CONTRIBUTING.md)", red=True)
     if skipped and config.getoption("no_skips"):
         terminalreporter.line(f"{len(skipped)} skipped, and --no-skips was given", red=True)
+    if config.getoption("budget"):
+        _print_budget(terminalreporter)
+
+
+def _print_budget(terminalreporter: pytest.TerminalReporter) -> None:
+    """Seconds that the tests of each folder took, beside what it may take."""
+    took: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                took[Path(report.nodeid.partition("::")[0]).parent.name] += report.duration
+    terminalreporter.section("seconds by folder, and its budget")
+    for folder, seconds in took.most_common():
+        budget_s = BUDGET_S.get(folder, 0)
+        over = "  over" if seconds > budget_s else ""
+        terminalreporter.line(f"{seconds:8.0f} {budget_s:6}  {folder}{over}")

@@ -31,6 +31,8 @@ from pinakes.ingest.landing import Lander
 from pinakes.profile import hbase_connection, open_stores
 from pinakes.row_store.port import RowStore
 
+pytestmark = pytest.mark.faults
+
 PATIENCE_S = 300
 
 

@@ -24,6 +24,8 @@ from pinakes.cluster.layout import DATA_NODES
 from pinakes.cluster.state import running
 from pinakes.errors import StoreUnavailable
 
+pytestmark = pytest.mark.faults
+
 BLOCK_BYTES = 1 << 20
 LONG_S = 300.0
 

@@ -39,6 +39,7 @@ from pinakes.row_store.hbase_own_table import OWN_TABLE
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
+pytestmark = pytest.mark.faults
 Settings = dict[str, str]
 
 

@@ -31,7 +31,7 @@ from pinakes.ingest.fsck import Fsck
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.faults
 Settings = dict[str, str]
 BACKUP_STEPS = (
     *("pinned", "begun", "stage made", "table held", "files held", "unpinned"),

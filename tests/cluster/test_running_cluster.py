@@ -27,6 +27,8 @@ from pinakes.cluster.preparation import environment
 from pinakes.cluster.processes import Identity, is_running
 from pinakes.cluster.state import is_wanted, running
 
+pytestmark = pytest.mark.faults
+
 TABLE = "cluster-test"
 
 
@@ -112,7 +114,6 @@ def test_a_killed_server_comes_back_with_what_it_held(
     assert read_file(layout, name) == name.encode() * 1000
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["datanode2", "master", "thrift"])
 def test_a_server_that_hangs_is_started_again(cluster_alone: RunningCluster, name: str) -> None:
     layout = cluster_alone.layout
@@ -219,7 +220,6 @@ def test_servers_outlive_a_killed_supervisor_and_the_next_one_finds_them(
     assert {name for name in before if after[name] != before[name]} == {"datanode2"}
 
 
-@pytest.mark.long
 def test_a_second_cluster_runs_beside_the_first(cluster: RunningCluster, tmp_path: Path) -> None:
     first = cluster.layout
     put_row(first, b"first")

@@ -36,7 +36,7 @@ def test_what_is_missing_is_said(
         "import pytest\n"
         "def test_shared(shared_data): pass\n"
         "def test_own(): pass\n"
-        "@pytest.mark.long\n"
+        "@pytest.mark.large\n"
         "def test_long(): assert False\n"
     )
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, str(tmp_path)]

@@ -21,6 +21,8 @@ from pinakes.profile import bulk_loading, hbase_connection, open_stores
 from pinakes.row_store.hbase import HBaseRowStore
 from pinakes.row_store.hbase_bulk import list_loads
 
+pytestmark = pytest.mark.yarn
+
 ODD = "http://example.org/\u00e9?a=%09\t\u2028b&c=\\n"
 FILES = {
     "a.warc.gz": [page(f"http://example.org/{n}", b"%d" % n) for n in range(40)],
@@ -93,7 +95,7 @@ def every_cell(configuration: Configuration) -> Cells:
         }
 
 
-@pytest.mark.parametrize("mapreduce", ["local", pytest.param("yarn", marks=pytest.mark.long)])
+@pytest.mark.parametrize("mapreduce", ["local", "yarn"])
 def test_the_cells_are_those_of_puts(
     on_cluster: Configuration,
     embedded: Configuration,

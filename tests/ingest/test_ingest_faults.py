@@ -93,7 +93,7 @@ def test_each_server_is_killed_once_while_files_land(
         assert (checked.returncode, checked.stdout) == (0, "")
 
 
-@pytest.mark.long
+@pytest.mark.faults
 @pytest.mark.parametrize("seed", range(8))
 def test_servers_and_ingests_are_killed_at_random(
     cluster_alone: RunningCluster, tmp_path: Path, crawl: Path, plain: dict[str, Any], seed: int

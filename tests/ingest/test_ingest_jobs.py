@@ -21,6 +21,7 @@ from ingest_processes import (
     until,
     write_folder,
 )
+from verbs_here import call_here
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import scan_entries
@@ -58,20 +59,20 @@ def found(folder: Path) -> dict[str, Any]:
 def plain(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What one process makes of the folder."""
     folder = tmp_path_factory.mktemp("plain")
-    assert call(folder, "init").returncode == 0
-    done = call(folder, "ingest", str(crawl), "--crawl", "c", "-j", "1")
+    assert call_here(folder, "init").returncode == 0
+    done = call_here(folder, "ingest", str(crawl), "--crawl", "c", "-j", "1")
     assert (done.returncode, len(done.stdout.splitlines())) == (0, FILES)
     return found(folder)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    assert call(tmp_path, "init").returncode == 0
+    assert call_here(tmp_path, "init").returncode == 0
     return tmp_path
 
 
 def fsck(folder: Path) -> subprocess.CompletedProcess[str]:
-    return call(folder, "fsck", "--full")
+    return call_here(folder, "fsck", "--full")
 
 
 def test_several_processes_make_the_same_rows(

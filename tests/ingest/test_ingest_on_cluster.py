@@ -53,7 +53,7 @@ def test_two_ingests_of_one_folder_land_each_file_once(
         assert (checked.returncode, checked.stdout) == (0, "")
 
 
-@pytest.mark.long
+@pytest.mark.faults
 @pytest.mark.parametrize("seed", range(10))
 def test_killed_anywhere_and_run_again(
     cluster: RunningCluster, tmp_path: Path, crawl: Path, plain: dict[str, Any], seed: int
@@ -72,7 +72,7 @@ def test_killed_anywhere_and_run_again(
         assert (checked.returncode, checked.stdout) == (0, "")
 
 
-@pytest.mark.long
+@pytest.mark.faults
 @pytest.mark.parametrize("seed", range(5))
 def test_killed_anywhere_in_bulk_and_run_again(
     cluster: RunningCluster, tmp_path: Path, crawl: Path, plain: dict[str, Any], seed: int

@@ -19,6 +19,8 @@ from shared_cluster import RunningCluster
 from pinakes.cluster.state import running
 from pinakes.config import Configuration, load_configuration
 
+pytestmark = pytest.mark.faults
+
 FILES, RECORDS = 12, 10
 REFUSALS = {
     "no room": "HDFS has no room for another block",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,20 +33,23 @@ DATE = "2020-01-02T03:04:05Z"
 STEPS = 28
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    made = filled(tmp_path / "store")
-    yield made
-    made.close()
-
-
-def filled(folder: Path) -> LandedStore:
-    made = LandedStore(folder)
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a closed store, to be copied."""
+    made = LandedStore(tmp_path_factory.mktemp("filled") / "store")
     made.land("other", "o.warc.gz", page("http://other.example/"))
     made.land("one", "a.warc.gz", page(URI), page("http://example.org/b", b"b"))
     made.land("one", "deep/a.warc.gz", page("http://example.org/c", b"c"))
     commit_crawl(made.rows, "one", made.actor)
-    return made
+    made.close()
+    return made.folder
+
+
+@pytest.fixture
+def store(filled: Path, tmp_path: Path) -> Iterator[LandedStore]:
+    made = LandedStore(shutil.copytree(filled, tmp_path / "store"))
+    yield made
+    made.close()
 
 
 def remove(store: LandedStore, crawl: str = "one") -> Removal:
@@ -90,12 +94,22 @@ def test_a_removed_crawl_leaves_nothing_of_itself(store: LandedStore, tmp_path: 
     alone.close()
 
 
+@pytest.fixture(scope="module")
+def removed(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The state of a store out of which the crawl was taken undisturbed."""
+    whole = LandedStore(shutil.copytree(filled, tmp_path_factory.mktemp("removed") / "store"))
+    remove(whole)
+    state = state_of(whole)
+    whole.close()
+    return state
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("step", range(STEPS))
-def test_killed_at_a_step_and_run_again(tmp_path: Path, step: int) -> None:
-    whole = filled(tmp_path / "whole")
-    remove(whole)
-    filled(tmp_path / "store").close()
+def test_killed_at_a_step_and_run_again(
+    filled: Path, removed: dict[str, object], tmp_path: Path, step: int
+) -> None:
+    shutil.copytree(filled, tmp_path / "store")
 
     def killed() -> None:
         store = LandedStore(tmp_path / "store")
@@ -104,18 +118,14 @@ def test_killed_at_a_step_and_run_again(tmp_path: Path, step: int) -> None:
     assert in_child(killed) == KILLED
     store = LandedStore(tmp_path / "store")
     assert remove(store).is_complete
-    assert state_of(store) == state_of(whole)
-    whole.close()
+    assert state_of(store) == removed
     store.close()
 
 
-def test_every_step_was_killed_at(tmp_path: Path) -> None:
-    filled(tmp_path / "store").close()
+def test_every_step_was_killed_at(store: LandedStore) -> None:
     steps: list[str] = []
-    store = LandedStore(tmp_path / "store")
     Remover(store.rows, store.archive, Actor(), at=steps.append).take_out("one", REMOVE)
     assert len(steps) == STEPS
-    store.close()
 
 
 def test_nothing_of_a_file_is_seen_once_it_leaves(store: LandedStore) -> None:

@@ -34,7 +34,7 @@ from pinakes.warc.source import Source
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.yarn
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
 _REFERS = ("WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date")
 Records = dict[str, list[tuple[object, ...]]]

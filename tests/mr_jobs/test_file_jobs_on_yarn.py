@@ -23,6 +23,8 @@ from pinakes.profile import hdfs_connection, open_folder
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
+pytestmark = pytest.mark.yarn
+
 BODY = bytes(range(256)) * 40
 FILES = 3
 
@@ -80,7 +82,6 @@ def write_arcs(folder: Path) -> list[str]:
     return [path.name for path in sorted(folder.iterdir())]
 
 
-@pytest.mark.long
 def test_converted_validated_restored(
     settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,8 @@ from pinakes.profile import hdfs_connection, open_folder
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
+pytestmark = pytest.mark.yarn
+
 FILES = 4
 BODIES = [b"hello", b"world"]
 NOW = "--now 2026-01-01T00:00:00+00:00"
@@ -68,7 +70,6 @@ def lines_of(capsysbinary: pytest.CaptureFixture[bytes], *words: str) -> list[by
     return sorted(told.out.splitlines())
 
 
-@pytest.mark.long
 def test_the_manifest_is_the_same_wherever_it_is_made(
     settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -79,7 +80,6 @@ def test_the_manifest_is_the_same_wherever_it_is_made(
     assert lines_of(capsysbinary, *job, "--runner", "hadoop") == here
 
 
-@pytest.mark.long
 def test_bodies_are_compared_alike_wherever_that_is(
     settings: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -102,7 +102,6 @@ def test_bodies_are_compared_alike_wherever_that_is(
     assert extensions == {0, 1}
 
 
-@pytest.mark.long
 def test_a_content_that_is_divided_is_decided_alike(settings: Path, tmp_path: Path) -> None:
     """A third of all captures have one content; the second round takes up what tasks left."""
     given, here, there = (tmp_path / name for name in ("given", "here", "there"))
@@ -114,7 +113,6 @@ def test_a_content_that_is_divided_is_decided_alike(settings: Path, tmp_path: Pa
     assert sorted(there.read_text().splitlines()) == sorted(here.read_text().splitlines())
 
 
-@pytest.mark.long
 def test_the_printed_line_does_the_same(
     settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -164,7 +164,7 @@ def test_common_crawls_queries_run(store: Path, capsys: pytest.CaptureFixture[st
         assert row["first"] == min(dates)
 
 
-@pytest.mark.long
+@pytest.mark.yarn
 def test_the_table_as_parquet(store: Path, tmp_path: Path) -> None:
     command = ["-q", "study", "--store", str(store), *MASTER, "--all"]
     assert main([*command, "--parquet", str(tmp_path / "index")]) == 0
@@ -199,7 +199,7 @@ def test_calls_that_cannot_work(
     assert told in capsys.readouterr().err
 
 
-@pytest.mark.long
+@pytest.mark.yarn
 def test_a_sidecar_that_is_not_there_ends_the_study(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,8 @@ from pinakes.profile import hdfs_connection
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
+pytestmark = pytest.mark.yarn
+
 pytest.importorskip("pyspark", reason="the extra spark is not here: make dev-spark")
 
 QUICK = "-XX:TieredStopAtLevel=1"
@@ -64,7 +66,6 @@ def test_a_study_on_yarn(settings: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert found == {"crawls": crawl_lines(captures), **tables(captures)}
 
 
-@pytest.mark.long
 def test_a_query_on_yarn(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     query = "SELECT DISTINCT url_host_registered_domain AS name FROM ccindex ORDER BY name"

@@ -31,7 +31,7 @@ for name in ("cryptography", "selenium"):
 
 # Chromium is there for `make test`; the others need `make browsers`: `make test-long`.
 NAMES = [
-    pytest.param(browser.name, marks=() if browser.name == "chromium" else pytest.mark.long)
+    pytest.param(browser.name, marks=() if browser.name == "chromium" else pytest.mark.browsers)
     for browser in BROWSERS
 ]
 

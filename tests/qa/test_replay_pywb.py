@@ -30,7 +30,7 @@ from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.dates import parse_digits_date
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browsers
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 _SAFE = "/:?&=%#+,;@!$'()*~[]|"
 

@@ -20,7 +20,7 @@ from ingest_processes import call, start, until
 from landed_stores import page
 
 pytest.importorskip("selenium", reason="the extra qa is not here: make dev-qa")
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.browsers
 SITE = "http://bad.example"
 HOSTILE = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
 PNG_HEAD = b"\x89PNG\r\n\x1a\n"

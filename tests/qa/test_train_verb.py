@@ -82,7 +82,7 @@ def test_too_few_are_refused_and_nothing_is_written(
     assert not (tmp_path / "models").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.browsers
 def test_a_model_is_written_that_can_be_judged_by(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -126,6 +126,7 @@ def test_too_few_settled_pairs_and_too_few_sites_are_refused(tmp_path: Path, old
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.browsers
 def test_a_new_model_lies_beside_the_old_one_with_figures_before_and_after(
     tmp_path: Path, old: Model
 ) -> None:

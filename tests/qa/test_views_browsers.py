@@ -34,7 +34,7 @@ from pinakes.qa.views.recording import Recording
 from pinakes.qa.views.upstream import Origin
 
 pytest.importorskip("selenium", reason="the extra qa is not here: make dev-qa")
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.browsers
 SITE = "http://example.org"
 DATE = "2020-01-02T03:04:05Z"
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)

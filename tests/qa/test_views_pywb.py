@@ -30,7 +30,7 @@ from pinakes.qa.views.access import AccessSide, access_session
 from pinakes.qa.views.access_urls import AccessUrls
 from pinakes.qa.views.side import ReplaySide, Side
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.browsers
 MOMENT = datetime.fromisoformat(DATES[0].replace("Z", "+00:00"))
 
 

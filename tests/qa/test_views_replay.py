@@ -141,7 +141,7 @@ def test_only_a_page_that_was_begun_is_ended(
     assert side.look(f"{SITE}/", MOMENT, tmp_path).seen.snapshot.outcome is Outcome.COMPLETE
 
 
-@pytest.mark.parametrize("name", ["chromium", pytest.param("firefox", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["chromium", pytest.param("firefox", marks=pytest.mark.browsers)])
 def test_what_the_page_before_still_asks_for_is_not_of_this_one(
     name: str, store: LandedStore, session: tuple[ReplaySession, ReplayProxy], tmp_path: Path
 ) -> None:

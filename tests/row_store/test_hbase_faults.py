@@ -25,6 +25,8 @@ from pinakes.hbase_schema.ranges import prefix_range
 from pinakes.row_store.hbase import HBaseRowStore
 from pinakes.row_store.port import Put, get_row
 
+pytestmark = pytest.mark.faults
+
 ROWS = 20_000
 
 

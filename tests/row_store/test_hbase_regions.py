@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hbase_opener import hbase_tables
 from shared_cluster import RunningCluster
 from store_workers import pair_put
@@ -18,6 +19,8 @@ from store_workers import pair_put
 from pinakes.backup.hbase_jvm import HBaseJvm, open_jvm
 from pinakes.cluster.layout import HOST
 from pinakes.errors import StoreUnavailable
+
+pytestmark = pytest.mark.faults
 
 ROWS = 30_000
 MOVES = 3

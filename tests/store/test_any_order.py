@@ -203,7 +203,7 @@ def test_in_any_order(collection: Collection, crawl_of: list[int]) -> None:
     run_crawls(*in_crawls(parts, bodies))
 
 
-@pytest.mark.long
+@pytest.mark.large
 @settings(max_examples=12, deadline=None)
 @given(
     st.one_of(collections(collisions=False), crowds()),

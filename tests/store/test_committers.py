@@ -52,6 +52,7 @@ def state(profile: Profile) -> dict[str, object]:
         return visible_state(stores.rows, stores.archive)
 
 
+@pytest.mark.large
 def test_what_several_commit_is_what_one_does(in_store: Callable[[str], Profile]) -> None:
     states = {}
     for name, words in {

@@ -18,7 +18,7 @@ from pinakes.errors import DigestMismatch, StoreUnavailable
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("runner", ["inline", "local"])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.large)])
 def test_the_state_is_that_of_a_run_without_jobs(
     landed: Scene, undisturbed: dict[str, object], runner: str
 ) -> None:

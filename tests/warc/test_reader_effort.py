@@ -82,6 +82,7 @@ def check_all(source: Source) -> list[Record | DamagedStretch]:
     return items
 
 
+@pytest.mark.large
 def test_a_payload_of_three_gigabytes() -> None:
     count = 3 * GIB
     head = warc(HTTP, length=len(HTTP) + count, end=b"", number=1)
@@ -108,6 +109,7 @@ def test_a_bomb_in_a_payload() -> None:
     assert isinstance(second, Record)
 
 
+@pytest.mark.large
 def test_a_bomb_behind_a_record() -> None:
     data = bomb(warc(), GIB, b"") + member(warc(number=2))
     with bounded_memory():
@@ -129,7 +131,13 @@ def test_a_bomb_as_a_header(start: bytes) -> None:
     assert [type(item) for item in items] == [DamagedStretch, Record]
 
 
-@pytest.mark.parametrize("start", [b"WARC/1.0\r\nX: ", b"http://a/ "], ids=["warc", "arc"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(b"WARC/1.0\r\nX: ", id="warc"),
+        pytest.param(b"http://a/ ", id="arc", marks=pytest.mark.large),
+    ],
+)
 @pytest.mark.parametrize("filling", [b"a", b" ", b"\n"], ids=["letters", "blanks", "lines"])
 def test_a_header_of_a_gigabyte(start: bytes, filling: bytes) -> None:
     file = MadeUp(start, filling, GIB, b"\r\n" + warc(number=2))

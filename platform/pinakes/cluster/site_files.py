@@ -100,6 +100,8 @@ def _yarn(layout: Layout, hadoop_jars: Path) -> dict[str, object]:
         "yarn.resourcemanager.connect.retry-interval.ms": 1000,
         "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager."
         "scheduler.fifo.FifoScheduler",
+        # What is allocated goes out with a heartbeat: at one a second, seconds a task.
+        "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 100,
         "yarn.nodemanager.hostname": HOST,
         "yarn.nodemanager.address": layout.address("nodemanager"),
         "yarn.nodemanager.localizer.address": layout.address("nodemanager-localizer"),
@@ -125,12 +127,18 @@ def _yarn(layout: Layout, hadoop_jars: Path) -> dict[str, object]:
 
 def _mapreduce(layout: Layout, hadoop_jars: Path) -> dict[str, object]:
     opened = "--add-opens java.base/java.lang=ALL-UNNAMED"
+    # Beside whatever options a job names: its processes live for seconds.
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
     return {
         "mapreduce.framework.name": "yarn",
         "mapreduce.application.classpath": f"{layout.conf}:{hadoop_jars}/*",
         "mapreduce.shuffle.port": layout.port("nodemanager-shuffle"),
         "yarn.app.mapreduce.am.staging-dir": "/tmp/staging",
         "yarn.app.mapreduce.am.resource.mb": 768,
+        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": 100,
+        "yarn.app.mapreduce.am.admin-command-opts": quick,
+        "mapreduce.admin.map.child.java.opts": quick,
+        "mapreduce.admin.reduce.child.java.opts": quick,
         "yarn.app.mapreduce.am.command-opts": f"-Xmx384m {opened}",
         "mapreduce.map.memory.mb": 768,
         "mapreduce.map.java.opts": f"-Xmx384m {opened}",
