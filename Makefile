@@ -8,10 +8,8 @@ SHELL := /bin/bash
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 LINKS := platform/pinakes/hbase_schema platform/pinakes/mr_jobs platform/pinakes/qa
-# Each runs half of the fast tests, by a hash of their ids.
-OTHER_PYTHONS := 3.10 3.12
-HALF_3.10 := 0
-HALF_3.12 := 1
+# Each with the half of the fast tests that it runs in `make test`, by a hash of their ids.
+OTHER_PYTHONS := 3.10:0 3.12:1
 # Two processes, or as many as there are processors where there is but one.
 PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 2 ? 1 : n > 4 ? 4 : n )))
 SHARED_OUT := -n $(PROCESSES) --dist worksteal
@@ -63,11 +61,11 @@ test: tools dev-spark dev-qa ## what fits in twenty minutes: tests, and some on 
 	@said=$$(mktemp -d)
 	trap 'kill $$others 2>/dev/null || true; rm -rf "$$said"' EXIT
 	failed=
-	for version in $(OTHER_PYTHONS); do
-	    $(MAKE) --no-print-directory test-$$version HALF=$(HALF_$$version) || echo $$version >>$$said/failed
+	for other in $(OTHER_PYTHONS); do
+	    $(MAKE) --no-print-directory test-$${other%:*} HALF=$${other#*:} || echo $${other%:*} >>$$said/failed
 	done >$$said/others 2>&1 &
 	others=$$!
-	echo "== Python $$($(PYTHON) -c 'import platform; print(platform.python_version())'), beside half of the fast tests on $(OTHER_PYTHONS)"
+	echo "== Python $$($(PYTHON) -c 'import platform; print(platform.python_version())'), beside half of the fast tests on each other"
 	$(PYTHON) -m pytest $(SHARED_OUT) --budget $(NO_SKIPS) $(ARGS) || failed=" $$($(PYTHON) -V)"
 	wait $$others
 	cat $$said/others
@@ -89,7 +87,7 @@ test-3.10 test-3.12: test-%:
 # What `make test` leaves out, in parts that run alone: CONTRIBUTING.md says which change calls for
 # which.  With PINAKES_TEST_PROFILE=long properties try more examples, and every byte is changed.
 PARTS := examples large faults yarn browsers
-PART = PINAKES_TEST_PROFILE=long $(PYTHON) -m pytest $(NO_SKIPS)
+PART = PINAKES_TEST_PROFILE=long $(PYTHON) -m pytest $(SHARED_OUT) $(NO_SKIPS)
 
 .PHONY: test-long
 test-long: ## all parts below, one after the other: hours
@@ -101,11 +99,11 @@ test-long: ## all parts below, one after the other: hours
 
 .PHONY: test-examples
 test-examples: dev-spark dev-qa test-3.10 test-3.12 ## all fast tests on all Pythons, with more examples
-	$(PART) $(SHARED_OUT) -m "not slow" $(ARGS)
+	$(PART) -m "not slow" $(ARGS)
 
 .PHONY: test-large
 test-large: dev-spark dev-qa ## gigabytes, and every seed of loops and random kills
-	$(PART) $(SHARED_OUT) -m large $(ARGS)
+	$(PART) -m large $(ARGS)
 
 .PHONY: test-faults
 test-faults: tools dev-spark dev-qa ## servers killed, hung, full, moved; backups of a cluster
@@ -117,7 +115,7 @@ test-yarn: tools dev-spark dev-qa ## each job on YARN, and what happens to it th
 
 .PHONY: test-browsers
 test-browsers: tools dev-spark browsers ## browsers besides Chromium, pywb's views, training
-	$(PART) $(SHARED_OUT) -m browsers $(ARGS)
+	$(PART) -m browsers $(ARGS)
 
 .PHONY: coverage
 coverage: ## `test` and `test-long` again, counting lines: hours; fails below 95%
