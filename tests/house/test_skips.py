@@ -1,4 +1,4 @@
-"""Skips are loud, and failures where nothing may be skipped."""
+"""Skips are loud; what `make test` leaves out, and divides among Pythons, is run somewhere."""
 
 from __future__ import annotations
 
@@ -50,3 +50,31 @@ def test_what_is_missing_is_said(
     )
     assert words in done.stdout
     assert done.returncode == code, done.stdout
+
+
+def test_two_halves_are_the_whole_and_a_part_is_run_by_name(
+    repository: Path, tmp_path: Path
+) -> None:
+    shutil.copy(repository / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_one.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('number', range(40))\n"
+        "def test_fast(number): pass\n"
+        "@pytest.mark.faults\n"
+        "def test_a_part(): pass\n"
+    )
+
+    def names(*options: str) -> set[str]:
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *options]
+        config = ["-c", str(repository / "setup.cfg"), "--rootdir", str(tmp_path)]
+        done = subprocess.run(
+            [*command, *config, "--collect-only", str(tmp_path)], capture_output=True, text=True
+        )
+        return {line for line in done.stdout.splitlines() if "::" in line}
+
+    whole, one, other = names(), names("--half", "0"), names("--half", "1")
+    assert len(whole) == 40
+    assert (one | other, one & other) == (whole, set())
+    assert 10 < len(one) < 30
+    [part] = names("-m", "faults")
+    assert part.endswith("::test_a_part")

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 from killing import dies, tree
+from steps_here import run_by
 from warc_sets import ArchiveFile, Rec, plan, refs, write_set
 
 from pinakes.cli import main
 
 LATER = "2020-02-02T00:00:00Z"
 BODY = bytes(range(256)) * 8
-STRIDE = 9
-"""Of the steps of a run every so many is one to be killed at; prime to what repeats."""
 
 
 @dataclass
@@ -195,24 +194,33 @@ def test_a_compressed_file_may_take_a_plain_ones_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("runner", "every"),
+    [
+        ("here", 5),  # prime to what repeats
+        # Half of the steps on the disk are mrjob's, in folders of its own.
+        pytest.param("inline", 1, marks=pytest.mark.large),
+    ],
+)
 def test_killed_at_any_step_nothing_is_lost_and_the_same_call_goes_on(
-    copy: Copy, tmp_path: Path
+    runner: str, every: int, copy: Copy, tmp_path: Path
 ) -> None:
     new, old, folder = tree(copy.source), tree(copy.target), tmp_path / "killed"
     words = ["job", "commit_copy", copy.source, folder, "--receipt", copy.receipt]
     step, deaths = 0, 0
-    while True:
-        shutil.copytree(copy.target, folder)
-        if not dies(words, folder, step):
-            break
-        deaths += 1
-        left = tree(folder)
-        assert {*old.values()} <= {*left.values()}
-        assert Copy(copy.source, folder, copy.receipt).call() == 0
-        now = tree(folder)
-        assert {name: now[name] for name in new} == new
-        assert {*old.values()} <= {*now.values()}
-        assert not any(name.startswith(".landing") for name in now)
-        shutil.rmtree(folder)
-        step += STRIDE
+    with run_by(runner):
+        while True:
+            shutil.copytree(copy.target, folder)
+            if not dies(words, folder, step):
+                break
+            deaths += 1
+            left = tree(folder)
+            assert {*old.values()} <= {*left.values()}
+            assert Copy(copy.source, folder, copy.receipt).call() == 0
+            now = tree(folder)
+            assert {name: now[name] for name in new} == new
+            assert {*old.values()} <= {*now.values()}
+            assert not any(name.startswith(".landing") for name in now)
+            shutil.rmtree(folder)
+            step += every
     assert deaths > 5

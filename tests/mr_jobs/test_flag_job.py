@@ -2,64 +2,124 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from manifest_sets import Bodies, collections, processed, resolved
-from mrjob.inline import InlineMRJobRunner
+from manifest_sets import (
+    BODIES,
+    SECONDS,
+    URIS,
+    Bodies,
+    collections,
+    good_digest,
+    processed,
+    resolved,
+    weak_digest,
+)
+from steps_here import by_mrjob, steps_here
 
 from bench.skew import lines as bench_lines
 from pinakes.cli import main
+from pinakes.config import load_configuration
 from pinakes.dedupe.counting import ProcessCount
 from pinakes.dedupe.process import process_lines
 from pinakes.index.manifest import ManifestLine, format_line, parse_line, place_of
+from pinakes.mr_jobs.driver.running import JobRequest, run_job
+from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
+
+Collection = tuple[list[ManifestLine], Bodies]
+Decide = Callable[..., list[ManifestLine]]
+CONFIGURATION = load_configuration(None, environment={}, folder=Path("/"))
 
 
-def decided_by_job(lines: list[ManifestLine], *options: str) -> list[ManifestLine]:
-    with tempfile.TemporaryDirectory() as folder:
-        given, out = Path(folder, "given"), Path(folder, "out")
-        given.write_text("".join(format_line(line) + "\n" for line in lines))
+def some_of_each(digest_of: Callable[[bytes], str] = weak_digest) -> Collection:
+    """For mrjob's own runner: copies, clashes, revisits of both kinds, and what takes no part."""
+    bodies = [BODIES[number % len(BODIES)] for number in range(18)]
+    lines = [
+        ManifestLine(
+            file="abc"[number % 3],
+            offset=100 * number,
+            length=90,
+            target_uri=URIS[number % len(URIS)],
+            date=SECONDS[number * 5 % len(SECONDS)],
+            digest=digest_of(body),
+            size=len(body),
+            status=200,
+            record_id=f"urn:{number}",
+        )
+        for number, body in enumerate(bodies)
+    ]
+    revisit = lines[15]._replace(type="revisit", size=None, digest=lines[7].digest)
+    lines[15] = revisit._replace(refers_id=lines[7].record_id)
+    lines[16] = revisit._replace(
+        offset=1600, refers_uri=lines[11].target_uri, refers_date=lines[11].date
+    )
+    lines[17] = lines[17]._replace(skip="truncated")
+    return lines, Bodies(dict(zip(map(place_of, lines), bodies, strict=True)))
+
+
+def decided_by_job(lines: list[ManifestLine], *options: str, tasks: int = 4) -> list[ManifestLine]:
+    with tempfile.TemporaryDirectory() as folder, by_mrjob(tasks=tasks):
+        given, out = write_lines(Path(folder, "given"), lines), Path(folder, "out")
         job = ["-q", "job", "flag_duplicates", str(given), "-o", str(out)]
         assert main([*job, f"--options={' '.join(options)}"]) == 0
         return [parse_line(text) for text in out.read_text().splitlines()]
 
 
-@given(collections(), st.booleans())
+def decided_here(lines: list[ManifestLine], *options: str, tasks: int = 4) -> list[ManifestLine]:
+    """The same, for a third of the time."""
+    out = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, steps_here(tasks=tasks):
+        given = write_lines(Path(folder, "given"), lines)
+        request = JobRequest(job=FlagDuplicatesJob, names=[str(given)], options=options)
+        assert run_job(request, "inline", CONFIGURATION, out).findings == []
+    return [parse_line(text) for text in out.getvalue().decode().splitlines()]
+
+
+def write_lines(path: Path, lines: list[ManifestLine]) -> Path:
+    path.write_text("".join(format_line(line) + "\n" for line in lines))
+    return path
+
+
+@example(some_of_each(), False, decided_by_job)
+@example(some_of_each(), True, decided_by_job)
+@given(collections(), st.booleans(), st.just(decided_here))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-def test_it_decides_as_process_does(
-    collection: tuple[list[ManifestLine], Bodies], twice: bool
-) -> None:
+def test_it_decides_as_process_does(collection: Collection, twice: bool, decide: Decide) -> None:
     lines = resolved(*collection)
     if not lines:
         return
     if twice:  # earlier decisions are dropped
         lines = processed(lines)
-    assert sorted(decided_by_job(lines), key=format_line) == sorted(
-        processed(lines), key=format_line
-    )
+    assert sorted(decide(lines), key=format_line) == sorted(processed(lines), key=format_line)
 
 
+@example(some_of_each(), 2, 2, 6, decided_by_job)
 @given(
     collections(),
-    st.sampled_from((1, 2, 4)),
+    st.sampled_from((1, 2, 4, 12)),
     st.sampled_from((1, 2, 100)),
-    st.sampled_from((1, 3)),
+    st.sampled_from((2, 6)),
+    st.just(decided_here),
 )
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_a_content_that_is_divided_is_decided_as_a_whole(
-    collection: tuple[list[ManifestLine], Bodies], content_lines: int, shard_lines: int, cores: int
+    collection: Collection,
+    content_lines: int,
+    shard_lines: int,
+    tasks: int,
+    decide: Decide,
 ) -> None:
     lines = resolved(*collection)
     if not lines:
         return
-    options = f"--content-lines {content_lines} --shard-lines {shard_lines}"
-    # With three, mrjob makes up to six tasks of each step, one behind the other.
-    with patch.object(InlineMRJobRunner, "_num_cores", return_value=cores):
-        decided = decided_by_job(lines, options)
+    options = ("--content-lines", str(content_lines), "--shard-lines", str(shard_lines))
+    decided = decide(lines, *options, tasks=tasks)
     assert sorted(decided, key=format_line) == sorted(processed(lines), key=format_line)
 
 
@@ -68,7 +128,7 @@ def test_one_content_with_a_third_of_all_captures(tmp_path: Path) -> None:
     folder, out, done = (tmp_path / name for name in ("given", "out", "done"))
     folder.write_text("".join(bench_lines(1200, None)))
     options = "--content-lines 60 --shard-lines 40 -D mapreduce.job.reduces=6"
-    with patch.object(InlineMRJobRunner, "_num_cores", return_value=3):
+    with by_mrjob(tasks=6):
         job = ["job", "flag_duplicates", str(folder), "-o", str(out), f"--options={options}"]
         assert main(job) == 0
     assert main(["process", str(folder), "-o", str(done)]) == 0
@@ -77,10 +137,11 @@ def test_one_content_with_a_third_of_all_captures(tmp_path: Path) -> None:
     assert sorted(copy for copy in copies if copy != 1) == list(range(2, 401))
 
 
-@given(collections(collisions=False))
+@example(some_of_each(good_digest), decided_by_job)
+@given(collections(collisions=False), st.just(decided_here))
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 def test_resources_take_part_where_they_are_asked_to(
-    collection: tuple[list[ManifestLine], Bodies],
+    collection: Collection, decide: Decide
 ) -> None:
     lines = [
         line._replace(type="resource", ctype="text/html") if line.type is None else line
@@ -89,9 +150,8 @@ def test_resources_take_part_where_they_are_asked_to(
     if not lines:
         return
     wanted = process_lines(lines, count=ProcessCount(), resources=True)
-    assert sorted(decided_by_job(lines, "--resources"), key=format_line) == sorted(
-        wanted, key=format_line
-    )
+    decided = decide(lines, "--resources")
+    assert sorted(decided, key=format_line) == sorted(wanted, key=format_line)
 
 
 @pytest.mark.parametrize("content_lines", [1, 100])
@@ -122,7 +182,7 @@ def test_a_failure_in_several_processes_is_told_once(
 ) -> None:
     line = ManifestLine("f", 1, 2, "http://a.example/", "2020-01-01T00:00:00Z", "sha1:X", size=3)
     manifest = tmp_path / "manifest"
-    manifest.write_text("".join(f"{format_line(line._replace(offset=n))}\n" for n in range(9)))
+    manifest.write_text("".join(f"{format_line(line._replace(offset=n))}\n" for n in range(4)))
     options = "--options=--num-cores 3"
     assert main(["-q", "job", "flag_duplicates", str(manifest), "--runner", "local", options]) == 4
     told = capfd.readouterr().err

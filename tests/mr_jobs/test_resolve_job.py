@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import gzip
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
 from archive_builders import HTTP, warc
+from steps_here import by_mrjob, steps_here
 
 from pinakes.cli import main
 from pinakes.index.manifest import format_line, parse_line
 
 BODIES = [b"", b"a", b"ab", b"ac", b"x" * 700_000, b"x" * 700_000 + b"y", b"x" * 700_000 + b"z"]
+
+
+@cache
+def member(body: bytes, number: int) -> bytes:
+    """Kept for the next test: of one seed archives are the same."""
+    return gzip.compress(warc(HTTP + body, number=number))
 
 
 def write_archives(folder: Path, dice: random.Random) -> Path:
@@ -21,10 +29,7 @@ def write_archives(folder: Path, dice: random.Random) -> Path:
     for file in range(dice.randrange(2, 4)):
         path = folder / f"é {file}.warc.gz"
         bodies = [dice.choice(BODIES) for _ in range(dice.randrange(1, 12))]
-        members = [
-            gzip.compress(warc(HTTP + body, number=100 * file + number))
-            for number, body in enumerate(bodies)
-        ]
+        members = [member(body, 100 * file + number) for number, body in enumerate(bodies)]
         path.write_bytes(b"".join(members))
         names.append(str(path))
     manifest = folder / "manifest"
@@ -76,7 +81,8 @@ def test_contents_are_those_of_resolve(
     options = f"--shard-lines {shard_lines} --often-lines {often_lines}"
     halves = write_halves(manifest, dice)
     job = ["job", "resolve_collisions", *halves, "-o", str(by_job), "--options", options]
-    assert main(job) == status
+    with steps_here() if seed else by_mrjob():
+        assert main(job) == status
     told = capfd.readouterr().err
     wanted = sorted(by_verb.read_text().splitlines())
     found = sorted(by_job.read_text().splitlines())
@@ -150,7 +156,8 @@ def test_digests_are_believed_as_resolve_does(
     assert main(["resolve", str(manifest), "--compare", "sha256", *common, "-o", str(by_verb)]) == 0
     wanted = capfd.readouterr().err
     job = ["job", "resolve_collisions", str(manifest), "-o", str(by_job)]
-    assert main([*job, f"--options=--compare sha256 {options}"]) == 0
+    with steps_here() if seed else by_mrjob():
+        assert main([*job, f"--options=--compare sha256 {options}"]) == 0
     told = capfd.readouterr().err
     assert sorted(by_job.read_text().splitlines()) == sorted(by_verb.read_text().splitlines())
     assert collisions_in(told) == collisions_in(wanted)

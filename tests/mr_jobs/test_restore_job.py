@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from steps_here import run_by
 from warc_sets import (
     OTHER,
     PAGE,
@@ -47,9 +48,17 @@ def read_all(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.warc*")}
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 6, 7])
+@pytest.mark.parametrize(
+    ("seed", "runner"),
+    [
+        *((seed, "here") for seed in (0, 2, 3, 6)),
+        (1, "inline"),
+        (7, "local in turn"),
+        pytest.param(7, "local", marks=pytest.mark.large),
+    ],
+)
 def test_files_and_lines_are_those_of_the_verb(
-    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    seed: int, runner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dice = random.Random(seed)
     before, after = write_rewritten(tmp_path, dice)
@@ -61,9 +70,9 @@ def test_files_and_lines_are_those_of_the_verb(
     told = capsys.readouterr()
     wanted, by_verb = read_all(to), sorted(told.out.splitlines())
     shutil.rmtree(to)
-    runner = "local" if seed == 7 else "inline"
-    job = ["job", "restore", *words, "--to", str(to), "--runner", runner]
-    assert main([*job, *by["--originals"]]) == status
+    with run_by(runner) as as_asked:
+        job = ["job", "restore", *words, "--to", str(to), *as_asked]
+        assert main([*job, *by["--originals"]]) == status
     told_by_job = capsys.readouterr()
     assert sorted(told_by_job.out.splitlines()) == by_verb
     assert read_all(to) == wanted

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from replayed_set import replayed_files
+from steps_here import run_by
 from warc_sets import plan, write_manifest, write_set
 
 from pinakes.cli import main
@@ -55,9 +56,11 @@ def test_files_are_those_of_refs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert len([*(tmp_path / "by-job").glob("*.warc*")]) == len(named)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("seed", "runner"), [(0, "inline"), *((seed, "here") for seed in range(1, 6))]
+)
 def test_a_manifest_that_lies_is_seen_through_alike(
-    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    seed: int, runner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Originals that are duplicates, of other bodies, the record itself, or nowhere."""
     names, path = decided(tmp_path)
@@ -75,7 +78,8 @@ def test_a_manifest_that_lies_is_seen_through_alike(
                 original_date=other.date,
             )
     path.write_text("".join(format_line(line) + "\n" for line in lines))
-    status, by_verb, job_status, by_job = write(tmp_path, names, path, capsys)
+    with run_by(runner):
+        status, by_verb, job_status, by_job = write(tmp_path, names, path, capsys)
     assert status == job_status
     left = {str(result["file"]): result for result in by_verb}
     assert by_job == [left[str(result["file"])] for result in by_job]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from steps_here import run_by
 from warc_sets import (
     OTHER,
     PAGE,
@@ -91,9 +92,16 @@ def write_after(before: Path, paths: list[Path], after: Path) -> None:
     (after / "flat").rmdir()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 5, 7, 9, 10, 11])
+@pytest.mark.parametrize(
+    ("seed", "runner"),
+    [
+        *((seed, "here") for seed in (1, 2, 3, 5, 9, 10)),
+        (11, "inline"),
+        (7, "local"),
+    ],
+)
 def test_what_is_found_is_what_the_verb_finds(
-    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    seed: int, runner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dice = random.Random(seed)
     before, after, receipt = (tmp_path / name for name in ("before", "after", "receipt"))
@@ -107,33 +115,37 @@ def test_what_is_found_is_what_the_verb_finds(
     words = [str(before), str(after)]
     status = main(["validate", *words, "--json", "--receipt", str(receipt)])
     by_verb = sorted(capsys.readouterr().out.splitlines())
-    runner = "local" if seed == 7 else "inline"
-    assert main(["job", "validate", *words, "--runner", runner]) == status
-    told = capsys.readouterr()
-    assert sorted(told.out.splitlines()) == by_verb
-    value = json.loads(receipt.read_text())
+    with run_by(runner) as by:
+        assert main(["job", "validate", *words, *by]) == status
+        told = capsys.readouterr()
+        assert sorted(told.out.splitlines()) == by_verb
+        value = json.loads(receipt.read_text())
+        assert_counted(value, len(by_verb), told.err)
+        assert status == bool(by_verb)
+
+        by_job = tmp_path / "by-job"
+        assert main(["job", "validate", *words, "--receipt", str(by_job)]) == status
+        assert sorted(capsys.readouterr().out.splitlines()) == by_verb
+        assert comparable(json.loads(by_job.read_text())) == comparable(value)
+        if by_verb:
+            accept = tmp_path / "accept"
+            whys = [{**json.loads(text), "who": "A. Reader", "why": "seen"} for text in by_verb[1:]]
+            accept.write_text("".join(json.dumps(why) + "\n" for why in whys))
+            again = [*words, "--receipt", str(tmp_path / "accepted"), "--accept", str(accept)]
+            assert main(["job", "validate", *again]) == 1
+            assert capsys.readouterr().out.splitlines() == by_verb[:1]
+
+
+def assert_counted(receipt: dict[str, Any], found: int, told: str) -> None:
     counted = {
-        "records": value["records"],
-        "rewritten": value["rewritten"],
-        "restored": value["restored"],
-        "found": len(by_verb),
-        **{f"references: {outcome}": n for outcome, n in value["references"].items()},
+        "records": receipt["records"],
+        "rewritten": receipt["rewritten"],
+        "restored": receipt["restored"],
+        "found": found,
+        **{f"references: {outcome}": n for outcome, n in receipt["references"].items()},
     }
     for name, count in counted.items():
-        assert not count or f"{name}: {count}\n" in told.err
-    assert status == bool(by_verb)
-
-    by_job = tmp_path / "by-job"
-    assert main(["job", "validate", *words, "--receipt", str(by_job)]) == status
-    assert sorted(capsys.readouterr().out.splitlines()) == by_verb
-    assert comparable(json.loads(by_job.read_text())) == comparable(value)
-    if by_verb:
-        accept = tmp_path / "accept"
-        whys = [{**json.loads(text), "who": "A. Reader", "why": "seen"} for text in by_verb[1:]]
-        accept.write_text("".join(json.dumps(why) + "\n" for why in whys))
-        again = [*words, "--receipt", str(tmp_path / "accepted"), "--accept", str(accept)]
-        assert main(["job", "validate", *again]) == 1
-        assert capsys.readouterr().out.splitlines() == by_verb[:1]
+        assert not count or f"{name}: {count}\n" in told
 
 
 def comparable(receipt: dict[str, Any]) -> dict[str, Any]:
