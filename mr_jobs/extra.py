@@ -10,7 +10,6 @@ try:
     if sys.version_info >= (3, 12):
         import setuptools  # noqa: F401  (brings distutils back, which mrjob imports)
     from mrjob.compat import jobconf_from_env
-    from mrjob.hadoop import HadoopJobRunner
     from mrjob.job import MRJob
     from mrjob.protocol import BytesProtocol, BytesValueProtocol
     from mrjob.step import MRStep, StepFailedException
@@ -23,7 +22,6 @@ except ImportError as error:
 __all__ = [
     "BytesProtocol",
     "BytesValueProtocol",
-    "HadoopJobRunner",
     "MRJob",
     "MRStep",
     "Requirement",

@@ -31,7 +31,6 @@ from pinakes.mr_jobs.archive_job import (
 from pinakes.mr_jobs.driver.hadoop_log import heard, why_failed
 from pinakes.mr_jobs.driver.listing import lists_in_hdfs, packed, write_lists
 from pinakes.mr_jobs.driver.packing import PACK_BYTES
-from pinakes.mr_jobs.driver.printed import hadoop_lines
 from pinakes.mr_jobs.driver.reduces import lines_bytes, reduces_for
 from pinakes.mr_jobs.driver.submission import (
     hadoop_arguments,
@@ -206,6 +205,9 @@ def print_job(request: JobRequest, configuration: Configuration) -> tuple[str, .
         ]
         with _inputs(request, "hadoop", configuration, folder, keep=True) as inputs:
             arguments = [*_reduces(request, inputs, configuration), *arguments]
+            # Tasks import this module, and need neither this runner nor the Spark it imports.
+            from pinakes.mr_jobs.driver.printed import hadoop_lines
+
             return hadoop_lines(_job(request, [*arguments, *inputs]))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pinakes.archive_store.port import ArchiveStore
@@ -20,8 +21,10 @@ from pinakes.errors import ConfigError, InputRefused
 from pinakes.hadoop_tools import parse_command
 from pinakes.mr_jobs.archive_job import ArchiveJob
 from pinakes.mr_jobs.driver.environment import Environment
-from pinakes.mr_jobs.extra import HadoopJobRunner
 from pinakes.profile import open_folder
+
+if TYPE_CHECKING:
+    from mrjob.hadoop import HadoopJobRunner
 
 ENVIRONMENTS = "environments"
 UNPACKED = "environment"
