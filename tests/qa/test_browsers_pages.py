@@ -29,7 +29,7 @@ from pinakes.qa.snapshot import Outcome, Snapshot
 for name in ("cryptography", "selenium"):
     pytest.importorskip(name, reason="the extra qa is not here: make dev-qa")
 
-# Chromium is there for `make test`; the others need `make browsers`: `make test-long`.
+# Chromium is there for `make test`; the others need `make browsers`: `make test-browsers`.
 NAMES = [
     pytest.param(browser.name, marks=() if browser.name == "chromium" else pytest.mark.browsers)
     for browser in BROWSERS
@@ -212,6 +212,7 @@ def test_a_page_is_seen_as_a_whole(session: Session, pages: Pages, tmp_path: Pat
     assert json.loads((tmp_path / "one.json").read_text())["schema"] == 1
 
 
+@pytest.mark.browsers
 def test_clock_and_dice_are_the_captures(session: Session, tmp_path: Path) -> None:
     first = look(session, "https://site.example/", tmp_path)
     second = look(session, "https://site.example/", tmp_path)
@@ -259,6 +260,7 @@ def test_nothing_is_reached_but_the_proxy(session: Session, pages: Pages, tmp_pa
     assert "not in the archive" in direct.text
 
 
+@pytest.mark.browsers
 def test_an_overlay_is_noted_and_taken_away(session: Session, tmp_path: Path) -> None:
     seen = look(session, "http://overlay.example/", tmp_path)
     assert seen.overlay is not None
@@ -269,6 +271,7 @@ def test_an_overlay_is_noted_and_taken_away(session: Session, tmp_path: Path) ->
     assert seen.image.sha256 != seen.image_without_overlay.sha256
 
 
+@pytest.mark.browsers
 def test_names_of_elements_hide_nothing_of_the_page(session: Session, tmp_path: Path) -> None:
     """HTML, named access on the Document object, and on forms: [LegacyOverrideBuiltIns]."""
     seen = look(session, "http://named.example/", tmp_path)
@@ -286,11 +289,13 @@ def test_names_of_elements_hide_nothing_of_the_page(session: Session, tmp_path: 
     assert seen.image.sha256 != seen.image_without_overlay.sha256
 
 
+@pytest.mark.browsers
 def test_a_page_leaves_nothing_to_the_next(session: Session, tmp_path: Path) -> None:
     for _ in range(2):
         assert "leak" not in look(session, "http://store.example/", tmp_path).text
 
 
+@pytest.mark.browsers
 def test_when_the_page_is_blank_the_one_before_is_left(
     session: Session, pages: Pages, tmp_path: Path
 ) -> None:
@@ -311,6 +316,7 @@ def test_when_the_page_is_blank_the_one_before_is_left(
     assert not any("restless" in url for url in behind)
 
 
+@pytest.mark.browsers
 def test_what_is_no_selector_is_named(session: Session, tmp_path: Path) -> None:
     """By the browser, before it asks for a page."""
     masked = ("h1", "p{", "#nowhere", "<b>")
@@ -319,6 +325,7 @@ def test_what_is_no_selector_is_named(session: Session, tmp_path: Path) -> None:
         look(other, "http://plain.example/", tmp_path)
 
 
+@pytest.mark.browsers
 @pytest.mark.parametrize(
     ("host", "outcome", "reason"),
     [
@@ -354,6 +361,7 @@ def test_a_hostile_page_gives_a_result_and_the_next_is_seen(
     assert (after.outcome, after.title) == (Outcome.COMPLETE, "plain")
 
 
+@pytest.mark.browsers
 def test_a_page_opens_no_tab_of_its_own_accord(
     session: Session, pages: Pages, tmp_path: Path
 ) -> None:

@@ -68,6 +68,7 @@ def told(pairs: Mapping[str, list[JudgedPair]]) -> dict[str, list[object]]:
     return {url: list(map(steady, judged)) for url, judged in pairs.items()}
 
 
+@pytest.mark.browsers
 def test_a_job_judges_as_one_process_does(configuration: Configuration, tmp_path: Path) -> None:
     from pinakes.qa.job.by_job import PagesByJob
 

@@ -47,7 +47,7 @@ def wait_for(pages: int, folder: Path, process: subprocess.Popen[str]) -> None:
     until(lambda: len(judged(folder)) >= pages, process)
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.browsers), "2"])
 def test_killed_in_the_middle(site: Path, tmp_path: Path, jobs: str) -> None:
     process = start(site, *asked(tmp_path, "-j", jobs))
     wait_for(2, tmp_path, process)
@@ -67,6 +67,7 @@ def test_killed_in_the_middle(site: Path, tmp_path: Path, jobs: str) -> None:
     assert sorted(judged(tmp_path)) == ALL
 
 
+@pytest.mark.browsers
 def test_two_cannot_be_at_one_run(site: Path, tmp_path: Path) -> None:
     process = start(site, *asked(tmp_path))
     wait_for(1, tmp_path, process)
@@ -81,6 +82,7 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+@pytest.mark.browsers
 def test_a_process_that_dies_takes_no_page_along(site: Path, tmp_path: Path) -> None:
     process = start(site, *asked(tmp_path, "-j", "2"))
     wait_for(1, tmp_path, process)
@@ -91,6 +93,7 @@ def test_a_process_that_dies_takes_no_page_along(site: Path, tmp_path: Path) -> 
     assert [json.loads(line)["url"] for line in out.splitlines()] == [f"{SITE}/1"]
 
 
+@pytest.mark.browsers
 def test_a_list_of_urls_and_what_the_crawl_has_not(site: Path, tmp_path: Path) -> None:
     urls = tmp_path / "urls"
     urls.write_text(f"{SITE}/4\n{SITE}/nowhere\n")

@@ -234,9 +234,8 @@ def test_proven_first_a_page_is_shown_again_only_where_it_is_not_the_same(folder
     assert {result.url: (result.verdict, result.reasons) for result in results} == judge(folder)
 
 
-@pytest.mark.parametrize(
-    "browser", ["chromium", pytest.param("firefox", marks=pytest.mark.browsers)]
-)
+@pytest.mark.browsers
+@pytest.mark.parametrize("browser", ["chromium", "firefox"])
 def test_by_its_verb_in_a_real_browser(folder: Path, tmp_path: Path, browser: str) -> None:
     asked = ("qa", "run", "b", "--browser", browser, "--json")
     whole = call(folder, *asked, "-o", str(tmp_path / "whole"))

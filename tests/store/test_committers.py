@@ -17,7 +17,7 @@ from pinakes.cli import main
 from pinakes.dedupe.file_commit import Committed, FileCommitter
 from pinakes.dedupe.tasks import FileOutcome
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.large
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
 
 
@@ -52,7 +52,6 @@ def state(profile: Profile) -> dict[str, object]:
         return visible_state(stores.rows, stores.archive)
 
 
-@pytest.mark.large
 def test_what_several_commit_is_what_one_does(in_store: Callable[[str], Profile]) -> None:
     states = {}
     for name, words in {
