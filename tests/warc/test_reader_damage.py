@@ -352,3 +352,29 @@ def test_a_place_inside_a_member_where_no_record_begins() -> None:
     assert second.target_uri == "http://example.org/2"
     assert read_record(source, source.size) is None
     assert read_record(source, 0, inner_offset=len(A + B)) is None
+
+
+NESTED = b"".join(member(warc(HTTP + bytes([n]) * 40, number=n)) for n in range(3))
+
+
+@pytest.mark.parametrize(
+    ("data", "numbers", "stretches"),
+    [
+        (member(NESTED, level=0), "", [(0, len(member(NESTED, level=0)))]),
+        (member(NESTED), "", [(0, len(member(NESTED)))]),
+        (member(A) + member(NESTED, level=0) + member(B), "12", None),
+        (member(A) + b"rubbish" + member(NESTED, level=0) + member(B), "12", None),
+        (member(A)[:-30] + member(b"text" + NESTED, level=0) + member(B), "12", None),
+    ],
+    ids=["alone", "compressed", "between-records", "behind-rubbish", "behind-a-cut-member"],
+)
+def test_members_inside_a_whole_member_are_no_records(
+    data: bytes, numbers: str, stretches: list[tuple[int, int]] | None
+) -> None:
+    """Stored blocks show them as they are; to rewrite one would break the member around it."""
+    items = check_source(source_of(data))
+    records = [item for item in items if isinstance(item, Record)]
+    assert "".join((r.target_uri or "?")[-1] for r in records) == numbers
+    found = [(item.offset, item.end) for item in items if isinstance(item, DamagedStretch)]
+    assert len(found) == 1
+    assert stretches is None or found == stretches
