@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -51,6 +52,24 @@ def start_shell(folder: Path, script: str) -> Identity:
 def test_the_record_is_read_past_brackets_in_the_name() -> None:
     identity = parse_identity(f"boot\n{STAT}\n")
     assert identity == Identity(pid=1234, start_ticks=987654, boot_id="boot")
+
+
+def test_a_number_that_went_to_a_thread_is_no_server() -> None:
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert thread.native_id is not None
+        record = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
+        stat = Path(f"/proc/self/task/{thread.native_id}/stat").read_text("utf-8")
+        dead = replace(parse_identity(record + stat), start_ticks=1)
+        assert dead.pid != os.getpid()
+        assert not is_running(dead)
+        assert stop([dead], patience_s=0) == []
+        wait_for_any([dead], 0)
+    finally:
+        done.set()
+        thread.join()
 
 
 @pytest.mark.parametrize("text", ["", "boot\n", "boot\n12 (x) S 1", "boot\nx (x) S" + " 1" * 30])

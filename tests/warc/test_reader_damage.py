@@ -187,6 +187,7 @@ def test_plain_file(
         (member(A + b"rubbish") + member(B), "12", {"block-length"}),
         (member(A[:-4]) + member(B), "12", {"record-end"}),
         (member(b"rubbish") + member(B), "2", set()),
+        (b"filedesc:" + member(A) + member(B), "12", set()),
         (member(A)[:-1] + b"\1" + member(B), "12", {"crc"}),
         (member(A)[:-4] + member(B), "12", {"crc"}),
         (member(A)[:-30] + member(B), "12", {"crc"}),
@@ -205,6 +206,7 @@ def test_plain_file(
         "rubbish-in-member",
         "no-record-end",
         "member-of-rubbish",
+        "filedesc-and-no-path",
         "wrong-checksum",
         "half-a-trailer",
         "member-cut-off",
@@ -352,3 +354,29 @@ def test_a_place_inside_a_member_where_no_record_begins() -> None:
     assert second.target_uri == "http://example.org/2"
     assert read_record(source, source.size) is None
     assert read_record(source, 0, inner_offset=len(A + B)) is None
+
+
+NESTED = b"".join(member(warc(HTTP + bytes([n]) * 40, number=n)) for n in range(3))
+
+
+@pytest.mark.parametrize(
+    ("data", "numbers", "stretches"),
+    [
+        (member(NESTED, level=0), "", [(0, len(member(NESTED, level=0)))]),
+        (member(NESTED), "", [(0, len(member(NESTED)))]),
+        (member(A) + member(NESTED, level=0) + member(B), "12", None),
+        (member(A) + b"rubbish" + member(NESTED, level=0) + member(B), "12", None),
+        (member(A)[:-30] + member(b"text" + NESTED, level=0) + member(B), "12", None),
+    ],
+    ids=["alone", "compressed", "between-records", "behind-rubbish", "behind-a-cut-member"],
+)
+def test_members_inside_a_whole_member_are_no_records(
+    data: bytes, numbers: str, stretches: list[tuple[int, int]] | None
+) -> None:
+    """Stored blocks show them as they are; to rewrite one would break the member around it."""
+    items = check_source(source_of(data))
+    records = [item for item in items if isinstance(item, Record)]
+    assert "".join((r.target_uri or "?")[-1] for r in records) == numbers
+    found = [(item.offset, item.end) for item in items if isinstance(item, DamagedStretch)]
+    assert len(found) == 1
+    assert stretches is None or found == stretches

@@ -12,6 +12,7 @@ that the system has given to another process since is told by its start time (pr
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -162,18 +163,30 @@ def _opened(identities: Iterable[Identity]) -> Iterator[dict[int, Identity]]:
     opened: dict[int, Identity] = {}
     try:
         for identity in identities:
-            with suppress(ProcessLookupError):
-                descriptor = os.pidfd_open(identity.pid)
-                opened[descriptor] = identity
-                # Ended as a whole: /proc calls it a zombie while threads hold its ports still.
-                if not _is_still(identity) or not _wait({descriptor}, 0):
-                    del opened[descriptor]
-                    os.close(descriptor)
-                    _reap(identity)
+            descriptor = _open_process(identity.pid)
+            if descriptor is None:
+                continue
+            opened[descriptor] = identity
+            # Ended as a whole: /proc calls it a zombie while threads hold its ports still.
+            if not _is_still(identity) or not _wait({descriptor}, 0):
+                del opened[descriptor]
+                os.close(descriptor)
+                _reap(identity)
         yield opened
     finally:
         for descriptor in opened:
             os.close(descriptor)
+
+
+def _open_process(pid: int) -> int | None:
+    """A pidfd; None where the number is no process's, or has become that of a thread."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError as error:
+        # Of a thread: ENOENT, from older kernels EINVAL.
+        if error.errno in {errno.ESRCH, errno.ENOENT, errno.EINVAL}:
+            return None
+        raise
 
 
 def _reap(identity: Identity) -> None:

@@ -17,7 +17,7 @@ from operator import attrgetter
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
-from pinakes.warc.heads import RecordHead, head_of, read_head
+from pinakes.warc.heads import RecordHead, fills_members, head_of, read_head
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
@@ -67,6 +67,7 @@ class _Stretch:
     """
 
     lines: list[ManifestLine]
+    compression: str | None
     head: RecordHead | None = None
     original: Original | None = None
     data: bytes = b""
@@ -95,21 +96,23 @@ class RevisitWriter:
         """
         # Each file anew: a book learns only so many shapes.
         self._shapes = ShapeBook()
-        compression = compression_of(source)
-        members = compression is not None
         duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
-        stretches = (_Stretch(list(group)) for _, group in groupby(duplicates, key=_OFFSET))
+        # Told where each begins: what a file begins with may be damaged, or of another kind.
+        stretches = (
+            _Stretch(list(group), compression_of(source, offset))
+            for offset, group in groupby(duplicates, key=_OFFSET)
+        )
         while piece := list(islice(stretches, _PIECE_STRETCHES)):
-            if compression == "bzip2":
-                count.left_full["compression"] += sum(len(stretch.lines) for stretch in piece)
-                continue
-            self._work_out(source, piece, members=members)
+            self._work_out(source, [s for s in piece if s.compression != "bzip2"])
             for stretch in piece:
-                replacement = self._replace(source, stretch, count, members=members)
+                if stretch.compression == "bzip2":
+                    count.left_full["compression"] += len(stretch.lines)
+                    continue
+                replacement = self._replace(source, stretch, count)
                 if replacement is not None:
                     yield replacement
 
-    def _work_out(self, source: Source, stretches: list[_Stretch], *, members: bool) -> None:
+    def _work_out(self, source: Source, stretches: list[_Stretch]) -> None:
         """Make the revisits of the records that are alone in their stretch.
 
         One step for all of them, then the next: what a step needs stays in the processor's
@@ -121,15 +124,16 @@ class RevisitWriter:
                     step(source, stretch)
                 except (Unwritable, InputRefused, MalformedRecord) as reason:
                     stretch.head, stretch.reason = None, reason
-        if members:
-            for stretch in stretches:
-                if stretch.data:
-                    stretch.data = compress_member(stretch.data + RECORD_END)
+        for stretch in stretches:
+            if stretch.data and stretch.compression:
+                stretch.data = compress_member(stretch.data + RECORD_END)
 
     def _read(self, source: Source, stretch: _Stretch) -> None:
         line = stretch.lines[0]
         if len(stretch.lines) == 1 and not line.inner_offset:
             head = read_head(source, line.offset, line.length, shapes=self._shapes)
+            if head.alone and stretch.compression:
+                _require_nothing_else(source, line.offset, head)
             stretch.head = head if head.alone else None
 
     def _find_original(self, source: Source, stretch: _Stretch) -> None:
@@ -143,16 +147,14 @@ class RevisitWriter:
                 head.header, head.http_head, original, crc32=head.crc32
             )
 
-    def _replace(
-        self, source: Source, stretch: _Stretch, count: RefsCount, *, members: bool
-    ) -> Replacement | None:
+    def _replace(self, source: Source, stretch: _Stretch, count: RefsCount) -> Replacement | None:
         offset, head, data = stretch.lines[0].offset, stretch.head, stretch.data
         if stretch.reason is not None:
             _leave_full(stretch.reason, count)
             return None
         if head is not None:
             return self._worthwhile(offset, head.length, len(data), (data,), 1, count)
-        if not members:
+        if not stretch.compression:
             _not_there(source, offset, len(stretch.lines), count)
             return None
         found = {line.inner_offset: line for line in stretch.lines}
@@ -217,6 +219,11 @@ class RevisitWriter:
         count.records += records
         count.saved_bytes += saved
         return Replacement(offset, length, pieces)
+
+
+def _require_nothing_else(source: Source, offset: int, head: RecordHead) -> None:
+    if not fills_members(source, offset, head.length, crc32=head.crc32, size=head.size):
+        raise Unwritable("member-odd")
 
 
 def _leave_full(reason: _Reason, count: RefsCount) -> None:

@@ -74,13 +74,13 @@ def restorations(
     A revisit written by others is left: what it replaced was never recorded.  `only`
     names those to restore, by offset and inner offset.
     """
-    members = compression_of(source) is not None
     shared = -1
     for record in iter_records(source, digests=()):
         if not isinstance(record, Record) or record.type != "revisit":
             continue
         if only is not None and (record.offset, record.inner_offset) not in only:
             continue
+        members = compression_of(source, record.offset) is not None
         if not is_ours(record.header):
             count.left["written by others"] += 1
         elif record.findings and members and _is_shared(record):

@@ -18,6 +18,8 @@ from typing import NamedTuple, Protocol
 from isal import isal_zlib
 
 from pinakes.errors import MalformedRecord
+from pinakes.warc.heads import fills_members
+from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header
@@ -48,6 +50,7 @@ DISCREPANCIES = {
     "replay": "the replay tool gives another answer than was captured",
 }
 _ALGORITHM = "sha256"
+_RECORD_END = b"\r\n\r\n"
 _BODY_TYPES = frozenset({"response", "resource"})
 
 
@@ -184,12 +187,14 @@ class _Pairs:
         elif new.type == "revisit" and is_ours(new.header):
             self._found.rewritten += 1
             yield from self._check_rewritten(old, new)
+            yield from _check_alone(old_stretch, old)
         elif old.type == "revisit" and is_ours(old.header):
             self._found.restored += 1
             body = _body(new)
             self._references.add_full(new, body, stays=True)
             self._references.add_reference(self._number, old, RESTORED, body)
             yield from _check_replaced(new, old)
+            yield from _check_alone(new_stretch, new)
         else:
             yield "altered"
             self._add(new)
@@ -259,9 +264,19 @@ def _check_replaced(full: Record, revisit: Record) -> Iterator[str]:
         yield "altered"
 
 
+def _check_alone(stretch: Stretch, full: Record) -> Iterator[str]:
+    """What a revisit stands for is all that its members held."""
+    if full.findings or compression_of(stretch.window, full.offset) is None:
+        return
+    size = len(full.header.raw) + full.body.size + len(_RECORD_END)
+    crc = whole_crc32(full)
+    if not fills_members(stretch.window, full.offset, full.length, crc32=crc, size=size):
+        yield "between"
+
+
 def whole_crc32(record: Record) -> int:
     """The CRC-32 of header, block and the two line ends that close a record."""
     crc = isal_zlib.crc32(record.header.raw)
     for piece in record.chunks():
         crc = isal_zlib.crc32(piece, crc)
-    return isal_zlib.crc32(b"\r\n\r\n", crc)
+    return isal_zlib.crc32(_RECORD_END, crc)

@@ -13,6 +13,8 @@ import re
 
 from .header import Header
 
+# Its path, and no bytes of a gzip member that follows damage.
+_FILEDESC = re.compile(rb"filedesc:[^\s\x00-\x1f][^\x00-\x08\x0e-\x1f]*\Z")
 _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:")
 _STATUS = re.compile(rb"(?:\d{3}|-)\Z")
 _NAMES = {
@@ -71,7 +73,7 @@ def match_arc_header(data: bytes) -> ArcHeader | None:
             values = _values(words, rest)
             if values is not None:
                 return ArcHeader(raw, values, version)
-    if line.startswith(b"filedesc:"):
+    if _FILEDESC.match(line):
         return ArcHeader(raw, {"uri": line.split(None, 1)[0]}, "ARC/1.0")
     return None
 

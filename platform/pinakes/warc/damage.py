@@ -28,6 +28,8 @@ RECORD_START = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[ \t]*[^\s:]+[ \t]*:", re.I
 _PLAIN_WARC = re.compile(rb"\n" + RECORD_START.pattern, re.IGNORECASE)
 _PLAIN_ARC = re.compile(rb"\n[A-Za-z][A-Za-z0-9+.-]*:")
 _CHAINS_TRIED = 64
+# A file made to be slow has members without end that break off late.
+_WHOLE_TRIED = 16
 
 
 def starts_record(data: bytes, *, arc: bool = False) -> bool:
@@ -91,13 +93,20 @@ def _line_at(source: Source, base: int, window: bytes, offset: int) -> bytes:
 
 
 def _find_member(source: Source, offset: int, end: int) -> int:
+    """What a whole member holds is content of it, and not looked at (`_WHOLE_TRIED` times)."""
+    tries, ends = _WHOLE_TRIED, {0: offset}
     for base, window in _windows(source, offset, end):
         for match in MEMBER_START.finditer(window):
             found = base + match.start()
             if found >= end:
                 break
-            if _member_starts_record(source, found):
+            if found < max(ends.values()):
+                continue
+            start = first_bytes(source, found, _OVERLAP_BYTES)
+            if starts_record(start.lstrip(b"\r\n"), arc=True):
                 return found
+            if start and tries and not _is_whole_member(source, found, ends):
+                tries -= 1
     return end
 
 
@@ -115,16 +124,16 @@ def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
     """The offset of a member that a damaged one ran into before the fault showed.
 
     Damaged data often inflates to nonsense for a while.  But compressed members may as
-    well be part of a payload (a WARC file that was downloaded), so a candidate must
-    begin a record, and whole members must follow it up to the fault.  Only so many are
-    tried: the next member is among the first, and a file made to be slow has no end of them.
+    well be part of a payload (a WARC file that was downloaded), so whole members must
+    follow a candidate up to the fault.  Only so many are tried: the next member is among
+    the first, and a file made to be slow has no end of them.
     """
     offset = max(offset, fault - WINDOW_BYTES)
     hopeless: set[int] = set()
     window = bytes(source.view(offset, fault + MEMBER_START_BYTES - 1 - offset))
     for match in islice(MEMBER_START.finditer(window), _CHAINS_TRIED):
         found = at = offset + match.start()
-        if at in hopeless or not _member_starts_record(source, at):
+        if at in hopeless or not first_bytes(source, at, 1):
             continue
         chain: dict[int, int] = {}
         while at < fault and at not in hopeless and _is_whole_member(source, at, chain):
@@ -144,8 +153,3 @@ def _is_whole_member(source: Source, offset: int, ends: dict[int, int]) -> bool:
     except Damage:
         return False
     return True
-
-
-def _member_starts_record(source: Source, offset: int) -> bool:
-    start = first_bytes(source, offset, _OVERLAP_BYTES)
-    return starts_record(start.lstrip(b"\r\n"), arc=True)

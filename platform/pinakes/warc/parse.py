@@ -75,7 +75,7 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
                 return header
             container = name_container(data)
             what = f"this is {container}: not read here" if container else "no record begins here"
-            raise NotARecord(what, offset, offset + 1)
+            raise NotARecord(what, offset, stream.search_from)
         if complete and stream.damage is None:
             return Header(data)
         if complete:
@@ -85,7 +85,7 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
             raise NotARecord(
                 f"a record header longer than {HEADER_LIMIT_BYTES} bytes",
                 offset,
-                offset + 1,
+                stream.search_from,
             )
         length *= 4
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Protocol
 
 from .damage import find_swallowed
@@ -28,6 +29,8 @@ class ByteStream(Protocol):
 
     @property
     def resume_from(self) -> int: ...
+    @property
+    def search_from(self) -> int: ...
 
     def peek(self, length: int) -> bytes: ...
     def take(self, length: int) -> bytes: ...
@@ -56,6 +59,11 @@ class PlainStream:
         self.source = source
         self.position = offset
         self.resume_from = source.size
+
+    @property
+    def search_from(self) -> int:
+        """Where to look for the next record, if none begins at the next byte."""
+        return self.position + 1
 
     def peek(self, length: int) -> bytes:
         """The next bytes without taking them; fewer only at the end."""
@@ -145,16 +153,30 @@ class MemberStream:
         Raises:
             Damage: where that rest cannot be read.
         """
-        holder = self._members[0][1]
-        if holder not in self._ends and holder not in self._faults:
+        return self._end_of(self._members[0][1])
+
+    def _end_of(self, member: int) -> int:
+        if member not in self._ends and member not in self._faults:
             try:
-                for _ in inflate_member(self.source, holder, self._ends):
+                for _ in inflate_member(self.source, member, self._ends):
                     pass
             except Damage as damage:
-                self._note(holder, damage)
-        if holder in self._faults:
-            raise self._faults[holder]
-        return self._ends[holder]
+                self._note(member, damage)
+        if member in self._faults:
+            raise self._faults[member]
+        return self._ends[member]
+
+    @property
+    def search_from(self) -> int:
+        """Where to look for the next record, if none begins at the next byte.
+
+        A member that inflates whole, with the right checksum, is one stretch of bytes: what
+        looks like members in its compressed bytes is content of it, which was stored.
+        """
+        member, _ = self.place()
+        with suppress(Damage):
+            return self._end_of(member)
+        return member + 1
 
     def at_member_start(self) -> bool:
         """Whether the next byte is the first of a member."""
