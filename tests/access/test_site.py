@@ -25,7 +25,7 @@ CRAWL, RUN = "a-crawl", "ingest-20260101T000000-1"
 
 @contextmanager
 def asking(
-    rows: Any, archive: Any, hosts: Sequence[str] | None = ("localhost",)
+    rows: Any, archive: Any, hosts: Sequence[str] | None = ("localhost", "[::1]")
 ) -> Iterator[Callable[..., TestResponse]]:
     views = Views(rows, archive)
     client = Client(Site(views, hosts=hosts))
@@ -170,6 +170,13 @@ def test_nothing_can_be_written(ask: Callable[..., Any], method: str) -> None:
     ("host", "status"),
     [
         ("localhost", 200),
+        ("LocalHost", 200),
+        ("[::1]", 200),
+        ("[::1]:8090", 200),
+        ("[::1]:port", 400),
+        ("[::2]", 400),
+        ("::1", 400),
+        ("localhost:1:2", 400),
         ("localhost:8090", 200),
         ("evil.example", 400),
         ("localhost.evil.example", 400),

@@ -155,6 +155,16 @@ def _empty(path: Path) -> None:
         pytest.param(_socket, "not a regular file", id="socket"),
         pytest.param(_loop, "cannot be read", id="symlink-loop"),
         pytest.param(_empty, "the file is empty", id="empty"),
+        pytest.param(
+            lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd" + record(1) * 3),
+            "this is a Zstandard frame: not read here",
+            id="zstd",
+        ),
+        pytest.param(
+            lambda path: path.write_bytes(b"PK\x03\x04" + gzip.compress(record(1))),
+            "this is a ZIP file (WACZ?): not read here",
+            id="zip",
+        ),
         pytest.param(lambda path: None, "cannot be read: No such file", id="none"),
     ],
 )

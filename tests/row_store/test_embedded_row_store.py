@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
@@ -383,3 +384,9 @@ def test_a_full_disk(tmp_path: Path) -> None:
     finally:
         # Lazily: a child of another thread may hold, for a moment, what this process has open.
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def test_rows_are_their_owner_s_alone(store: EmbeddedRowStore, path: Path) -> None:
+    store.mutate("captures", [Put(b"r", {CAPTURE: b"a"}, 5)])
+    files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    assert files == dict.fromkeys(["rows.sqlite", "rows.sqlite-shm", "rows.sqlite-wal"], 0o600)

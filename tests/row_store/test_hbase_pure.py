@@ -28,6 +28,7 @@ from pinakes.row_store.hbase_batches import (
 from pinakes.row_store.hbase_clock import ASKED_ANEW_S, StoreClock
 from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Server, parse_servers
 from pinakes.row_store.hbase_errors import translated
+from pinakes.row_store.hbase_own_table import parse_version
 from pinakes.row_store.hbase_present import decode_present, encode_present
 from pinakes.row_store.hbase_ranges import ScanRange, row_below
 from pinakes.row_store.hbase_retries import LONGEST_WAIT_S, waits_s
@@ -402,6 +403,13 @@ def found_like(*tables: Table, version: int | None = 1) -> FoundSchema:
         for table in tables
     }
     return FoundSchema(version=version, tables=families)
+
+
+@pytest.mark.parametrize("cell", [b"", b"-1", b"one", b"1.0", b"\xff"])
+def test_a_schema_version_that_is_no_number(cell: bytes) -> None:
+    assert parse_version(b"12") == 12
+    with pytest.raises(SchemaError, match="is no number"):
+        parse_version(cell)
 
 
 def test_everything_is_made_with_lines_for_the_shell() -> None:

@@ -249,9 +249,11 @@ def test_another_container_is_named() -> None:
         (b"PK\x03\x04", "ZIP"),
         (b"\xfd7zXZ", "XZ"),
     ):
-        (item,) = read(magic + b"\0" * 60)
-        assert isinstance(item, DamagedStretch)
-        assert word in item.reason
+        # Records that are stored in it are content of it.
+        for content in (b"\0" * 60, A + B, member(A) + member(B)):
+            (item,) = check_source(source_of(magic + content))
+            assert isinstance(item, DamagedStretch)
+            assert word in item.reason
 
 
 @pytest.mark.parametrize(

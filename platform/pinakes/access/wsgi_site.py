@@ -6,10 +6,11 @@ made to point here (DNS rebinding) is not answered.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, SecurityError
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
@@ -22,6 +23,9 @@ STRICT_HEADERS = {
     "Cache-Control": "no-store",
 }
 """For every answer; a content policy goes beside them."""
+
+# Of the Host header, RFC 9110 §7.2: an address in brackets or a name, in any case, and a port.
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
 class WsgiSite:
@@ -36,21 +40,19 @@ class WsgiSite:
     def __init__(self, rules: Iterable[Rule], *, hosts: Sequence[str] | None) -> None:
         # A path that is not quite one of these is none: nothing is redirected.
         self._urls = Map(rules, merge_slashes=False)
-        self._hosts = None if hosts is None else list(hosts)
+        self._hosts = None if hosts is None else {host.lower() for host in hosts}
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
-        request = Request(environ)
-        request.trusted_hosts = self._hosts
-        response = self._answer(request)
+        response = self._answer(Request(environ))
         for name, value in self.headers.items():
             response.headers.setdefault(name, value)
         return response(environ, start_response)
 
     def _answer(self, request: Request) -> Response:
         try:
-            _ = request.host  # raises where it is not one of ours
+            self._require_host(request)
             endpoint: Callable[..., Response]
             endpoint, values = self._urls.bind_to_environ(request).match()
             return endpoint(request, **values)
@@ -61,6 +63,13 @@ class WsgiSite:
             return response
         except PinakesError as error:
             return self.failure(error)
+
+    def _require_host(self, request: Request) -> None:
+        # werkzeug's own list knows no address in brackets, and no capitals.
+        found = _HOST.fullmatch(request.headers.get("Host", ""))
+        if self._hosts is not None and (not found or found[1].lower() not in self._hosts):
+            raise SecurityError
+        _ = request.host  # raises where it is none
 
     def refusal(self, error: HTTPException) -> Response:
         """What is answered to a request that is none of this site's."""

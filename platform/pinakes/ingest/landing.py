@@ -35,6 +35,7 @@ from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
+from pinakes.warc.members import name_container
 from pinakes.warc.source import Source, open_source
 
 from .acts import Actor
@@ -102,7 +103,7 @@ class Lander:
 
         Raises:
             InputRefused: other bytes are known by this name; the store takes no such name;
-                or the file is no file, is empty, or changes.
+                or the file is no file, is empty, changes, or is a container not read here.
             Busy: somebody else is landing it.
             Conflict: the crawl is not open.
             StoreUnavailable: a store is not reachable or full.
@@ -112,6 +113,9 @@ class Lander:
         with open_source(path) as probe:
             if not probe.size:
                 raise InputRefused("the file is empty", file=str(path))
+            container = name_container(bytes(probe.view(0, 4)))
+            if container:
+                raise InputRefused(f"this is {container}: not read here", file=str(path))
         entry = read_entry(self._rows, archive_file)
         if _is_finished(entry):
             return self._compare_known(path, entry)

@@ -17,7 +17,7 @@ from pinakes.hbase_schema.tables import Family, FoundFamily, FoundSchema, Schema
 
 from .hbase_calls import HBaseCalls
 from .hbase_connection import HBaseConnection
-from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW
+from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW, parse_version
 from .hbase_retries import waits_s
 from .hbase_shell import is_as_declared
 from .hbase_wire import tables_interface
@@ -98,7 +98,7 @@ class HBaseSchemaAdmin:
             return None
         name = self._connection.table(OWN_TABLE.name)
         found = self._calls.call(lambda c: c.get(name, self._thrift.TGet(row=VERSION_ROW)))
-        return int(found.columnValues[0].value) if found.columnValues else None
+        return parse_version(found.columnValues[0].value) if found.columnValues else None
 
     def _found_family(self, found: Any) -> FoundFamily:
         thrift = self._thrift

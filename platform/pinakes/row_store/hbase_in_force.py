@@ -9,7 +9,7 @@ from pinakes.hbase_schema.tables import Schema, Table
 
 from .hbase_calls import HBaseCalls
 from .hbase_connection import HBaseConnection
-from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW
+from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW, parse_version
 
 
 def schema_in_force(calls: HBaseCalls, connection: HBaseConnection, schema: Schema) -> Schema:
@@ -23,7 +23,7 @@ def schema_in_force(calls: HBaseCalls, connection: HBaseConnection, schema: Sche
             f"there is no store in HBase under {connection.prefix!r}: make one with `pinakes init`"
         )
     cells = calls.call(lambda client: client.get(own, VERSION_ROW, VERSION_COLUMN, {}))
-    version = int(cells[0].value) if cells else None
+    version = parse_version(cells[0].value) if cells else None
     if version != schema.version:
         newer = version is not None and version > schema.version
         raise SchemaError(

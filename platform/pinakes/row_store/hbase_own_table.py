@@ -6,6 +6,7 @@ clock     l:now       put to be read again: HBase's time is in its timestamp
 
 from __future__ import annotations
 
+from pinakes.errors import SchemaError
 from pinakes.hbase_schema.tables import Family, Table
 
 VERSION_ROW, VERSION_COLUMN = b"schema", b"l:version"
@@ -24,3 +25,13 @@ OWN_TABLE = Table(
         ),
     ),
 )
+
+
+def parse_version(cell: bytes) -> int:
+    """The version of the schema that a cell says; SchemaError where it is no number."""
+    if not cell.isdigit():
+        raise SchemaError(
+            f"the schema version that the store says is no number: {cell[:40]!r} in "
+            f"{VERSION_COLUMN.decode()} of the row {VERSION_ROW.decode()}"
+        )
+    return int(cell)

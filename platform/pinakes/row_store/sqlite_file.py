@@ -92,8 +92,14 @@ class SqliteFile:
                 raise
 
     def create(self) -> None:
-        """Make the file, in write-ahead mode, if there is none; on the disk when this ends."""
+        """Make the file, in write-ahead mode, if there is none; on the disk when this ends.
+
+        It is its owner's alone until somebody says otherwise (chmod); SQLite gives the files
+        beside it the same mode.
+        """
         with translated(self.path):
+            with suppress(OSError):  # of which SQLite says more
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             connection = sqlite3.connect(self.path, timeout=self._patience_s, isolation_level=None)
             try:
                 connection.execute(f"PRAGMA page_size={PAGE_BYTES:d}")

@@ -38,7 +38,6 @@ _UNSUPPORTED = {
     b"\x5d\x2a\x4d\x18": "a Zstandard dictionary",
     b"PK\x03\x04": "a ZIP file (WACZ?)",
     b"\xfd7zX": "an XZ file",
-    b"\x1f\x8b\x08\x00": "a gzip member within another",
 }
 
 

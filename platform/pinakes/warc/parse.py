@@ -13,7 +13,7 @@ from .damage import RECORD_START, starts_record
 from .extent import take_record
 from .header import Header
 from .http import head_end
-from .members import name_container
+from .members import GZIP_MAGIC, name_container
 from .record import Record
 from .stream import ByteStream, skip_bytes
 
@@ -74,6 +74,8 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
             if header is not None and (arc or header.get("WARC-Target-URI")):
                 return header
             container = name_container(data)
+            if data.startswith(GZIP_MAGIC):
+                container = "a gzip member within another"
             what = f"this is {container}: not read here" if container else "no record begins here"
             raise NotARecord(what, offset, stream.search_from)
         if complete and stream.damage is None:
