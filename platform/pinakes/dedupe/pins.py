@@ -2,8 +2,9 @@
 
 A revisit that was here before us is found its target in every way a replay tool may try:
 by record id; by URI and second; and by digest among the captures of that URI, the latest
-earlier one first.  What any of them finds is pinned: one full record too many costs
-space, one too few a page.
+earlier one first.  Where it declares no digest, or one that was not computed here, all
+earlier captures of the URI may be meant, and later ones where it names a date.  What any
+of these finds is pinned: one full record too many costs space, one too few a page.
 """
 
 from __future__ import annotations
@@ -106,16 +107,21 @@ class _Search:
         self._requests = requests
         self._seconds = {request.wanted_second for request in requests}
         self._digests = {request.digest for request in requests}
+        self._algorithms = set(map(_algorithm, self._digests))
         self._at: dict[str, list[Address]] = {}
         self._answering: dict[str, _Captures] = {}
+        self._untold: dict[str, _Captures] = {}
 
     def see(self, address: Address) -> None:
         """Take the next capture of this urlkey, in order of time."""
         second = address.key[-14:]
         if second in self._seconds:
             self._at.setdefault(second, []).append(address)
-        for digest in _answers(address) & self._digests:
+        answers = _answers(address)
+        for digest in answers & self._digests:
             self._answering.setdefault(digest, []).append((second, address.number))
+        for algorithm in self._algorithms.difference(map(_algorithm, answers)):
+            self._untold.setdefault(algorithm, []).append((second, address.number))
 
     def found(self) -> set[int]:
         """The numbers of the lines that these requests mean."""
@@ -124,8 +130,13 @@ class _Search:
     def _answer(self, request: PinRequest) -> Iterator[int]:
         exact = self._at.get(request.wanted_second or "", [])
         yield from (address.number for address in exact)
-        if any(request.digest in _answers(address) for address in exact):
+        if any(_may_answer(address, request.digest) for address in exact):
             return
+        untold = self._untold.get(_algorithm(request.digest), [])
+        # What names a date may mean a later capture that is nearest to it.
+        own = bisect_right(untold, (request.own_second, _AFTER_ALL))
+        meant = untold if request.wanted_second is not None else untold[:own]
+        yield from (number for _, number in meant)
         # pywb asks for the nearest capture with that digest; older tools for the one before.
         same = self._answering.get(request.digest)
         if same:
@@ -152,6 +163,17 @@ def _nearest(captures: _Captures, second: str) -> Iterator[int]:
 
 def _answers(address: Address) -> set[str]:
     return {address.digest, *(address.also.split(",") if address.also else ())}
+
+
+def _may_answer(address: Address, digest: str) -> bool:
+    """Whether a capture has this digest, as far as can be told without reading it."""
+    answers = _answers(address)
+    return digest in answers or _algorithm(digest) not in map(_algorithm, answers)
+
+
+def _algorithm(digest: str) -> str:
+    """Of a digest as lines have it; of what is none, something that no capture has."""
+    return digest.partition(":")[0]
 
 
 def pins_by_id(

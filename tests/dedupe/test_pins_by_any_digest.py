@@ -1,0 +1,96 @@
+"""Whatever digest a crawler's revisit declares, and however it refers, its target stays full."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from warc_sets import PAGE, Rec, member
+
+from pinakes.cli import main
+
+EARLIER = Rec(uri="http://example.org/elsewhere", date="2020-01-01T00:00:00Z", declared=None)
+TARGET = Rec(uri="http://example.org/page", date="2020-02-02T00:00:00Z", declared=None)
+OTHERS = [
+    replace(EARLIER, uri=f"http://example.org/{n}", date="2020-03-03T00:00:00Z") for n in range(3)
+]
+PROFILE = b"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+REFERS = {
+    "by id": (b"WARC-Refers-To: <urn:uuid:00000000-0000-4000-8000-%012d>" % 2,),
+    "by URI and date": (
+        b"WARC-Refers-To-Target-URI: http://example.org/page",
+        b"WARC-Refers-To-Date: 2020-02-02T00:00:00Z",
+    ),
+    "by URI, a second off": (
+        b"WARC-Refers-To-Target-URI: http://example.org/page",
+        b"WARC-Refers-To-Date: 2020-02-02T00:00:01Z",
+    ),
+    "by nothing": (),
+}
+ALGORITHMS = ("sha1", "sha256", "sha512", "md5")
+WAYS = [*product(REFERS, (*ALGORITHMS, None))]
+
+
+def digest_of(algorithm: str | None) -> tuple[bytes, ...]:
+    if algorithm is None:
+        return ()
+    found = hashlib.new(algorithm, PAGE).hexdigest()
+    return (f"WARC-Payload-Digest: {algorithm}:{found}".encode(),)
+
+
+def records(path: Path) -> list[bytes]:
+    """What each member holds, by zlib."""
+    data, found = path.read_bytes(), []
+    while data:
+        inflater = zlib.decompressobj(31)
+        found.append(inflater.decompress(data))
+        data = inflater.unused_data
+    return found
+
+
+def write_crawl(folder: Path, refers: str, declared: str | None) -> Path:
+    revisit = replace(TARGET, type="revisit", date="2020-04-04T00:00:00Z", block_digest=False)
+    fields = (PROFILE, *REFERS[refers], *digest_of(declared))
+    crawl = [EARLIER, TARGET, *OTHERS, replace(revisit, fields=fields)]
+    path = folder / "before" / "a.warc.gz"
+    path.parent.mkdir()
+    path.write_bytes(b"".join(member(rec.raw(number)) for number, rec in enumerate(crawl, 1)))
+    return path
+
+
+def check_target(path: Path) -> None:
+    """It is full, and not for want of duplicates."""
+    now = records(path)
+    assert now[1] == TARGET.raw(2)
+    assert sum(b"WARC-Type: revisit" in record for record in now) == len(OTHERS) + 1
+
+
+@pytest.mark.parametrize(("refers", "declared"), WAYS)
+@pytest.mark.parametrize("computed", ALGORITHMS)
+def test_a_target_stays_full(
+    computed: str, refers: str, declared: str | None, tmp_path: Path
+) -> None:
+    path = write_crawl(tmp_path, refers, declared)
+    manifest, decided, after = (str(tmp_path / name) for name in ("m", "d", "after"))
+    assert main(["-q", "manifest", "--digest", computed, str(path), "-o", manifest]) == 0
+    assert main(["-q", "resolve", manifest, "--process", "-o", decided]) == 0
+    refs = ["refs", str(path), "--manifest", decided, "-o", after, "--min-saving", "none"]
+    assert main(["-q", *refs]) == 0
+    check_target(tmp_path / "after" / path.name)
+    assert main(["-q", "validate", str(path.parent), after]) == 0
+
+
+@pytest.mark.parametrize(("refers", "declared"), WAYS)
+def test_a_target_stays_full_in_a_store(refers: str, declared: str | None, tmp_path: Path) -> None:
+    path = write_crawl(tmp_path, refers, declared)
+    store = ("--store", str(tmp_path / "store"))
+    assert main(["-q", "init", *store]) == 0
+    assert main(["-q", "ingest", *store, "--crawl", "c", str(path)]) == 0
+    dedupe = ["-q", "dedupe", *store, "--all", "--min-saving-bytes=none", "--min-file-saving=0"]
+    assert main(dedupe) == 0
+    check_target(tmp_path / "store" / "archive" / "c" / "g2" / path.name)
+    assert main(["-q", "fsck", "--full", *store]) == 0
