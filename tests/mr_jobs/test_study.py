@@ -140,6 +140,7 @@ GROUP BY url_host_registered_domain ORDER BY domain
 """
 
 
+@pytest.mark.yarn
 def test_common_crawls_queries_run(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     command = ["-q", "--json", "study", "--store", str(store), *MASTER, "c2020", "--sql", QUERY]
