@@ -1,4 +1,4 @@
-"""Some seconds of fuzzing in `make test`, minutes in `make test-large`; `make fuzz` takes longer."""
+"""Seconds of fuzzing in `make test`, minutes in `make test-large`; `make fuzz` takes longer."""
 
 from __future__ import annotations
 
