@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jinja2
 
-from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.results.pair_line import JudgedPair, is_image_name
 from pinakes.qa.results.pair_result import Verdict
 
 from .extent import Extent
@@ -87,6 +87,7 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.tests["image_name"] = lambda name: name is not None and is_image_name(name)
     environment.globals["side_names"] = side_names
     text = files(__package__).joinpath("report.html").read_text("utf-8")
     return environment.from_string(text)

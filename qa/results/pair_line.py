@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -15,6 +16,7 @@ from .pair_result import PairResult, Verdict, View
 
 PAIRS = "pairs.jsonl"
 """The file, in the folder of a run."""
+_IMAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\.(png|jpg|jpeg|webp)\Z")
 _TEXTS = ("run", "url", "date", "capture_key", "model")
 _TEXTS_OF_VIEW = ("kind", "browser", "browser_version")
 # A number may be too large to be one, and brackets may stand in each other without end.
@@ -72,6 +74,14 @@ def _view(entry: Mapping[str, Any]) -> View:
             "missed": tuple(map(_text, entry["missed"])),
         }
     )
+
+
+def is_image_name(name: str) -> bool:
+    """Whether this is the plain name of an image, in the folder of its run.
+
+    A line may say anything, and pages make addresses of it.
+    """
+    return _IMAGE_NAME.match(name) is not None
 
 
 def _text(value: object) -> str:

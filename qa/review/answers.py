@@ -9,10 +9,10 @@ from typing import Any
 
 from pinakes.qa.report.shown import URL_CHARACTERS, shown, shown_lines
 from pinakes.qa.report.views import side_names
+from pinakes.qa.results.pair_line import is_image_name
 from pinakes.qa.results.pair_result import View
 
 from .board import Listed, Looked
-from .images import is_image_name
 from .judgement import Judgement
 from .judgement_rows import Signed
 from .seen import SeenPair

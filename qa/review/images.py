@@ -6,19 +6,14 @@ A name is one of those that the run's results give, and a plain one; a link is n
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\.(png|jpg|jpeg|webp)\Z")
+from pinakes.qa.results.pair_line import is_image_name
+
 _TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
-
-
-def is_image_name(name: str) -> bool:
-    """Whether this is the plain name of an image."""
-    return _NAME.match(name) is not None
 
 
 def image_type(name: str) -> str:

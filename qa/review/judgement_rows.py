@@ -109,9 +109,10 @@ def put_signoff(rows: RowStore, run: str, id: str, cell: SignOff, *, now_ms: int
     The same author, state and note under an id that is there give back what is there: its
     counts are those of when it was signed first, and somebody may have judged since.
     """
+    _checked(id)
     key = encode_run_key(run)
     row = get_row(rows, _RUNS, key, columns=[b"f"])
-    there = row.cells.get(named_column(SignOff, _checked(id))) if row is not None else None
+    there = row.cells.get(named_column(SignOff, id)) if row is not None else None
     if there is not None:
         known = decode_cell(SignOff, there.value)
         if (known.author, known.state, known.note) == (cell.author, cell.state, cell.note):

@@ -81,6 +81,19 @@ def test_a_page_says_what_was_found_and_shows_both_images(tmp_path: Path) -> Non
     assert (tmp_path / "report.css").exists()
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["javascript:alert(1)", "../rows.sqlite", "http://e.org/a.png", "//e.org/a.png", "a.svg"],
+)
+def test_no_address_is_made_of_what_is_no_image_s_name(tmp_path: Path, name: str) -> None:
+    result = replace(RESULT, other=replace(RESULT.other, image=name))
+    write_report(tmp_path, [judged(result)], title="t")
+    page = page_of(tmp_path)
+    assert [attributes["src"] for tag, attributes in page.tags if tag == "img"] == ["0123.png"]
+    assert name not in (tmp_path / "index.html").read_text("utf-8")
+    assert "No image." in page.text
+
+
 def test_many_pairs_are_on_many_pages(tmp_path: Path) -> None:
     pairs = [judged(replace(RESULT, url=f"http://e.org/{n}")) for n in range(2 * PAIRS_A_PAGE + 1)]
     names = write_report(tmp_path, pairs, title="t")

@@ -157,6 +157,17 @@ def test_signed_again_it_is_one_whatever_was_judged_since(
     assert read_signoffs(rows, RUN) == [signed]
 
 
+@pytest.mark.parametrize("id", ["", "b", "../" * 8, "A" * 32])
+def test_an_id_that_is_none_signs_no_run(rows: EmbeddedRowStore, id: str) -> None:  # noqa: A002
+    """Known or not."""
+    cell = SignOff(author="Ida", state="accepted")
+    for _ in range(2):
+        with pytest.raises(InputRefused):
+            put_signoff(rows, RUN, id, cell, now_ms=1000)
+        put_signoff(rows, RUN, "a" * 32, cell, now_ms=1000)
+    assert len(read_signoffs(rows, RUN)) == 1
+
+
 class Failing:
     """A store whose n-th call fails, before or after it is done."""
 
