@@ -31,6 +31,7 @@ PARTS = ("faults", "yarn", "browsers", "large")
 BUDGET_S = {
     "access": 35,
     "archive_store": 30,
+    "attack": 30,
     "backup": 80,
     "bench": 5,
     "catalog": 10,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from archive_builders import HTTP, arc, arc_file, gzip_file, member, plain_file, source_of, warc
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from invariants import check_again, check_items, facts, read_slowly
 
+from pinakes.warc.members import name_container
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
 
@@ -134,6 +135,8 @@ def test_rubbish_between_members(rubbish: list[bytes], data: st.DataObject) -> N
     """Every whole member is found, whatever lies between them."""
     parts = [part for piece in rubbish for part in (piece, member(warc(b"x")))]
     file = b"".join(parts)
+    # A file that begins as a container which is not read here is one stretch.
+    assume(name_container(file) is None)
     items = list(iter_records(source_of(file)))
     whole = [
         item

@@ -100,6 +100,7 @@ class MemberStream:
         self.position = 0
         self.damage: Damage | None = None
         self.damaged_from = offset
+        self._fruitless = False
         self._pieces: deque[memoryview] = deque()
         self._ahead = 0
         self._members: deque[tuple[int, int]] = deque()  # (position, offset) of each start
@@ -193,6 +194,9 @@ class MemberStream:
         damage = self.damage
         if damage is None:
             return self.source.size
+        if self._fruitless:
+            # Nothing came out of it: what says where it ends may be bytes of the next member.
+            return self.damaged_from + 1
         behind = max(damage.offset, self.damaged_from + 1)
         return behind if damage.end is None else damage.end
 
@@ -219,6 +223,7 @@ class MemberStream:
                     yield piece
             except Damage as damage:
                 self._note(offset, damage)
+                self._fruitless = self._members[-1][0] == produced
                 self.damage = damage
                 return
             offset = self._ends[offset]
