@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import socket
 import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from exposed_metrics import sample
 from landed_stores import LandedStore, page
+
+from pinakes.cli.listening import listening
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300
@@ -116,3 +119,14 @@ def test_without_a_store_there_is_nothing_to_serve(tmp_path: Path) -> None:
     code, said = exit_of("--port", "0", folder=tmp_path / "none")
     assert code == 2
     assert "pinakes init" in said
+
+
+def test_a_request_that_waits_a_moment_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    def answer(_environ: object, start_response: Callable[..., object]) -> list[bytes]:
+        start_response("204 No Content", [])
+        return []
+
+    with listening(answer, "127.0.0.1", 0):
+        logging.getLogger("waitress.queue").warning("Task queue depth is 1")
+        logging.getLogger("waitress").error("what is wrong is told")
+    assert [record.name for record in caplog.records] == ["waitress"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import logging
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,6 +54,8 @@ def listening(application: Any, host: str, port: int) -> Iterator[tuple[str, Cal
     Raises:
         ConfigError: nobody can listen there.
     """
+    # That a request waits a moment for a thread is no news for whoever reads the terminal.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     try:
         server = waitress.create_server(application, host=host, port=port, **_LIMITS)
     except OSError as error:
