@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mrjob.hadoop import HadoopJobRunner
-
 from pinakes.mr_jobs.archive_job import ArchiveJob
 from pinakes.mr_jobs.driver.submission import require_streaming_jar
-from pinakes.mr_jobs.extra import cmd_line
+from pinakes.mr_jobs.extra import cmd_line  # first: it names the extra where mrjob is missing
+
+# isort: split
+from mrjob.hadoop import HadoopJobRunner
 
 
 class _PrintedRunner(HadoopJobRunner):  # type: ignore[misc]
