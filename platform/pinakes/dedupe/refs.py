@@ -17,7 +17,7 @@ from operator import attrgetter
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
-from pinakes.warc.heads import RecordHead, fills_members, head_of, read_head
+from pinakes.warc.heads import RecordHead, head_of, read_head
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
@@ -28,6 +28,7 @@ from pinakes.warc.source import Source
 
 from .proven_originals import FindOriginal, prove, record_not_there
 from .shared_members import RECORD_END, compress_member, cut_apart, pieces_of
+from .stretches import holds_only
 
 DEFAULT_MIN_SAVING_BYTES = 64
 _PIECE_STRETCHES = 64
@@ -222,7 +223,7 @@ class RevisitWriter:
 
 
 def _require_nothing_else(source: Source, offset: int, head: RecordHead) -> None:
-    if not fills_members(source, offset, head.length, crc32=head.crc32, size=head.size):
+    if not holds_only(source, offset, head.length, crc32=head.crc32, size=head.size):
         raise Unwritable("member-odd")
 
 

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from isal import isal_zlib
+
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item
 from pinakes.warc.record import MemoryBody, Record
@@ -66,6 +68,22 @@ def fills_member(stretch: Stretch) -> bool:
     return int.from_bytes(trailer, "little") == size & 0xFFFFFFFF
 
 
+def holds_only(source: Source, offset: int, length: int, *, crc32: int, size: int) -> bool:
+    """Whether compressed members at that place hold only this many bytes, of this checksum.
+
+    A revisit gives back its record and two line ends.  Further line ends are allowed behind a
+    record, so no finding tells of them.
+    """
+    trailer = bytes(source.view(offset + length - 8, 8))
+    if trailer == crc32.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"):
+        return True
+    # A record over several members, whose last one says nothing of the others.
+    crc = found = 0
+    for piece in _inflated(MemberStream(source, offset), offset + length):
+        crc, found = isal_zlib.crc32(piece, crc), found + len(piece)
+    return (crc, found) == (crc32, size)
+
+
 def equal_contents(old: Stretch, new: Stretch) -> bool:
     """Whether the stretches inflate to the same bytes; slower, for records with findings."""
     return _sha256(_content(old)) == _sha256(_content(new))
@@ -113,10 +131,15 @@ def _content(stretch: Stretch) -> Iterator[bytes]:
             yield stream.take(stretch.end - stream.position)
         return
     members = MemberStream(stretch.window, start)
-    while members.peek(1) and members.place()[0] < stretch.end:
-        yield members.take(_PIECE_BYTES)
+    yield from _inflated(members, stretch.end)
     if members.damage is not None:
         yield repr((members.damage.code, stretch.end - members.damage.offset)).encode()
+
+
+def _inflated(members: MemberStream, end: int) -> Iterator[bytes]:
+    """What the members that begin before `end` hold."""
+    while members.peek(1) and members.place()[0] < end:
+        yield members.take(_PIECE_BYTES)
 
 
 def _sha256(pieces: Iterator[bytes | memoryview] | Iterator[bytes]) -> bytes:

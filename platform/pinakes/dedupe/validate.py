@@ -18,7 +18,6 @@ from typing import NamedTuple, Protocol
 from isal import isal_zlib
 
 from pinakes.errors import MalformedRecord
-from pinakes.warc.heads import fills_members
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch, Record
@@ -27,6 +26,7 @@ from pinakes.warc.source import Source
 
 from .outcomes import KEPT, RESTORED, REWRITTEN
 from .reference_values import FoundReferences
+from .shared_members import RECORD_END
 from .stretches import (
     Stretch,
     equal_blocks,
@@ -34,6 +34,7 @@ from .stretches import (
     equal_tails,
     equal_written,
     fills_member,
+    holds_only,
 )
 
 DISCREPANCIES = {
@@ -50,7 +51,6 @@ DISCREPANCIES = {
     "replay": "the replay tool gives another answer than was captured",
 }
 _ALGORITHM = "sha256"
-_RECORD_END = b"\r\n\r\n"
 _BODY_TYPES = frozenset({"response", "resource"})
 
 
@@ -186,15 +186,13 @@ class _Pairs:
             self._add(new)
         elif new.type == "revisit" and is_ours(new.header):
             self._found.rewritten += 1
-            yield from self._check_rewritten(old, new)
-            yield from _check_alone(old_stretch, old)
+            yield from self._check_rewritten(old_stretch, old, new)
         elif old.type == "revisit" and is_ours(old.header):
             self._found.restored += 1
             body = _body(new)
             self._references.add_full(new, body, stays=True)
             self._references.add_reference(self._number, old, RESTORED, body)
-            yield from _check_replaced(new, old)
-            yield from _check_alone(new_stretch, new)
+            yield from _check_replaced(new_stretch, new, old)
         else:
             yield "altered"
             self._add(new)
@@ -213,7 +211,7 @@ class _Pairs:
         elif record.type == "revisit":
             self._references.add_reference(self._number, record, KEPT)
 
-    def _check_rewritten(self, old: Record, new: Record) -> Iterator[str]:
+    def _check_rewritten(self, stretch: Stretch, old: Record, new: Record) -> Iterator[str]:
         if old.type not in _BODY_TYPES:
             yield "not-full"
             return
@@ -222,7 +220,7 @@ class _Pairs:
         self._references.add_reference(self._number, new, REWRITTEN, body)
         if self._sampler is not None:
             self._sampler.offer(old, new, self._after)
-        yield from _check_replaced(old, new)
+        yield from _check_replaced(stretch, old, new)
 
     def _read_again(self, new: Record, *, verbatim: bool) -> Iterator[str]:
         if self._second_reader is None:
@@ -249,11 +247,13 @@ def _body(record: Record) -> str:
     return record.payload_digest(_ALGORITHM).hex
 
 
-def _check_replaced(full: Record, revisit: Record) -> Iterator[str]:
+def _check_replaced(stretch: Stretch, full: Record, revisit: Record) -> Iterator[str]:
+    """`stretch` is where the full record lies, alone or not."""
+    crc = whole_crc32(full)
     try:
         if restore_header(revisit.header) != full.header.raw:
             yield "header"
-        if replaced_crc32(revisit.header) != whole_crc32(full):
+        if replaced_crc32(revisit.header) != crc:
             yield "checksum"
     except MalformedRecord:
         yield "header"
@@ -262,16 +262,10 @@ def _check_replaced(full: Record, revisit: Record) -> Iterator[str]:
         yield "http-head"
     if any(finding.code != "member" for finding in (*revisit.findings, *full.findings)):
         yield "altered"
-
-
-def _check_alone(stretch: Stretch, full: Record) -> Iterator[str]:
-    """What a revisit stands for is all that its members held."""
-    if full.findings or compression_of(stretch.window, full.offset) is None:
-        return
-    size = len(full.header.raw) + full.body.size + len(_RECORD_END)
-    crc = whole_crc32(full)
-    if not fills_members(stretch.window, full.offset, full.length, crc32=crc, size=size):
-        yield "between"
+    if not full.findings and compression_of(stretch.window, full.offset) is not None:
+        size = len(full.header.raw) + full.body.size + len(RECORD_END)
+        if not holds_only(stretch.window, full.offset, full.length, crc32=crc, size=size):
+            yield "between"
 
 
 def whole_crc32(record: Record) -> int:
@@ -279,4 +273,4 @@ def whole_crc32(record: Record) -> int:
     crc = isal_zlib.crc32(record.header.raw)
     for piece in record.chunks():
         crc = isal_zlib.crc32(piece, crc)
-    return isal_zlib.crc32(_RECORD_END, crc)
+    return isal_zlib.crc32(RECORD_END, crc)

@@ -35,7 +35,7 @@ from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
-from pinakes.warc.members import name_container
+from pinakes.warc.members import why_unread
 from pinakes.warc.source import Source, open_source
 
 from .acts import Actor
@@ -113,9 +113,9 @@ class Lander:
         with open_source(path) as probe:
             if not probe.size:
                 raise InputRefused("the file is empty", file=str(path))
-            container = name_container(bytes(probe.view(0, 4)))
-            if container:
-                raise InputRefused(f"this is {container}: not read here", file=str(path))
+            reason = why_unread(bytes(probe.view(0, 4)))
+            if reason:
+                raise InputRefused(reason, file=str(path))
         entry = read_entry(self._rows, archive_file)
         if _is_finished(entry):
             return self._compare_known(path, entry)

@@ -94,19 +94,23 @@ def _line_at(source: Source, base: int, window: bytes, offset: int) -> bytes:
 
 def _find_member(source: Source, offset: int, end: int) -> int:
     """What a whole member holds is content of it, and not looked at (`_WHOLE_TRIED` times)."""
-    tries, ends = _WHOLE_TRIED, {0: offset}
+    tries, inside = _WHOLE_TRIED, offset
     for base, window in _windows(source, offset, end):
         for match in MEMBER_START.finditer(window):
             found = base + match.start()
             if found >= end:
                 break
-            if found < max(ends.values()):
+            if found < inside:
                 continue
             start = first_bytes(source, found, _OVERLAP_BYTES)
             if starts_record(start.lstrip(b"\r\n"), arc=True):
                 return found
-            if start and tries and not _is_whole_member(source, found, ends):
-                tries -= 1
+            if start and tries:
+                ends: dict[int, int] = {}
+                if is_whole_member(source, found, ends):
+                    inside = ends[found]
+                else:
+                    tries -= 1
     return end
 
 
@@ -136,7 +140,7 @@ def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
         if at in hopeless or not first_bytes(source, at, 1):
             continue
         chain: dict[int, int] = {}
-        while at < fault and at not in hopeless and _is_whole_member(source, at, chain):
+        while at < fault and at not in hopeless and is_whole_member(source, at, chain):
             at = chain[at]
         if at >= fault:
             return found
@@ -144,7 +148,8 @@ def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
     return None
 
 
-def _is_whole_member(source: Source, offset: int, ends: dict[int, int]) -> bool:
+def is_whole_member(source: Source, offset: int, ends: dict[int, int]) -> bool:
+    """Whether a member there inflates to its end, with the right checksum; notes where it ends."""
     if compression_of(source, offset) is None:
         return False
     try:

@@ -25,7 +25,6 @@ from .reader import read_record
 from .record import Record
 from .shapes import ShapeBook, ShapedHeader
 from .source import Source
-from .stream import MemberStream
 
 # (bytes fed, bytes wanted): most heads come out of the first, some have many cookies.
 _WINDOWS = ((3 << 8, 3 << 10), (1 << 11, 3 << 10), (1 << 14, 1 << 16))
@@ -37,7 +36,6 @@ _Inflater, _GZIP = igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP
 _TRAILER = Struct("<II")
 _GZIP_BYTES_LEAST = 18
 _RECORD_END = b"\r\n\r\n"
-_PIECE_BYTES = 1 << 20
 _BODY_TYPES = frozenset({"response", "resource"})
 _HARMLESS = frozenset({"member"})
 
@@ -190,21 +188,3 @@ def head_of(record: Record) -> RecordHead:
         isal_zlib.crc32_combine(heads, rest, record.payload_size + len(_RECORD_END)),
         "member" not in codes,
     )
-
-
-def fills_members(source: Source, offset: int, length: int, *, crc32: int, size: int) -> bool:
-    """Whether compressed members at that place hold only this many bytes, of this checksum.
-
-    A revisit gives back its record and two line ends.  Further line ends are allowed behind a
-    record, so no finding tells of them.
-    """
-    trailer = source.view(offset + length - _TRAILER.size, _TRAILER.size)
-    if _TRAILER.unpack(trailer) == (crc32, size & 0xFFFFFFFF):
-        return True
-    # A record over several members, whose last one says nothing of the others.
-    members = MemberStream(source, offset)
-    crc = found = 0
-    while members.peek(1) and members.place()[0] < offset + length:
-        piece = members.take(_PIECE_BYTES)
-        crc, found = isal_zlib.crc32(piece, crc), found + len(piece)
-    return (crc, found) == (crc32, size)

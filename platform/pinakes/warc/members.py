@@ -41,9 +41,10 @@ _UNSUPPORTED = {
 }
 
 
-def name_container(start: bytes) -> str | None:
-    """What a file is that begins like this, where it is a container not read here."""
-    return _UNSUPPORTED.get(start[:4])
+def why_unread(start: bytes) -> str | None:
+    """Why what begins like this is not read, where it is a container of another kind."""
+    container = _UNSUPPORTED.get(start[:4])
+    return f"this is {container}: not read here" if container else None
 
 
 def compression_of(source: Source, offset: int = 0) -> str | None:

@@ -13,7 +13,7 @@ from .damage import RECORD_START, starts_record
 from .extent import take_record
 from .header import Header
 from .http import head_end
-from .members import GZIP_MAGIC, name_container
+from .members import GZIP_MAGIC, why_unread
 from .record import Record
 from .stream import ByteStream, skip_bytes
 
@@ -73,10 +73,9 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
             header = match_arc_header(data[:LINE_LIMIT_BYTES])
             if header is not None and (arc or header.get("WARC-Target-URI")):
                 return header
-            container = name_container(data)
+            what = why_unread(data) or "no record begins here"
             if data.startswith(GZIP_MAGIC):
-                container = "a gzip member within another"
-            what = f"this is {container}: not read here" if container else "no record begins here"
+                what = "this is a gzip member within another: not read here"
             raise NotARecord(what, offset, stream.search_from)
         if complete and stream.damage is None:
             return Header(data)

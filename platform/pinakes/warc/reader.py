@@ -23,7 +23,7 @@ from .members import (
     InflateError,
     compression_of,
     inflate_hinted,
-    name_container,
+    why_unread,
 )
 from .parse import NotARecord, parse_record
 from .record import IN_MEMORY_BYTES, DamagedStretch, Record
@@ -197,11 +197,11 @@ class _Walk:
 
     def slowly(self) -> Iterator[Item]:
         """Records of any shape, until a member's start where the fast road may go on."""
-        container = name_container(bytes(self.source.view(0, 4))) if not self.offset else None
-        if container:
+        reason = None if self.offset else why_unread(bytes(self.source.view(0, 4)))
+        if reason:
             # What looks like records in it is content of it: stored, or not compressed.
             self.offset = self.source.size
-            yield DamagedStretch(0, self.offset, f"this is {container}: not read here")
+            yield DamagedStretch(0, self.offset, reason)
             return
         stream: ByteStream
         stream = (

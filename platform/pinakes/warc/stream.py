@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Protocol
 
-from .damage import find_swallowed
+from .damage import find_swallowed, is_whole_member
 from .members import Damage, compression_of, inflate_member
 from .source import Source
 
@@ -100,7 +99,6 @@ class MemberStream:
         self.position = 0
         self.damage: Damage | None = None
         self.damaged_from = offset
-        self._fruitless = False
         self._pieces: deque[memoryview] = deque()
         self._ahead = 0
         self._members: deque[tuple[int, int]] = deque()  # (position, offset) of each start
@@ -154,18 +152,16 @@ class MemberStream:
         Raises:
             Damage: where that rest cannot be read.
         """
-        return self._end_of(self._members[0][1])
-
-    def _end_of(self, member: int) -> int:
-        if member not in self._ends and member not in self._faults:
+        holder = self._members[0][1]
+        if holder not in self._ends and holder not in self._faults:
             try:
-                for _ in inflate_member(self.source, member, self._ends):
+                for _ in inflate_member(self.source, holder, self._ends):
                     pass
             except Damage as damage:
-                self._note(member, damage)
-        if member in self._faults:
-            raise self._faults[member]
-        return self._ends[member]
+                self._note(holder, damage)
+        if holder in self._faults:
+            raise self._faults[holder]
+        return self._ends[holder]
 
     @property
     def search_from(self) -> int:
@@ -175,8 +171,8 @@ class MemberStream:
         looks like members in its compressed bytes is content of it, which was stored.
         """
         member, _ = self.place()
-        with suppress(Damage):
-            return self._end_of(member)
+        if member in self._ends or is_whole_member(self.source, member, self._ends):
+            return self._ends[member]
         return member + 1
 
     def at_member_start(self) -> bool:
@@ -194,7 +190,8 @@ class MemberStream:
         damage = self.damage
         if damage is None:
             return self.source.size
-        if self._fruitless:
+        inflated = self.position + self._ahead
+        if self._members and self._members[-1] == (inflated, self.damaged_from):
             # Nothing came out of it: what says where it ends may be bytes of the next member.
             return self.damaged_from + 1
         behind = max(damage.offset, self.damaged_from + 1)
@@ -223,7 +220,6 @@ class MemberStream:
                     yield piece
             except Damage as damage:
                 self._note(offset, damage)
-                self._fruitless = self._members[-1][0] == produced
                 self.damage = damage
                 return
             offset = self._ends[offset]
