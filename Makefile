@@ -65,8 +65,9 @@ test: tools dev-spark dev-qa ## what fits in twenty minutes: tests, and some on 
 	    $(MAKE) --no-print-directory test-$${other%:*} HALF=$${other#*:} || echo $${other%:*} >>$$said/failed
 	done >$$said/others 2>&1 &
 	others=$$!
-	echo "== Python $$($(PYTHON) -c 'import platform; print(platform.python_version())'), beside half of the fast tests on each other"
-	$(PYTHON) -m pytest $(SHARED_OUT) --budget $(NO_SKIPS) $(ARGS) || failed=" 3.11"
+	version=$$($(PYTHON) -c 'import platform; print(platform.python_version())')
+	echo "== Python $$version, beside half of the fast tests on each other"
+	$(PYTHON) -m pytest $(SHARED_OUT) --budget $(NO_SKIPS) $(ARGS) || failed=" $$version"
 	wait $$others
 	cat $$said/others
 	[ ! -e $$said/failed ] || failed="$$failed $$(tr '\n' ' ' <$$said/failed)"

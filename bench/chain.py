@@ -20,7 +20,7 @@ from pinakes.dedupe.process import process_lines
 from pinakes.dedupe.proven_originals import OriginalReader
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.resolve import resolve_lines
-from pinakes.dedupe.rewriting import rewrite_to
+from pinakes.dedupe.rewriting import rewrite_or_copy
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.reader import iter_records
@@ -64,7 +64,7 @@ def main() -> None:
         for warc in args.warcs:
             lines = by_file.get(str(warc), [])
             replace = partial(writer.replacements, lines=lines, count=total)
-            rewrite_to(warc, args.output / warc.name, replace)
+            rewrite_or_copy(warc, args.output / warc.name, replace, total)
     print(f"{total.records} revisits, {total.saved_bytes} bytes saved")
 
 

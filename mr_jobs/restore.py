@@ -17,11 +17,12 @@ from itertools import chain
 from uuid import uuid4
 
 from pinakes.config import Configuration
+from pinakes.dedupe.given_back import require_given_back
 from pinakes.dedupe.originals import Originals, Place, Wanted, place_of
 from pinakes.dedupe.restore import RestoreCount, restorations, wanted_of
 from pinakes.dedupe.rewriting import refuse_equal_names
 from pinakes.dedupe.stored_rewriting import rewrite_stored
-from pinakes.errors import InputRefused
+from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, TaskFiles
 from pinakes.mr_jobs.extra import MRStep
@@ -148,8 +149,9 @@ class RestoreJob(WritingJob):
                     self._written,
                     inside=mark_of(name),
                     token=uuid4().hex,
+                    check=require_given_back,
                 )
-        except InputRefused as problem:
+        except (InputRefused, DigestMismatch) as problem:
             self.task.find(problem)
             return
         self.task.count("restored", count.restored)

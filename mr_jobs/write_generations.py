@@ -18,9 +18,9 @@ from pinakes.dedupe.decided_records import (
     Decided,
     Pair,
     annotate,
-    check_generation,
     decided_by_ordinal,
 )
+from pinakes.dedupe.given_back import require_records
 from pinakes.dedupe.refs import RefsCount
 from pinakes.dedupe.tasks import FileOutcome
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
@@ -78,7 +78,7 @@ class WriteGenerationsJob(RevisitsJob):
             self.task.generation_of(name),
             replacements,
             token=uuid4().hex,
-            check=check_generation,
+            check=require_records,
             annotate=partial(annotate, decided),
         )
         return FileOutcome(

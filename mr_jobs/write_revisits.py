@@ -9,15 +9,19 @@ where it is.  A line comes out for each other, as `pinakes refs --json` prints i
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from uuid import uuid4
 
+from pinakes.dedupe.given_back import require_revisits
 from pinakes.dedupe.refs import RefsCount
 from pinakes.dedupe.stored_rewriting import rewrite_stored
-from pinakes.errors import InputRefused
+from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.travelling import text_line
 from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
 from pinakes.mr_jobs.writing_job import WritingJob, mark_of
+from pinakes.rewrite.replace import Replacement
+from pinakes.warc.source import Source
 
 
 class WriteRevisitsJob(RevisitsJob, WritingJob):
@@ -31,14 +35,12 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
         count = RefsCount()
         try:
             with self.task.opened(name) as source:
-                rewrite_stored(
-                    source,
-                    self.writer(duplicates).replacements(source, duplicates.lines, count),
-                    self.task.folder(self.place),
-                    self.written,
-                    inside=mark_of(name),
-                    token=uuid4().hex,
-                )
+                revisits = self.writer(duplicates).replacements(source, duplicates.lines, count)
+                try:
+                    self._rewrite(name, source, revisits)
+                except DigestMismatch as problem:
+                    count.keep_full(problem)
+                    self._rewrite(name, source, ())
         except InputRefused as problem:
             self.task.find(problem)
             return None
@@ -49,6 +51,17 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
         for reason, amount in count.left_full.items():
             self.task.count(f"left full: {reason}", amount)
         return json.dumps({"file": name, **count.as_json()}).encode()
+
+    def _rewrite(self, name: str, source: Source, replacements: Iterable[Replacement]) -> None:
+        rewrite_stored(
+            source,
+            replacements,
+            self.task.folder(self.place),
+            self.written,
+            inside=mark_of(name),
+            token=uuid4().hex,
+            check=require_revisits,
+        )
 
 
 if __name__ == "__main__":

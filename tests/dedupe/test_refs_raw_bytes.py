@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from files_chain import files_chain
+from judge import content
 from warc_sets import Rec, member
 
 from pinakes.cli import main
@@ -16,44 +17,6 @@ FIRST, AGAIN = Rec().raw(1), replace(Rec(), uri="http://example.org/2", date=LAT
 MORE = b"".join(
     member(replace(Rec(), uri=f"http://example.org/{n}", date=LATER).raw(n)) for n in range(3, 9)
 )
-
-
-def content(data: bytes) -> bytes:
-    """Every member inflated (RFC 1952), every byte that is in none as it is."""
-    found, at = [], 0
-    while at < len(data):
-        inflater = zlib.decompressobj(31)
-        try:
-            piece = inflater.decompress(data[at:]) if data[at : at + 2] == b"\x1f\x8b" else b""
-        except zlib.error:
-            piece = b""
-        if inflater.eof:
-            found.append(piece)
-            at = len(data) - len(inflater.unused_data)
-        else:
-            found.append(data[at : at + 1])
-            at += 1
-    return b"".join(found)
-
-
-def chain(folder: Path, *files: bytes) -> dict[str, list[bytes]]:
-    """Files by step: before, after `refs`, after `restore` of that."""
-    before, after, back = (folder / name for name in ("before", "after", "back"))
-    before.mkdir(parents=True)
-    for number, data in enumerate(files):
-        (before / f"{number}.warc.gz").write_bytes(data)
-    paths = [str(path) for path in sorted(before.iterdir())]
-    manifest, decided = str(folder / "manifest"), str(folder / "decided")
-    assert main(["-q", "manifest", *paths, "-o", manifest]) in (0, 3)
-    assert main(["-q", "resolve", manifest, "--process", "-o", decided]) == 0
-    refs = ["refs", *paths, "--manifest", decided, "-o", str(after), "--min-saving", "none"]
-    assert main(["-q", *refs]) == 0
-    assert main(["-q", "validate", str(before), str(after)]) == 0
-    assert main(["-q", "restore", *map(str, sorted(after.iterdir())), "-o", str(back)]) == 0
-    return {
-        step.name: [path.read_bytes() for path in sorted(step.iterdir())]
-        for step in (before, after, back)
-    }
 
 
 @pytest.mark.parametrize(
@@ -90,18 +53,18 @@ def chain(folder: Path, *files: bytes) -> dict[str, list[bytes]]:
 def test_what_was_there_comes_back(
     files: tuple[bytes, ...], revisits: int | None, tmp_path: Path
 ) -> None:
-    steps = chain(tmp_path, *files)
-    assert list(map(content, steps["back"])) == list(map(content, files))
-    written = sum(map(content(b"".join(steps["after"])).count, [b"WARC-Type: revisit"]))
+    steps = files_chain(tmp_path, list(files))
+    assert list(map(content, steps.back)) == list(map(content, files))
+    written = content(b"".join(steps.after)).count(b"WARC-Type: revisit")
     assert revisits is None or written == revisits
     # Every record that is read here is compressed, and so is what it becomes.
-    assert b"WARC-Type: revisit" not in b"".join(steps["after"])
+    assert b"WARC-Type: revisit" not in b"".join(steps.after)
 
 
 @pytest.mark.parametrize("more", [b"\r\n", b"\n" * 5000], ids=["one", "many"])
 def test_validate_misses_line_ends_that_are_gone(more: bytes, tmp_path: Path) -> None:
     """As if a writer had passed them over: the revisit was made of a record without them."""
-    [after] = chain(tmp_path / "sound", member(FIRST) + member(AGAIN))["after"]
+    [after] = files_chain(tmp_path / "sound", [member(FIRST) + member(AGAIN)]).after
     for name, data in {"before": member(FIRST) + member(AGAIN + more), "after": after}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "0.warc.gz").write_bytes(data)

@@ -25,7 +25,7 @@ from pinakes.dedupe.originals import Originals
 from pinakes.dedupe.proven_originals import OriginalReader
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.restore import RestoreCount, restorations, want_originals
-from pinakes.dedupe.rewriting import rewrite_to
+from pinakes.dedupe.rewriting import rewrite_or_copy, rewrite_to
 from pinakes.index.manifest import ManifestLine, format_line
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.dates import parse_date
@@ -261,8 +261,10 @@ def refs(
         originals = OriginalReader(files, duplicates)
         writer = RevisitWriter(originals.find, run=run, min_saving_bytes=min_saving)
         for path in paths:
-            replacements = partial(writer.replacements, lines=by_file[str(path)], count=total)
-            rewrite_to(path, out / path.name, replacements)
+            count = RefsCount()
+            replacements = partial(writer.replacements, lines=by_file[str(path)], count=count)
+            rewrite_or_copy(path, out / path.name, replacements, count)
+            total.add(count)
     return total
 
 

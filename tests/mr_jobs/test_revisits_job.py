@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from replayed_set import replayed_files
 from steps_here import run_by
-from warc_sets import plan, write_manifest, write_set
+from warc_sets import ArchiveFile, Rec, plan, write_manifest, write_set
 
 from pinakes.cli import main
 from pinakes.index.manifest import format_line, parse_line
@@ -88,3 +88,23 @@ def test_a_manifest_that_lies_is_seen_through_alike(
         assert (tmp_path / "by-job" / base).read_bytes() == (
             tmp_path / "by-verb" / base
         ).read_bytes()
+
+
+def test_what_is_not_proven_stays_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A duplicate rots behind the manifest: its trailer still says what it should be."""
+    record = Rec(body=bytes(range(256)) * 64)
+    again = Rec(body=record.body, uri="http://example.org/2", date="2020-02-02T00:00:00Z")
+    [path] = write_set(tmp_path / "before", [ArchiveFile("a", [record, again])])
+    first, second = plan([path])
+    lines = write_manifest(tmp_path / "decided", [first, second])
+    rotten = bytearray(path.read_bytes())
+    rotten[second.offset + second.length - 20] ^= 1
+    path.write_bytes(rotten)
+    status, by_verb, job_status, by_job = write(tmp_path, [str(path)], lines, capsys)
+    assert (status, job_status) == (3, 3)
+    left = {"file": str(path), "revisits": 0, "saved_bytes": 0, "left_full": {"unproven": 1}}
+    assert (by_verb, by_job) == ([left], [left])
+    for folder in ("by-verb", "by-job"):
+        assert (tmp_path / folder / path.name).read_bytes() == rotten

@@ -12,7 +12,8 @@ from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.bodies import ArchiveBodies
 from pinakes.dedupe.collection import Decisions
-from pinakes.dedupe.decided_records import Pair, annotate, check_generation, decided_by_ordinal
+from pinakes.dedupe.decided_records import Pair, annotate, decided_by_ordinal
+from pinakes.dedupe.given_back import require_records
 from pinakes.dedupe.process import process_lines
 from pinakes.dedupe.proven_originals import OriginalReader
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
@@ -84,7 +85,7 @@ class TasksHere:
                     old,
                     partial(writer.replacements, lines=lines, count=count),
                     token="task",
-                    check=check_generation,
+                    check=require_records,
                     annotate=partial(annotate, decided),
                 )
             sidecar = out.checksum(sidecar_name(written.name))

@@ -18,7 +18,7 @@ from pinakes.dedupe.duplicates import Duplicates
 from pinakes.dedupe.in_place import InPlaceRewriting
 from pinakes.dedupe.proven_originals import OriginalReader
 from pinakes.dedupe.refs import RefsCount, RevisitWriter
-from pinakes.dedupe.rewriting import Replacements, refuse_equal_names, rewrite_to
+from pinakes.dedupe.rewriting import Replacements, refuse_equal_names, rewrite_or_copy
 from pinakes.errors import (
     ConfigError,
     Conflict,
@@ -119,7 +119,7 @@ class _Batch:
     def rewrite(self, names: list[str], progress: Progress) -> None:
         """Each file into the output folder; or nowhere, in a dry run."""
         for name in names:
-            with self._counted(name, progress) as replace:
+            with self._counted(name, progress) as (replace, count):
                 if self._arguments.dry_run:
                     with open_source(name) as source:
                         for _ in replace(source):
@@ -127,27 +127,27 @@ class _Batch:
                 else:
                     folder = Path(self._arguments.output)
                     folder.mkdir(parents=True, exist_ok=True)
-                    rewrite_to(Path(name), folder / Path(name).name, replace)
+                    rewrite_or_copy(Path(name), folder / Path(name).name, replace, count)
 
     def rewrite_in_place(self, names: list[str], files: ArchiveFiles, progress: Progress) -> None:
         """Each file aside; then, where all references prove right, into their places."""
         with InPlaceRewriting(files) as rewriting:
             for name in names:
-                with self._counted(name, progress) as replace:
+                with self._counted(name, progress) as (replace, _):
                     if rewriting.stage(Path(name), replace):
                         rewriting.add_originals(self._duplicates.lines_of(Path(name)))
             for path in rewriting.swap():
                 self._console.say(f"{path}: the old one is in {SUPERSEDED}/")
 
     @contextmanager
-    def _counted(self, name: str, progress: Progress) -> Iterator[Replacements]:
+    def _counted(self, name: str, progress: Progress) -> Iterator[tuple[Replacements, RefsCount]]:
         count = RefsCount()
         path = Path(name)
         if not self._duplicates.names_of(path):
             self._console.warn(f"{name}: the manifest does not name this file: copied as it is")
         try:
             lines = self._duplicates.lines_of(path)
-            yield partial(self._writer.replacements, lines=lines, count=count)
+            yield partial(self._writer.replacements, lines=lines, count=count), count
         except (InputRefused, DigestMismatch, Conflict) as problem:
             self._console.warn(problem)
             self.failed = True

@@ -14,7 +14,7 @@ from pinakes.dedupe.index_originals import note_indexed
 from pinakes.dedupe.originals import Originals
 from pinakes.dedupe.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.rewriting import refuse_equal_names, rewrite_to
-from pinakes.errors import ConfigError, Conflict, InputRefused
+from pinakes.errors import ConfigError, Conflict, DigestMismatch, InputRefused
 from pinakes.warc.source import open_source
 
 _SUFFIXES = (".warc", ".warc.gz")
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 else:
                     output.mkdir(parents=True, exist_ok=True)
                     rewrite_to(Path(name), output / Path(name).name, restore)
-            except (InputRefused, Conflict) as problem:
+            except (InputRefused, DigestMismatch, Conflict) as problem:
                 console.warn(problem)
                 failed = True
                 continue

@@ -7,17 +7,12 @@ from collections.abc import Container
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.generation_rows import is_replaced, mark_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
-from pinakes.errors import DigestMismatch
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.manifest import ManifestLine
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
-from pinakes.warc.source import Source
-
-from .resolution import Resolution
-from .validate import Comparison, compare_files
 
 Pair = tuple[ManifestLine, bytes]
 """A decided line, and the row key of its original."""
@@ -76,18 +71,3 @@ def newly_replaced(archive: ArchiveReader, old_file: str, new_file: str) -> set[
             return {row.ordinal for row in read_sidecar(file) if is_replaced(row)}
 
     return replaced(new_file) - replaced(old_file)
-
-
-def check_generation(old: Source, new: Source) -> None:
-    """Raise DigestMismatch unless the new file gives the old one back, record by record."""
-    found = Comparison()
-    with Resolution() as resolution:
-        compare_files(old, new, resolution, found)
-    if found.discrepancies:
-        first = found.discrepancies[0]
-        raise DigestMismatch(
-            f"the new generation is not what it should be ({first.code}: {first.message}); "
-            "nothing was changed",
-            file=old.name,
-            offset=first.offset,
-        )

@@ -8,8 +8,9 @@ from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.generations import current_generation, write_generation
 
-from .decided_records import Pair, annotate, check_generation, decided_by_ordinal
+from .decided_records import Pair, annotate, decided_by_ordinal
 from .file_choice import choose_file
+from .given_back import require_records
 from .refs import RefsCount, RevisitWriter
 from .rewriting_run import RewritingRun, move_records
 from .run_report import WANTS_ROOM, DedupeReport
@@ -71,7 +72,7 @@ class FileRewriter:
             old,
             partial(self._writer.replacements, lines=lines, count=count),
             token=held.claim.token,
-            check=check_generation,
+            check=require_records,
             annotate=partial(annotate, decided),
             at=run.at,
         )

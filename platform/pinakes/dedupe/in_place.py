@@ -24,7 +24,7 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 from .archive_files import SUPERSEDED, ArchiveFiles
 from .outcomes import HARMLESS, OUTCOMES
@@ -82,10 +82,13 @@ class InPlaceRewriting:
                 replaced = True
                 yield replacement
 
-        try:
-            rewrite_to(old, fresh, watched)
+        def check(before: Source, after: Source) -> None:
             if replaced:
-                self._compare(old, fresh, path)
+                self._compare(before, after, path)
+
+        try:
+            rewrite_to(old, fresh, watched, check=check)
+            if replaced:
                 _refuse_another_rewriting(path, kept, fresh)
         except BaseException:
             fresh.unlink(missing_ok=True)
@@ -96,10 +99,9 @@ class InPlaceRewriting:
         self._staged.append(Staged(path, fresh, kept))
         return True
 
-    def _compare(self, old: Path, fresh: Path, path: Path) -> None:
+    def _compare(self, before: Source, after: Source, path: Path) -> None:
         found = Comparison()
-        with open_source(old) as before, open_source(fresh) as after:
-            compare_files(before, after, self._resolution, found)
+        compare_files(before, after, self._resolution, found)
         if found.discrepancies:
             first = found.discrepancies[0]
             raise DigestMismatch(

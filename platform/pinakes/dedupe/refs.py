@@ -59,6 +59,12 @@ class RefsCount:
         self.left_full.update(other.left_full)
         self.problems += other.problems
 
+    def keep_full(self, problem: PinakesError) -> None:
+        """None of the file's duplicates became a revisit after all, for want of a proof."""
+        self.left_full["unproven"] += self.records
+        self.records = self.saved_bytes = 0
+        self.problems.append(problem)
+
 
 @dataclass(slots=True)
 class _Stretch:

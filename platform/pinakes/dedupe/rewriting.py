@@ -1,4 +1,4 @@
-"""Rewriting whole archive files: written aside, checked against the old, published."""
+"""Rewriting whole archive files: written aside, proven on raw bytes, published."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from pinakes.errors import ConfigError, InputRefused
+from pinakes.errors import ConfigError, DigestMismatch, InputRefused
 from pinakes.rewrite.aside import hidden_name, written_aside
 from pinakes.rewrite.replace import Replacement, copy_with_replacements
 from pinakes.warc.source import Source, open_source
 
+from .given_back import require_given_back, require_revisits
+from .refs import RefsCount
+
 Replacements = Callable[[Source], Iterator[Replacement]]
+Check = Callable[[Source, Source], None]
+"""Of the old file and the new; raises DigestMismatch."""
 
 
 def refuse_equal_names(paths: Iterable[str]) -> None:
@@ -26,24 +31,28 @@ def refuse_equal_names(paths: Iterable[str]) -> None:
         raise ConfigError(f"inputs of one base name, nothing was written: {listed}")
 
 
-def rewrite_to(path: Path, target: Path, replacements: Replacements) -> None:
+def rewrite_to(
+    path: Path, target: Path, replacements: Replacements, *, check: Check = require_given_back
+) -> None:
     """Write `path` anew as `target`; the old file is not touched.
 
     Where `target` is there already with just these bytes, it stays: an earlier run was
     stopped behind it.
 
     Raises:
+        DigestMismatch: by `check`.
         InputRefused: where `path` changed meanwhile, or `target` is another file.
+    Then nothing is published.
     """
     if not target.exists():
-        _write(path, target, replacements)
+        _write(path, target, replacements, check)
         return
     if target.samefile(path):
         raise InputRefused("this is the input itself: write to another folder", file=str(target))
     again = target.with_name(f".{target.name}.pinakes-again")
     again.unlink(missing_ok=True)
     try:
-        _write(path, again, replacements)
+        _write(path, again, replacements, check)
         if not filecmp.cmp(again, target, shallow=False):
             raise InputRefused("exists already and is not replaced", file=str(target))
         hidden_name(target).unlink(missing_ok=True)
@@ -51,11 +60,25 @@ def rewrite_to(path: Path, target: Path, replacements: Replacements) -> None:
         again.unlink(missing_ok=True)
 
 
-def _write(path: Path, target: Path, replacements: Replacements) -> None:
+def rewrite_or_copy(path: Path, target: Path, replacements: Replacements, count: RefsCount) -> None:
+    """`rewrite_to` with revisits; where their proof fails, the file as it is.
+
+    Then `count`, which `replacements` filled, says so.
+    """
+    try:
+        rewrite_to(path, target, replacements, check=require_revisits)
+    except DigestMismatch as problem:
+        count.keep_full(problem)
+        rewrite_to(path, target, lambda source: iter(()))
+
+
+def _write(path: Path, target: Path, replacements: Replacements, check: Check) -> None:
     with (
         open_source(path) as source,
         path.open("rb") as old,
         written_aside(target) as descriptor,
     ):
         copy_with_replacements(old.fileno(), descriptor, replacements(source))
+        with open(descriptor, "rb", buffering=0, closefd=False) as new:
+            check(source, Source(new, name=str(target)))
         source.check_unchanged()

@@ -27,9 +27,9 @@ from pinakes.row_store.port import Put, RowStore
 
 from .archive_files import ArchiveFiles
 from .collection import Collection, Decisions
-from .decided_records import check_generation
 from .file_commit import Commit
 from .file_rewriting import FileRewriter
+from .given_back import require_records
 from .late_revisits import LateRevisits
 from .proven_originals import OriginalReader
 from .refs import RevisitWriter
@@ -90,7 +90,7 @@ class StoreRun:
                 self._archive,
                 run=self._run,
                 claim=self._claim,
-                check=check_generation,
+                check=require_records,
                 at=self._at,
             )
             report.targets_restored = late.restore_targets(collection)

@@ -10,6 +10,8 @@ from pinakes.errors import InputRefused
 from pinakes.rewrite.replace import Replacement, copy_source_with_replacements
 from pinakes.warc.source import Source
 
+from .rewriting import Check
+
 
 def rewrite_stored(
     source: Source,
@@ -19,12 +21,14 @@ def rewrite_stored(
     *,
     inside: str,
     token: str,
+    check: Check,
 ) -> None:
     """Write `source` anew into `out`, below `inside`, by its base name.
 
     Where `folder` has a file of that name with just these bytes, nothing is published.
 
     Raises:
+        DigestMismatch: by `check`.
         InputRefused: where it has another one, or `source` changed while it was read.
         StoreUnavailable: as the stores.
     """
@@ -32,6 +36,8 @@ def rewrite_stored(
     with out.create_aside(token) as aside:
         copy_source_with_replacements(source, aside.file, replacements)
         sha256 = aside.checksum()
+        with aside.open() as new:
+            check(source, Source(new, name=source.name))
         source.check_unchanged()
         if folder.size(name) is None:
             aside.publish(f"{inside}/{name}")

@@ -1,10 +1,11 @@
 """`validate`: nothing was lost, nothing altered, every reference resolves.
 
-Walks an archive file as it was and as it is, side by side, paired by ordinal.  What
-was not rewritten is equal in its inflated bytes, those between and behind records
-included; what was, gives back its header and HTTP head byte for byte, and its reference
-leads to an earlier full record whose stored body has the same SHA-256.  Restoring is
-the same walk the other way round.
+Asks `raw_proof` whether an archive file as it is gives back every byte of what it was; then
+walks both, side by side, paired by ordinal.  Where bytes differ, the walk names the record:
+what was not rewritten is equal in its inflated bytes, those between and behind records
+included; what was, gives back its header and HTTP head byte for byte.  A reference leads to
+an earlier full record whose stored body has the same SHA-256.  Restoring is the same walk the
+other way round.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pinakes.warc.revisit import is_ours, replaced_crc32, restore_header
 from pinakes.warc.source import Source
 
 from .outcomes import KEPT, RESTORED, REWRITTEN
+from .raw_proof import compare_raw
 from .reference_values import FoundReferences
 from .shared_members import RECORD_END
 from .stretches import (
@@ -47,6 +49,7 @@ DISCREPANCIES = {
     "checksum": "the revisit carries another checksum than the old record has",
     "not-full": "what became a revisit was no response or resource",
     "damage": "a stretch that is no record has other bytes",
+    "bytes": "the file's bytes do not come back from here on, whatever its records say",
     "second-reader": "warcio reads other bytes here than we do",
     "replay": "the replay tool gives another answer than was captured",
 }
@@ -111,16 +114,22 @@ def compare_files(
 ) -> None:
     """Compare two archive files; references and full records go to `references`.
 
-    Memory: two records of each.  Cost: both files are read once, and inflated.
+    Memory: two records of each.  Cost: `before` is read and inflated twice, `after` once and
+    what was rewritten of it twice.
     """
     number = references.add_file(after.name)
-    pairs = _Pairs(before, after, number, references, found, witnesses)
+    difference, known = compare_raw(before, after).difference, len(found.discrepancies)
+    pairs = _Pairs(before, after, number, references, found, witnesses, proven=difference is None)
     for ordinal, (old, new) in enumerate(zip_longest(_stretches(before), _stretches(after))):
         for code in pairs.compare(old, new):
             offset = new.item.offset if new is not None else 0
             found.discrepancies.append(
                 Discrepancy(code, after.name, ordinal, offset, DISCREPANCIES[code])
             )
+    if difference is not None and len(found.discrepancies) == known:
+        found.discrepancies.append(
+            Discrepancy("bytes", after.name, 0, difference.after, DISCREPANCIES["bytes"])
+        )
 
 
 def _stretches(source: Source) -> Iterator[Stretch]:
@@ -153,12 +162,16 @@ class _Pairs:
         references: FoundReferences,
         found: Comparison,
         witnesses: Witnesses,
+        *,
+        proven: bool,
     ) -> None:
+        """`proven`: every byte comes back, and only references are left to ask for."""
         self._before = before
         self._after = after
         self._number = number
         self._references = references
         self._found = found
+        self._proven = proven
         self._second_reader = witnesses.second_reader
         self._sampler = witnesses.sampler
         self._written: tuple[int, int, bool] = (-1, -1, False)
@@ -167,21 +180,28 @@ class _Pairs:
         if old is None or new is None:
             yield "surplus" if old is None else "missing"
         elif isinstance(old.item, DamagedStretch) or isinstance(new.item, DamagedStretch):
-            if type(old.item) is not type(new.item) or not equal_written(old, new):
+            alike = type(old.item) is type(new.item)
+            if not (self._reads_damage(old, new) or (alike and equal_written(old, new))):
                 yield "damage"
         else:
             self._found.records += 1
             self._found.types[new.item.type] += 1
-            if not equal_tails(old, new):
+            if not (self._proven or equal_tails(old, new)):
                 yield "between"
             yield from self._compare_records(old, old.item, new, new.item)
+
+    def _reads_damage(self, old: Stretch, new: Stretch) -> bool:
+        """Whether bytes that are as they were are damaged, and read otherwise.
+
+        Where a cut member ends, and what can be read of it, depends on the bytes behind it.
+        """
+        return self._proven and _is_damaged(old.item) and _is_damaged(new.item)
 
     def _compare_records(
         self, old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record
     ) -> Iterator[str]:
-        verbatim = self._equal_written(old_stretch, new_stretch)
         if old.header.raw == new.header.raw:
-            if not (verbatim or _equal_inflated(old_stretch, old, new_stretch, new)):
+            if not (self._proven or self._is_unaltered(old_stretch, old, new_stretch, new)):
                 yield "altered"
             self._add(new)
         elif new.type == "revisit" and is_ours(new.header):
@@ -192,11 +212,20 @@ class _Pairs:
             body = _body(new)
             self._references.add_full(new, body, stays=True)
             self._references.add_reference(self._number, old, RESTORED, body)
-            yield from _check_replaced(new_stretch, new, old)
+            if not self._proven:
+                yield from _check_replaced(new_stretch, new, old)
         else:
-            yield "altered"
+            if not self._reads_damage(old_stretch, new_stretch):
+                yield "altered"
             self._add(new)
-        yield from self._read_again(new, verbatim=verbatim)
+        yield from self._read_again(old_stretch, new_stretch, new)
+
+    def _is_unaltered(
+        self, old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record
+    ) -> bool:
+        return self._equal_written(old_stretch, new_stretch) or _equal_inflated(
+            old_stretch, old, new_stretch, new
+        )
 
     def _equal_written(self, old: Stretch, new: Stretch) -> bool:
         """`equal_written`, asked once for all records of a member."""
@@ -220,17 +249,24 @@ class _Pairs:
         self._references.add_reference(self._number, new, REWRITTEN, body)
         if self._sampler is not None:
             self._sampler.offer(old, new, self._after)
-        yield from _check_replaced(stretch, old, new)
+        if not self._proven:
+            yield from _check_replaced(stretch, old, new)
 
-    def _read_again(self, new: Record, *, verbatim: bool) -> Iterator[str]:
+    def _read_again(self, old_stretch: Stretch, new_stretch: Stretch, new: Record) -> Iterator[str]:
         if self._second_reader is None:
             return
         differs = self._second_reader.differs(new, self._after)
         if differs is not None:
             self._found.read_twice += 1
         # What others make of bytes that are as they were is no fault of the rewriting.
-        if differs and not verbatim:
+        if differs and not self._equal_written(old_stretch, new_stretch):
             yield "second-reader"
+
+
+def _is_damaged(item: Item) -> bool:
+    return isinstance(item, DamagedStretch) or any(
+        finding.code != "member" for finding in item.findings
+    )
 
 
 def _equal_inflated(old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record) -> bool:
@@ -238,7 +274,7 @@ def _equal_inflated(old_stretch: Stretch, old: Record, new_stretch: Stretch, new
     if not equal_blocks(old, new):
         return False
     # Bytes may lie outside the block: where the reader found anything, or further line ends.
-    odd = any(finding.code != "member" for finding in (*old.findings, *new.findings))
+    odd = _is_damaged(old) or _is_damaged(new)
     whole = fills_member(old_stretch) and fills_member(new_stretch)
     return (whole and not odd) or equal_contents(old_stretch, new_stretch)
 
@@ -260,7 +296,7 @@ def _check_replaced(stretch: Stretch, full: Record, revisit: Record) -> Iterator
     head = full.http.raw if full.http is not None else b""
     if b"".join(revisit.chunks()) != head:
         yield "http-head"
-    if any(finding.code != "member" for finding in (*revisit.findings, *full.findings)):
+    if _is_damaged(revisit) or _is_damaged(full):
         yield "altered"
     if not full.findings and compression_of(stretch.window, full.offset) is not None:
         size = len(full.header.raw) + full.body.size + len(RECORD_END)

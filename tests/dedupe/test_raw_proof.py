@@ -1,0 +1,172 @@
+"""The proof on raw bytes sees what the reader, and whoever writes by it, cannot see."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from files_chain import files_chain
+from hostile_archives import hostile_files
+from judge import content
+from warc_sets import Rec, member
+
+from pinakes.dedupe.raw_proof import compare_raw
+from pinakes.warc.source import Source
+
+LATER = "2020-02-02T00:00:00Z"
+FIRST = Rec().raw(1)
+AGAIN = replace(Rec(), uri="http://example.org/2", date=LATER).raw(2)
+# Fields that speak of the original, and of the revisit's block: what comes back does not depend
+# on them.
+REFERENCES = re.compile(
+    rb"\r\n(WARC-(Refers-To.*|Profile|Truncated|(Payload|Block)-Digest)):[^\r]*"
+)
+
+
+def gives_back(before: bytes, after: bytes) -> bool:
+    return compare_raw(source_of(before), source_of(after)).difference is None
+
+
+def source_of(data: bytes) -> Source:
+    return Source(io.BytesIO(data), name="x")
+
+
+@pytest.fixture(scope="module")
+def revisit(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What `refs` makes of AGAIN, with the two line ends that close it."""
+    folder = tmp_path_factory.mktemp("chain")
+    [after] = files_chain(folder, [member(FIRST) + member(AGAIN)]).after
+    found = content(after)
+    assert found.startswith(FIRST)
+    return found.removeprefix(FIRST)
+
+
+Make = Callable[[bytes], tuple[bytes, bytes]]
+SOUND: dict[str, Make] = {
+    "a member": lambda r: (member(FIRST) + member(AGAIN), member(FIRST) + member(r)),
+    "plain": lambda r: (FIRST + AGAIN, FIRST + r),
+    "two in a member": lambda r: (member(FIRST + AGAIN), member(FIRST) + member(r)),
+    "one over two members": lambda r: (
+        member(FIRST) + member(AGAIN[:99]) + member(AGAIN[99:]),
+        member(FIRST) + member(r),
+    ),
+    "behind a version line that is none": lambda r: (
+        b"WARC/1.0\r\n" + member(FIRST, level=0) + member(AGAIN),
+        b"WARC/1.0\r\n" + member(FIRST, level=0) + member(r),
+    ),
+    "compressed otherwise": lambda r: (FIRST + AGAIN, member(FIRST) + member(r)),
+    "one member for all": lambda r: (member(FIRST + AGAIN * 900), member(FIRST) + member(r) * 900),
+    "behind what is cut off": lambda r: (
+        member(FIRST)[:-30] + member(AGAIN),
+        member(FIRST)[:-30] + member(r),
+    ),
+}
+AMISS: dict[str, Make] = {
+    "line ends are gone": lambda r: (member(AGAIN + b"\r\n"), member(r)),
+    "line ends are gone between": lambda r: (AGAIN + b"\r\n" + FIRST, r + FIRST),
+    "a record is gone": lambda r: (member(AGAIN) + member(FIRST), member(r)),
+    "a record is there twice": lambda r: (member(AGAIN), member(r) * 2),
+    "of another record": lambda r: (member(AGAIN.replace(b"/2", b"/3")), member(r)),
+    "of another body": lambda r: (member(AGAIN[:-5] + b"x" + AGAIN[-4:]), member(r)),
+    "of another HTTP head": lambda r: (member(AGAIN.replace(b"200 OK", b"200 Ok")), member(r)),
+    "another version of the field": lambda r: (
+        member(AGAIN),
+        member(r.replace(b"version=1", b"version=2")),
+    ),
+    "within a whole member": lambda r: (
+        member(b"text" + member(AGAIN), level=0),
+        member(b"text" + member(AGAIN), level=0).replace(member(AGAIN), member(r)),
+    ),
+    "within a plain record": lambda r: (
+        Rec(body=b"\n" + AGAIN).raw(5),
+        Rec(body=b"\n" + AGAIN).raw(5).replace(AGAIN, r),
+    ),
+    "a cut revisit": lambda r: (member(AGAIN), member(r)[:-1]),
+    "with reserved flags": lambda r: (
+        member(FIRST) + member(AGAIN),
+        member(FIRST) + member(r)[:3] + b"\x20" + member(r)[4:],
+    ),
+}
+
+
+@pytest.mark.parametrize("make", SOUND.values(), ids=SOUND)
+def test_what_comes_back(make: Make, revisit: bytes) -> None:
+    """And the other way round, as when it is restored."""
+    before, after = make(revisit)
+    assert gives_back(before, after)
+    assert gives_back(after, before)
+
+
+@pytest.mark.parametrize("make", AMISS.values(), ids=AMISS)
+def test_what_does_not(make: Make, revisit: bytes) -> None:
+    before, after = make(revisit)
+    assert not gives_back(before, after)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hostile_files_that_were_rewritten_and_then_changed(seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed)
+    files = hostile_files(seed)
+    for before, after in zip(files, files_chain(tmp_path, files).after, strict=True):
+        assert gives_back(before, after)
+        for _ in range(20 if after else 0):
+            changed = mutated(dice, after)
+            plain = [REFERENCES.sub(b"", content(data)) for data in (after, changed)]
+            assert not gives_back(before, changed) or plain[0] == plain[1]
+
+
+def mutated(dice: random.Random, data: bytes) -> bytes:
+    at = dice.randrange(len(data))
+    end = at + dice.choice((1, 2, 5, 100))
+    flipped = bytes((data[at] ^ 1 << dice.randrange(8),))
+    return dice.choice(
+        (
+            data[:at] + flipped + data[at + 1 :],
+            data[:at] + data[end:],
+            data[:end] + data[at:],
+            data[:at] + dice.choice((b"\r\n", b"\0", b"\x1f\x8b\x08")) + data[at:],
+        )
+    )
+
+
+class CountedFile(io.BytesIO):
+    """How many bytes were read of it."""
+
+    count = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        found = super().read(size)
+        self.count += len(found)
+        return found
+
+
+# Each begins many times what is no member, or no record, and is long.
+STARTS = {
+    "stored blocks within each other": b"\x1f\x8b\x08\0\0\0\0\0\0\3\0\xff\xff\0\0",
+    "names that never end": b"\x1f\x8b\x08\x08\0\0\0\0\0\3aaaaa",
+    "headers that never end": b"\nWARC/1.0\r\nA: b",
+    "lengths that lie": b"\nWARC/1.0\r\nContent-Length: 99999999\r\n\r\n",
+    "lengths beyond the file": b"\nWARC/1.0\r\nContent-Length: 999999999999999999\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+def test_what_is_read_in_vain_has_a_bound(start: bytes, revisit: bytes) -> None:
+    junk = start * ((3 << 20) // len(start))
+    before, after = (CountedFile(junk + member(data)) for data in (AGAIN, revisit))
+    compare_raw(Source(before, name="before"), Source(after, name="after"))
+    assert before.count + after.count < 100 * len(junk)
+
+
+def test_a_file_that_is_no_archive_is_given_back_by_itself_alone() -> None:
+    text = gzip.compress(b"text" * 99) + b"\nWARC/1.0 is a format\r\n\r\n"
+    assert gives_back(text, text)
+    assert not gives_back(text, text + b"\0")
+    assert not gives_back(text, b"")
+    assert gives_back(b"", b"")
