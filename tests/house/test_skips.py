@@ -6,11 +6,28 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 pytestmark = pytest.mark.slow
+
+
+def run_pytest(
+    repository: Path,
+    folder: Path,
+    *options: str,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> subprocess.CompletedProcess[str]:
+    """The tests in a folder, by this project's settings."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, str(folder)]
+    config = ["-c", str(repository / "setup.cfg"), "--rootdir", str(folder)]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return subprocess.run(
+        [*command, *config], env={**clean, **environment}, capture_output=True, text=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,15 +56,8 @@ def test_what_is_missing_is_said(
         "@pytest.mark.large\n"
         "def test_long(): assert False\n"
     )
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, str(tmp_path)]
-    config = ["-c", str(repository / "setup.cfg"), "--rootdir", str(tmp_path)]
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    done = subprocess.run(
-        [*command, *config],
-        env={**clean, "PINAKES_REQUIRE_SHARED": "", "PINAKES_SHARED": "/nowhere", **environment},
-        capture_output=True,
-        text=True,
-    )
+    without = {"PINAKES_REQUIRE_SHARED": "", "PINAKES_SHARED": "/nowhere"}
+    done = run_pytest(repository, tmp_path, *options, environment={**without, **environment})
     assert words in done.stdout
     assert done.returncode == code, done.stdout
 
@@ -65,11 +75,7 @@ def test_two_halves_are_the_whole_and_a_part_is_run_by_name(
     )
 
     def names(*options: str) -> set[str]:
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *options]
-        config = ["-c", str(repository / "setup.cfg"), "--rootdir", str(tmp_path)]
-        done = subprocess.run(
-            [*command, *config, "--collect-only", str(tmp_path)], capture_output=True, text=True
-        )
+        done = run_pytest(repository, tmp_path, "-q", "--collect-only", *options)
         return {line for line in done.stdout.splitlines() if "::" in line}
 
     whole, one, other = names(), names("--half", "0"), names("--half", "1")
