@@ -70,6 +70,48 @@ def test_a_sidecar_is_made_anew(deduped: Scene, harm, code: str, old_ones: bool)
     assert mend(deduped) == []
 
 
+def damage(path: str) -> None:
+    """As large as it was, and still a sidecar or an archive file at its start."""
+    with open(path, "r+b") as file:
+        file.seek(-30, os.SEEK_END)
+        file.write(bytes(20))
+
+
+@pytest.mark.parametrize(
+    ("of_sidecar", "harm", "code", "when"),
+    [
+        (False, damage, "checksum", {"default", "full"}),
+        (False, empty, "checksum", {"quick", "default", "full"}),
+        (True, os.unlink, "sidecar-missing", {"quick", "default", "full"}),
+        (True, empty, "sidecar-unreadable", {"full"}),
+        (True, "other", "location", {"full"}),
+    ],
+    ids=["bytes", "size", "no sidecar", "no sidecar's bytes", "another's sidecar"],
+)
+@pytest.mark.parametrize("depth", ["quick", "default", "full"])
+def test_a_superseded_generation_is_looked_at(  # type: ignore[no-untyped-def]
+    deduped: Scene, of_sidecar: bool, harm, code: str, when: set[str], depth: str
+) -> None:
+    """Both of the file that has three; the current one is as it should be."""
+    for generation in (1, 2):
+        name = generation_file("c2/part-1.warc.gz", generation)
+        path = deduped.archive.path_of(sidecar_name(name) if of_sidecar else name)
+        if harm == "other":
+            shutil.copyfile(sidecar_of(deduped, "c2/part-0.warc.gz"), path)
+        else:
+            harm(str(path))
+    options = {"quick": depth == "quick", "full": depth == "full"}
+    found = [*Fsck(deduped.rows, deduped.archive, Actor(), **options).findings()]
+    codes = {finding.code for finding in found}
+    if depth in when:
+        # Bytes that are gone are missed by the sidecar, too.
+        assert code in codes <= {code, "location"}
+        assert len({finding.file for finding in found}) == 2
+        assert all(finding.mend is None for finding in found)
+    else:
+        assert codes == set()
+
+
 def test_lost_rows_come_back_with_their_marks(deduped: Scene) -> None:
     before = deduped.state()
     with sqlite3.connect(deduped.folder / "store" / "rows.sqlite") as connection:

@@ -105,6 +105,7 @@ class Fsck:
                 self._rows, self._archive, entry, entry.facts, self._acts.holding
             )
             yield from check.findings(quick=self._quick, full=self._full, seed=self._seed)
+            yield from check.superseded_findings(quick=self._quick, full=self._full)
 
     # --- what the archive has
 

@@ -30,7 +30,7 @@ _SAMPLE = 0.01
 
 
 class StoredFileCheck:
-    """Checks one stored file in its current generation."""
+    """Checks one stored file: its current generation, and those before it that are kept."""
 
     def __init__(
         self,
@@ -74,22 +74,53 @@ class StoredFileCheck:
         if full:
             yield from self._check_all_locations()
 
+    def superseded_findings(self, *, quick: bool, full: bool) -> Iterator[FsckFinding]:
+        """What is wrong with generations that were replaced, and not dropped yet.
+
+        Nothing of it is mended: their rows are those of the current one.
+        """
+        for generation in range(1, self._entry.generation):
+            name = generation_file(self._entry.archive_file, generation)
+            size = self._archive.size(name)
+            if size is None:
+                continue  # dropped: only a sidecar without it would say that it was lost
+            for code, message in self._superseded(name, generation, size, quick=quick, full=full):
+                yield FsckFinding(code=code, file=name, message=f"superseded, and kept: {message}")
+
+    def _superseded(
+        self, name: str, generation: int, size: int, *, quick: bool, full: bool
+    ) -> Iterator[tuple[str, str]]:
+        amiss = self._bytes_amiss(name, generation, size, quick=quick)
+        if amiss is not None:
+            yield "checksum", amiss
+        if self._archive.size(sidecar_name(name)) is None:
+            yield "sidecar-missing", "has no sidecar"
+        elif full:
+            try:
+                amiss = next(map(_location_amiss, self._misplaced(name)), None)
+            except UNREADABLE as error:
+                yield "sidecar-unreadable", f"sidecar: {error}"
+            else:
+                if amiss is not None:
+                    yield "location", amiss
+
     def _finding(self, code: str, message: str) -> FsckFinding:
         return FsckFinding(code=code, file=self._name, message=message)
 
     def _check_bytes(self, size: int, *, quick: bool) -> Iterator[FsckFinding]:
-        generation = read_generations(self._rows, self._entry.archive_file).get(
-            self._entry.generation
-        )
-        wanted = (
-            (self._facts.size, self._facts.sha256)
-            if generation is None
-            else (generation.size, generation.sha256)
-        )
-        if size != wanted[0]:
-            yield self._finding("checksum", f"has {size} bytes, {wanted[0]} were stored")
-        elif not quick and self._archive.checksum(self._name) != wanted[1]:
-            yield self._finding("checksum", "its SHA-256 is not the one that was stored")
+        amiss = self._bytes_amiss(self._name, self._entry.generation, size, quick=quick)
+        if amiss is not None:
+            yield self._finding("checksum", amiss)
+
+    def _bytes_amiss(self, name: str, number: int, size: int, *, quick: bool) -> str | None:
+        """How the bytes of a generation differ from those that were stored."""
+        generation = read_generations(self._rows, self._entry.archive_file).get(number)
+        facts = self._facts if generation is None else generation
+        if size != facts.size:
+            return f"has {size} bytes, {facts.size} were stored"
+        if not quick and self._archive.checksum(name) != facts.sha256:
+            return "its SHA-256 is not the one that was stored"
+        return None
 
     # --- sidecar
 
@@ -158,26 +189,26 @@ class StoredFileCheck:
             for row in rows:
                 record = read_record(source, row.offset, inner_offset=row.inner_offset, digests=())
                 if not isinstance(record, Record) or _place(record) != _place(row):
-                    yield self._misplaced(row)
+                    yield self._location_finding(row)
                     return
 
     def _check_all_locations(self) -> Iterator[FsckFinding]:
-        """The whole file, once, beside its sidecar."""
-        rows = iter_sidecar(self._archive, self._name)
-        with self._archive.open(self._name) as file:
-            items = iter_records(Source(file, name=self._name), digests=())
+        for row in self._misplaced(self._name):
+            yield self._location_finding(row)
+
+    def _misplaced(self, name: str) -> Iterator[SidecarRow | None]:
+        """The first row of a whole file that is not of the record beside it; None: a row lacks."""
+        rows = iter_sidecar(self._archive, name)
+        with self._archive.open(name) as file:
+            items = iter_records(Source(file, name=name), digests=())
             records = (item for item in items if isinstance(item, Record))
             for record, row in zip_longest(records, rows):
                 if record is None or row is None or _place(record) != _place(row):
-                    yield self._misplaced(row)
+                    yield row
                     return
 
-    def _misplaced(self, row: SidecarRow | None) -> FsckFinding:
-        if row is None:
-            return self._sidecar_finding("location", "the sidecar lacks records of the file")
-        return self._sidecar_finding(
-            "location", f"the record {row.ordinal} does not lie at {row.offset}"
-        )
+    def _location_finding(self, row: SidecarRow | None) -> FsckFinding:
+        return self._sidecar_finding("location", _location_amiss(row))
 
     def _check_references(self, rows: Iterable[SidecarRow]) -> Iterator[FsckFinding]:
         ours = [row for row in rows if (row.copy_number or 0) > 1 and row.original_key]
@@ -187,6 +218,12 @@ class StoredFileCheck:
             if original is None or original.is_duplicate:
                 what = "is not there" if original is None else "is a revisit itself"
                 yield self._finding("reference", f"the original of the one at {row.offset} {what}")
+
+
+def _location_amiss(row: SidecarRow | None) -> str:
+    if row is None:
+        return "the sidecar lacks records of the file"
+    return f"the record {row.ordinal} does not lie at {row.offset}"
 
 
 def _place(record: Record | SidecarRow) -> tuple[object, ...]:

@@ -122,17 +122,22 @@ class Header:
 
         A line that is no field has the name "".
         """
-        result: list[HeaderLine] = []
+        fields: list[list[bytes]] = []
         for raw in _LINE.findall(self.raw)[1:]:
-            if raw[:1] in (b" ", b"\t") and result:
-                last = result[-1]
-                value = f"{last.value} {_text(raw)}".strip()
-                result[-1] = HeaderLine(last.name, value, last.raw + raw)
+            if raw[:1] in (b" ", b"\t") and fields:
+                fields[-1].append(raw)
             elif raw not in (b"\n", b"\r\n"):
-                name, colon, value = raw.partition(b":")
-                field = (_text(name), _text(value)) if colon else ("", _text(raw))
-                result.append(HeaderLine(*field, raw))
-        return result
+                fields.append([raw])
+        return [_header_line(*field) for field in fields]
+
+
+def _header_line(first: bytes, *folded: bytes) -> HeaderLine:
+    name, colon, value = first.partition(b":")
+    name, value = (name, value) if colon else (b"", first)
+    if not folded:
+        return HeaderLine(_text(name), _text(value), first)
+    text = " ".join(filter(None, map(_text, (value, *folded)))).strip()
+    return HeaderLine(_text(name), text, b"".join((first, *folded)))
 
 
 def _text(raw: bytes) -> str:
