@@ -81,9 +81,7 @@ def test_killed_at_every_step_and_taken_up_by_either_way(
             died = in_child(lambda: scene.dedupe(runner=first, at=kill_at(step)))  # noqa: B023
             assert died == (KILLED if step < STEPS else 0)
             scene.dedupe(runner=later)
-            # What a run in one process had aside when it died is left for fsck to clear away.
-            left = {} if first else {"aside": []}
-            assert {**scene.state(), **left} == undisturbed, f"killed at step {step}"
+            assert scene.state() == undisturbed, f"killed at step {step}"
 
 
 Fails = Callable[[str], None]

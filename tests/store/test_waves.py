@@ -50,7 +50,7 @@ def current(state: dict[str, object]) -> dict[str, object]:
     assert isinstance(files, list)
     names = {name if n == 1 else name.replace("/", f"/g{n}/", 1) for name, _, n in files}
     stored = [pair for pair in state["stored"] if pair[0] in names]  # type: ignore[attr-defined]
-    return {**state, "stored": stored, "sidecars": [], "aside": []}
+    return {**state, "stored": stored, "sidecars": []}
 
 
 @pytest.fixture(scope="module")

@@ -50,8 +50,10 @@ class ClaimedCell:
         is_gone: Callable[[str], bool],
         goes_on: Callable[[str], bool],
         after_ms: int = 0,
-    ) -> tuple[Claim, bool]:
-        """Take the claim for an act later than `after_ms`; say whether it goes on with one.
+    ) -> tuple[Claim, bool, str | None]:
+        """Take the claim for an act later than `after_ms`.
+
+        Say whether it goes on with an unfinished one, and what token any unfinished one had.
 
         `goes_on(last)` is whether the act would end an unfinished one of that name.
 
@@ -78,7 +80,7 @@ class ClaimedCell:
                 )
             # Whoever's token is there has it, also where the answer was lost.
             if self._put(store, value, claim) or self.is_held(store, token):
-                return claim, resumed
+                return claim, resumed, last.token if last is not None and unfinished else None
         raise Busy(f"somebody else takes {self.what} at this moment; try again", file=self.file)
 
     def _require_gone(

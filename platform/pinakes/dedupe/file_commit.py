@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
@@ -67,6 +68,7 @@ class FileCommitter:
             held = self._claim(name)
         except Conflict as problem:
             return Committed(name, "claimed by another", problem)
+        clear_dead_asides(self._archive, held)
         try:
             committed = self._commit_claimed(held, outcome, written)
         except (Conflict, DigestMismatch, InputRefused) as problem:

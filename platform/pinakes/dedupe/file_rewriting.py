@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.generations import current_generation, write_generation
@@ -41,6 +42,7 @@ class FileRewriter:
         except Conflict as problem:
             report.leave("claimed by another", problem)
             return
+        clear_dead_asides(self._run.archive, held)
         try:
             self._write_claimed(held, pairs, report)
         except (DigestMismatch, InputRefused) as problem:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
@@ -67,11 +68,14 @@ class LateRevisits:
         for name, entry in collection.entries.items():
             if name in wanted:
                 held = self._claim(name)
+                clear_dead_asides(self._archive, held)
                 self._restore(collection, name, wanted[name], held)
                 release_claim(self._rows, held)
             elif entry.claim and entry.claim.expires_ms and entry.claim.act == self._run:
                 # Moved by this run before it died, and not given back.
-                release_claim(self._rows, self._claim(name))
+                held = self._claim(name)
+                clear_dead_asides(self._archive, held)
+                release_claim(self._rows, held)
         return sum(map(len, wanted.values()))
 
     def _restore(

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import NamedTuple
 from uuid import uuid4
 
+from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import read_entry, release_claim
 from pinakes.errors import DigestMismatch, InputRefused, PinakesError
 from pinakes.index.manifest import ManifestLine
@@ -92,7 +93,9 @@ class WaveRewriter:
                 continue
             if name in self._run.moved:
                 # This run died after the file's move: it has been done, and may still be claimed.
-                release_claim(self._run.rows, self._run.claim(name))
+                held = self._run.claim(name)
+                clear_dead_asides(self._run.archive, held)
+                release_claim(self._run.rows, held)
                 report.files_left["done already"] += 1
                 continue
             entry = read_entry(self._run.rows, name)

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from itertools import islice
 
 from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import SIDECAR, aside_token
 from pinakes.catalog.file_records import iter_sidecar, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held
 from pinakes.catalog.generation_rows import (
@@ -70,7 +71,7 @@ class StoredFileMender:
         with self._claim(name) as held:
             before = self._row_names()
             fresh = self._rows_anew(act_time_ms)
-            with self._archive.create_aside(f"{held.claim.token}.sidecar") as aside:
+            with self._archive.create_aside(aside_token(held.claim.token, SIDECAR)) as aside:
                 write_sidecar(aside.file, fresh)
                 aside.checksum()
                 self._archive.delete(sidecar_name(self._name))

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pinakes.archive_store.names import check_file_name
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import COPY, SIDECAR, aside_token, clear_dead_asides
 from pinakes.catalog.crawl_rows import require_open
 from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_rows import (
@@ -49,7 +50,6 @@ VERB = "ingest"
 _ACT = f"{VERB}-"
 LANDING = "landing"
 LOADING = "loading"
-_COPY, _SIDECAR = "copy", "sidecar"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +120,7 @@ class Lander:
         if _is_finished(entry):
             return self._compare_known(path, entry)
         held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
-        if held.resumed and entry.claim is not None:
-            self._clear_asides(entry.claim.token)
+        clear_dead_asides(self._archive, held)
         self._at("claimed")
         # Somebody may have finished between the look and the claim, or died behind `stored`.
         entry = read_entry(self._rows, archive_file)
@@ -138,11 +137,6 @@ class Lander:
         except (InputRefused, DigestMismatch):
             self._withdraw(held)
             raise
-
-    def _clear_asides(self, token: str) -> None:
-        """Delete what a landing that died, and is gone on with, was writing."""
-        for part in (_COPY, _SIDECAR):
-            self._archive.delete(f"{ASIDE}/{token}.{part}")
 
     def _compare_known(self, path: Path, entry: FileEntry) -> Landed:
         facts = entry.facts
@@ -167,8 +161,8 @@ class Lander:
         token = held.claim.token
         with (
             path.open("rb", buffering=0) as file,
-            self._archive.create_aside(f"{token}.{_COPY}") as copy,
-            self._archive.create_aside(f"{token}.{_SIDECAR}") as sidecar,
+            self._archive.create_aside(aside_token(token, COPY)) as copy,
+            self._archive.create_aside(aside_token(token, SIDECAR)) as sidecar,
             self._writers(copy.file) as writer,
             self._sinks(held) as sink,
         ):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
+from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import FileEntry, Held, require_claim
 from pinakes.catalog.record_rows import location_of
@@ -110,8 +111,8 @@ def write_generation(
     old_name, name = generation.name, generation.next_name
     with (
         archive.open(old_name) as old_file,
-        to.create_aside(f"{token}.rewritten") as copy,
-        to.create_aside(f"{token}.sidecar") as sidecar,
+        to.create_aside(aside_token(token, REWRITTEN)) as copy,
+        to.create_aside(aside_token(token, SIDECAR)) as sidecar,
     ):
         old = Source(old_file, name=generation.archive_file)
         with archive.open(old_name) as copied:

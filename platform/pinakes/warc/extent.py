@@ -18,6 +18,7 @@ from .record import IN_MEMORY_BYTES, Body, Finding, MemoryBody, Record, measure
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 
 _PEEK_BYTES = 1 << 13
+_VERSION = b"WARC/"
 _TAKEN_LETTER = re.compile(rb"\n(?:https?|ftp|dns|gopher|nntp|mailto|filedesc):", re.IGNORECASE)
 
 
@@ -142,9 +143,7 @@ class _Taking:
     def block_pieces(self, length: int, *, arc: bool) -> Iterator[bytes]:
         """The block; ends early where a member begins with a record of its own."""
         while length > 0:
-            if self.stream.at_member_start() and starts_record(
-                self.stream.peek(_PEEK_BYTES), arc=arc
-            ):
+            if self.stream.at_member_start() and self._starts_record(arc=arc):
                 return
             piece = self.stream.take(length)
             if not piece:
@@ -152,6 +151,12 @@ class _Taking:
             length -= len(piece)
             yield piece
             self.stream.peek(1)
+
+    def _starts_record(self, *, arc: bool) -> bool:
+        # The first bytes first: a record may go on over very many members.
+        first = self.stream.peek(len(_VERSION))
+        may_start = first.upper() == _VERSION or (arc and first[:1].isalpha())
+        return may_start and starts_record(self.stream.peek(_PEEK_BYTES), arc=arc)
 
     def is_closed(self, record: Record) -> bool:
         """Whether Content-Length is believed: two line ends, a record, or the end follow."""

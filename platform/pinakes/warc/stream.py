@@ -112,7 +112,13 @@ class MemberStream:
             pass
         if self._pieces and len(self._pieces[0]) >= length:
             return bytes(self._pieces[0][:length])
-        return b"".join(self._pieces)[:length]
+        parts, have = [], 0
+        for piece in self._pieces:
+            parts.append(piece)
+            have += len(piece)
+            if have >= length:
+                break
+        return b"".join(parts)[:length]
 
     def take(self, length: int) -> bytes:
         """At least one and at most `length` bytes of one member; none at the end."""
