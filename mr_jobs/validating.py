@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from pinakes.config import Configuration
-from pinakes.dedupe.folders import Validation, sort_out
+from pinakes.dedupe.folders import Folder, Validation, not_compared, sort_out
 from pinakes.dedupe.validate import Discrepancy
 from pinakes.errors import PinakesError
 from pinakes.mr_jobs.archive_job import FOUND
@@ -46,8 +46,7 @@ def run_validation(
         report = run_job(request, runner, configuration, lines, on_percent=on_percent)
         lines.seek(0)
         result = _result(what, report, map(json.loads, lines))
-    with open_folder(what.folders[1], configuration) as after:
-        result.others = sort_out((name for name, _ in after.list()), what.folders[1]).others
+    result.others = not_compared(*(_sorted_out(folder, configuration) for folder in what.folders))
     still_open = result.open_discrepancies
     report.counts[FOUND] = len(still_open)
     out.writelines(json.dumps(found._asdict()).encode() + b"\n" for found in still_open)
@@ -56,6 +55,11 @@ def run_validation(
     else:
         on_result(result)
     return report
+
+
+def _sorted_out(folder: str, configuration: Configuration) -> Folder:
+    with open_folder(folder, configuration) as opened:
+        return sort_out((name for name, _ in opened.list()), folder)
 
 
 def _result(what: Receipted, report: JobReport, lines: Iterable[dict[str, Any]]) -> Validation:

@@ -6,13 +6,17 @@ import gzip
 import io
 import random
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from zlib import crc32
+from zlib import error as zlib_error
 
 import pytest
 from files_chain import files_chain
 from hostile_archives import hostile_files
+from isal import igzip
 from judge import content
 from warc_sets import Rec, member
 
@@ -45,6 +49,24 @@ def revisit(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     found = content(after)
     assert found.startswith(FIRST)
     return found.removeprefix(FIRST)
+
+
+def with_incomplete_codes(data: bytes) -> bytes:
+    """A member that isal inflates and zlib refuses: an empty block, then `data` as it is.
+
+    The first block has dynamic codes: two symbols have codes of two bits each, and the other two
+    such codes mean nothing (RFC 1951 §3.2.7).
+    """
+    lengths = [2 if symbol in (1, 256) else 0 for symbol in range(257)] + [0]
+    order = (16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15)
+    bits = "0" + "01" + "00000" + "00000" + "1111"
+    bits += "".join("001" if symbol < 16 else "000" for symbol in order)
+    bits += "".join(f"{length:04b}" for length in lengths)
+    bits += "01" + "1" + "00"
+    bits += "0" * (-len(bits) % 8)
+    packed = bytes(int(bits[at : at + 8][::-1], 2) for at in range(0, len(bits), 8))
+    sizes = struct.pack("<HH", len(data), len(data) ^ 0xFFFF)
+    return member(b"")[:10] + packed + sizes + data + struct.pack("<II", crc32(data), len(data))
 
 
 Make = Callable[[bytes], tuple[bytes, bytes]]
@@ -88,6 +110,32 @@ AMISS: dict[str, Make] = {
         Rec(body=b"\n" + AGAIN).raw(5).replace(AGAIN, r),
     ),
     "a cut revisit": lambda r: (member(AGAIN), member(r)[:-1]),
+    "other bytes between records, compressed otherwise": lambda r: (
+        FIRST + member(b"text", level=9) + AGAIN,
+        FIRST + member(b"text", level=0) + AGAIN,
+    ),
+    "a member without a record, inflated": lambda r: (
+        member(FIRST) + member(b"text") + member(AGAIN),
+        member(FIRST) + b"text" + member(AGAIN),
+    ),
+    "a compressed body in a record that lies": lambda r: (
+        FIRST + AGAIN.replace(b"Content-Length: ", b"Content-Length: 9") + member(b"x", level=9),
+        FIRST + AGAIN.replace(b"Content-Length: ", b"Content-Length: 9") + member(b"x", level=0),
+    ),
+    "within a member that a changed byte hides": lambda r: (
+        member(FIRST) + b"\x1f\x8b\x09" + member(b"text" + member(AGAIN), level=0)[3:],
+        (member(FIRST) + b"\x1f\x8b\x09" + member(b"text" + member(AGAIN), level=0)[3:]).replace(
+            member(AGAIN), member(r)
+        ),
+    ),
+    "a revisit in codes that zlib refuses": lambda r: (
+        member(FIRST) + member(AGAIN),
+        member(FIRST) + with_incomplete_codes(r),
+    ),
+    "the field's checksum in capitals": lambda r: (
+        member(AGAIN),
+        member(re.sub(rb"crc32=[0-9a-f]+", lambda found: found[0].upper(), r)),
+    ),
     "with reserved flags": lambda r: (
         member(FIRST) + member(AGAIN),
         member(FIRST) + member(r)[:3] + b"\x20" + member(r)[4:],
@@ -170,3 +218,11 @@ def test_a_file_that_is_no_archive_is_given_back_by_itself_alone() -> None:
     assert not gives_back(text, text + b"\0")
     assert not gives_back(text, b"")
     assert gives_back(b"", b"")
+
+
+def test_codes_that_zlib_refuses_are_inflated_by_isal() -> None:
+    """Else the case above would show nothing."""
+    odd = with_incomplete_codes(AGAIN)
+    assert igzip.decompress(odd) == AGAIN
+    with pytest.raises(zlib_error):
+        gzip.decompress(odd)

@@ -93,6 +93,14 @@ def swap(at: int, old: bytes, new: bytes) -> Callable[[list[bytes]], None]:
     return act
 
 
+def cut_http_head(records: list[bytes]) -> None:
+    """Of the revisit's block nothing is left, and it says so: who asks for bytes sees no more."""
+    header, _, block = records[3].partition(b"\r\n\r\n")
+    size = b"Content-Length: %d" % (len(block) - 4)
+    assert header.count(size) == 1
+    records[3] = header.replace(size, b"Content-Length: 0") + b"\r\n\r\n" * 2
+
+
 def drop(at: int) -> Callable[[list[bytes]], None]:
     return lambda records: records.pop(at) and None
 
@@ -185,6 +193,8 @@ FAULTS: dict[str, tuple[Callable[[list[bytes]], None], set[str]]] = {
     "Pinakes-Replaced: more than there are": (swap(3, b"added=6", b"added=60"), {"header"}),
     "Pinakes-Replaced: another version": (swap(3, b"version=1", b"version=2"), {"header"}),
     "Pinakes-Replaced: no number": (swap(3, b"added=6", "added=²".encode()), {"header"}),
+    "Pinakes-Replaced: no UTF-8": (swap(3, b"2=WARC-Type", b"2=WARC-T\xfepe"), {"header"}),
+    "the HTTP head, and its length": (cut_http_head, {"http-head"}),
     "Pinakes-Replaced: gone": (
         lambda r: r.__setitem__(3, re.sub(rb"Pinakes-Replaced[^\n]*\n", b"", r[3])),
         {"altered"},

@@ -101,6 +101,8 @@ def _validate(arguments: argparse.Namespace, console: Console) -> Exit:
             text=f"{found.file}:{found.offset}: {found.code}: record {found.ordinal}: "
             f"{found.message}",
         )
+    for name in result.others:
+        console.warn(f"{name}: not compared: no archive file by its name")
     if arguments.receipt:
         write_receipt(arguments.receipt, result)
     console.say(_sentence(result))

@@ -84,6 +84,11 @@ def sort_out(names: Iterable[str], folder: str) -> Folder:
     return Folder(archives=archives, others=others)
 
 
+def not_compared(before: Folder, after: Folder) -> list[str]:
+    """What lies in either folder and is no archive file by its name."""
+    return sorted({*before.others, *after.others})
+
+
 def validate_folders(
     before: Path,
     after: Path,
@@ -93,11 +98,11 @@ def validate_folders(
     advance: Callable[[int], None] = lambda count: None,
 ) -> Validation:
     """Compare every archive file below two folders; files are paired by name's stem."""
-    old, new = archive_folder(before).archives, archive_folder(after)
-    result = Validation(accepted=list(accepted), others=new.others)
+    old, new = archive_folder(before), archive_folder(after)
+    result = Validation(accepted=list(accepted), others=not_compared(old, new))
     with Resolution() as resolution:
-        for stem in sorted(old.keys() | new.archives.keys()):
-            old_name, new_name = old.get(stem), new.archives.get(stem)
+        for stem in sorted(old.archives.keys() | new.archives.keys()):
+            old_name, new_name = old.archives.get(stem), new.archives.get(stem)
             if old_name is None or new_name is None:
                 result.comparison.discrepancies.append(
                     without_counterpart(stem, is_missing=new_name is None)

@@ -13,7 +13,8 @@ That a reference leads to that body is asked elsewhere (`resolution`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 from urllib.parse import unquote_to_bytes
 
@@ -25,11 +26,18 @@ from pinakes.warc.source import Source
 _InflateError = cast("type[Exception]", igzip_lib.IsalError)
 _CLOSING = b"\r\n\r\n"
 _MAGIC = b"\x1f\x8b\x08"
-# isal takes reserved flags, which others refuse (RFC 1952 §2.3.1.2).
+# isal takes reserved flags, which zlib refuses (RFC 1952 §2.3.1.2).
 _FLAGS_MOST = b"\x1f"
+# What a member begins with that has neither time nor name (RFC 1952 §2.3).
+_HEADER_USUAL = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+_HEADER_LEAST = len(_HEADER_USUAL)
 _VERSION = b"WARC/"
 _UNIT_START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/\d")
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
+_REPLACED = re.compile(
+    rb"Pinakes-Replaced: version=1; run=[^;]*; crc32=([0-9a-f]{8}); added=([1-9]\d{0,5})"
+    rb"((?:; [1-9]\d{0,5}=[^; ]*)*)"
+)
 _REVISIT = re.compile(rb"\r\nwarc-type:[ \t]*revisit[ \t]*\r\n", re.IGNORECASE)
 _FED_BYTES = 1 << 14
 # What was rewritten differs in its first bytes, and a window is not to move for it.
@@ -40,6 +48,9 @@ _KEPT_BYTES = 1 << 20
 _OVERLAP_BYTES = 16
 # What may be read in vain beside the file's own size: beyond it, the rest is one unit.
 _IN_VAIN_BYTES = 1 << 26
+
+
+Inflate = Callable[[Source, int], Iterator[tuple[bytes, int]]]
 
 
 class _NoMember(Exception):
@@ -95,13 +106,14 @@ class _Units:
     close it where it says that it ends.  What lies before the next of them is a unit, too.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, inflate: Inflate) -> None:
         self.source = source
+        self._inflate = inflate
         self._in_vain = self._no_header_to = 0
 
     def at(self, offset: int) -> _Unit:
         """The unit that begins there."""
-        found = self._whole(offset)
+        found = self._whole(offset) or self._damaged_member(offset)
         if found is not None:
             return found
         for start in self._starts(offset + 1):
@@ -116,7 +128,7 @@ class _Units:
         if unit.pieces is not None:
             return iter(unit.pieces)
         if unit.is_member:
-            return (piece for piece, _ in _inflate(self.source, offset))
+            return (piece for piece, _ in self._inflate(self.source, offset))
         return map(bytes, self.source.pieces(offset, unit.end, _PIECE_BYTES))
 
     def _whole(self, offset: int) -> _Unit | None:
@@ -129,7 +141,7 @@ class _Units:
         end, size = offset, 0
         pieces: list[bytes] = []
         try:
-            for piece, end in _inflate(self.source, offset):  # noqa: B007
+            for piece, end in self._inflate(self.source, offset):  # noqa: B007
                 size += len(piece)
                 if size <= _KEPT_BYTES:
                     pieces.append(piece)
@@ -139,6 +151,22 @@ class _Units:
         kept = pieces if size <= _KEPT_BYTES else None
         return _Unit(end, is_member=True, pieces=kept)
 
+    def _damaged_member(self, offset: int) -> _Unit | None:
+        """A member but for its first bytes: what looks like members in it is content of it."""
+        start = bytes(self.source.view(offset, _HEADER_LEAST))
+        if sum(map(int.__eq__, start, _HEADER_USUAL)) < _HEADER_LEAST // 2:
+            return None
+        end, crc, size = offset, 0, 0
+        try:
+            for piece, end in _inflate_data(self.source, offset + _HEADER_LEAST):  # noqa: B007
+                crc, size = isal_zlib.crc32(piece, crc), size + len(piece)
+        except _NoMember:
+            self._in_vain += _FED_BYTES + end - offset
+            return None
+        trailer = crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
+        is_whole = bytes(self.source.view(end, len(trailer))) == trailer
+        return _Unit(end + len(trailer), is_sound=False) if is_whole else None
+
     def _record(self, offset: int) -> _Unit | None:
         header = self._header(offset)
         end = offset + len(header) + _content_length(header)
@@ -147,8 +175,10 @@ class _Units:
         return None
 
     def _header(self, offset: int) -> bytes:
+        if offset + _HEADER_BYTES // 2 <= self._no_header_to:
+            return b""
         header = _header_in(bytes(self.source.view(offset, _FED_BYTES)))
-        if header is None and offset + _HEADER_BYTES // 2 > self._no_header_to:
+        if header is None:
             text = bytes(self.source.view(offset, _HEADER_BYTES))
             header = _header_in(text)
             if header is None:
@@ -179,13 +209,13 @@ class _Contents:
         self._pieces: Iterator[bytes] = iter(())
         self._ready = b""
         self._taken = self._position = self._no_header_to = 0
+        self._is_member = False
 
     def peek(self, size: int) -> bytes:
         """The next bytes; fewer where the unit ends, none where the file does."""
         while self.between_units():
-            if self.at == self._units.source.size:
+            if not self._goes_on():
                 return b""
-            self._begin_unit()
         while len(self._ready) - self._taken < size and (piece := next(self._pieces, b"")):
             self._ready, self._taken = self._ready[self._taken :] + piece, 0
         return self._ready[self._taken : self._taken + size]
@@ -217,8 +247,10 @@ class _Contents:
         start = self.peek(len(_VERSION))
         if not start or not _VERSION.startswith(start):
             return b""
+        if self._position + _HEADER_BYTES // 2 <= self._no_header_to:
+            return b""
         header = _header_in(self.peek(_FED_BYTES))
-        if header is None and self._position + _HEADER_BYTES // 2 > self._no_header_to:
+        if header is None:
             header = _header_in(self.peek(_HEADER_BYTES)) or self._header_over_units()
         return header or b""
 
@@ -226,26 +258,49 @@ class _Contents:
         """It may go on in the next members."""
         while (found := _header_in(self._ready[self._taken :])) is None:
             more = next(self._pieces, None)
-            if more is None and self.at < self._units.source.size:
-                self._begin_unit()
-            elif more is None or len(self._ready) - self._taken > _HEADER_BYTES:
+            if more is None and self._goes_on():
+                continue
+            if more is None or len(self._ready) - self._taken > _HEADER_BYTES:
                 self._no_header_to = self._position + len(self._ready) - self._taken
                 return None
             else:
                 self._ready, self._taken = self._ready[self._taken :] + more, 0
         return found if found.startswith(_VERSION) else None
 
-    def _begin_unit(self) -> None:
+    def begin(self) -> None:
+        """Go on to the next unit, if none is begun: a record, or a member that begins with one.
+
+        What is neither is not compared by what it holds.
+        """
+        while self.between_units() and self.at < self._units.source.size:
+            unit = self._begin_unit()
+            start = b"" if self.between_units() else self.peek(len(_VERSION))
+            holds_record = unit.is_sound and _VERSION.startswith(start)
+            if not (holds_record and (start or unit.is_member)):
+                raise _Unlike("other bytes")
+
+    def _goes_on(self) -> bool:
+        """Whether what was begun can go on in the next unit, a member then."""
+        if not self._is_member or self.at == self._units.source.size:
+            return False
+        if not self._units.at(self.at).is_member:
+            return False
+        self._begin_unit()
+        return True
+
+    def _begin_unit(self) -> _Unit:
         unit = self._units.at(self.at)
         self._pieces = self._units.content(self.at, unit)
-        self.at = unit.end
+        self.at, self._is_member = unit.end, unit.is_member
+        return unit
 
 
 class _Walk:
     """From unit to unit, over those that are equal as they are."""
 
     def __init__(self, before: Source, after: Source) -> None:
-        self._before, self._after = _Units(before), _Units(after)
+        self._before = _Units(before, _inflate)
+        self._after = _Units(after, _inflate_strictly)
         self._is_damaged = self.behind_damage = False
 
     def find(self) -> Difference | None:
@@ -292,6 +347,8 @@ class _Walk:
         """Compare by what they hold, to where a unit begins in both."""
         old, new = _Contents(self._before, before), _Contents(self._after, after)
         while True:
+            old.begin()
+            new.begin()
             _compare_next(old, new)
             if old.between_units() and new.between_units():
                 return old.at, new.at
@@ -388,20 +445,18 @@ def _replaced_header(header: bytes) -> tuple[bytes, int] | None:
     What docs/restore.md says, in another language.
     """
     lines = header[: -len(_CLOSING)].split(b"\r\n")
-    name, _, value = lines[-1].partition(b": ")
-    if name != b"Pinakes-Replaced" or not _REVISIT.search(header):
+    field = _REPLACED.fullmatch(lines[-1])
+    if field is None or not _REVISIT.search(header):
         return None
-    parts = dict(part.partition(b"=")[::2] for part in value.split(b"; "))
-    if parts.get(b"version") != b"1":
+    crc32, added, replaced = field.groups()
+    kept = lines[: -int(added)]
+    parts = [part.partition(b"=") for part in replaced.split(b"; ")[1:]]
+    numbers = [int(number) for number, _, _ in parts]
+    if len({1, *numbers}) <= len(numbers) or max(numbers, default=0) > len(kept):
         return None
-    try:
-        kept = lines[: -int(parts[b"added"])]
-        for number, line in parts.items():
-            if number.isdigit():
-                kept[int(number) - 1] = unquote_to_bytes(line)
-        return b"\r\n".join(kept) + _CLOSING, int(parts[b"crc32"], 16)
-    except (KeyError, IndexError, ValueError):
-        return None
+    for number, (_, _, line) in zip(numbers, parts, strict=True):
+        kept[number - 1] = unquote_to_bytes(line)
+    return b"\r\n".join(kept) + _CLOSING, int(crc32, 16)
 
 
 def _header_in(text: bytes) -> bytes | None:
@@ -420,9 +475,16 @@ def _content_length(header: bytes) -> int:
 
 def _inflate(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:
     """Pieces of a member's content, each with where the member ends, if it ends there."""
-    inflater = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
     if bytes(source.view(offset + 3, 1)) > _FLAGS_MOST:
         raise _NoMember
+    yield from _inflate_data(source, offset, igzip_lib.DECOMP_GZIP)
+
+
+def _inflate_data(
+    source: Source, offset: int, form: int = igzip_lib.DECOMP_DEFLATE
+) -> Iterator[tuple[bytes, int]]:
+    """The same of what a member's header and trailer are around."""
+    inflater = igzip_lib.IgzipDecompressor(form)
     try:
         while not inflater.eof:
             view = source.view(offset, _FED_BYTES) if inflater.needs_input else b""
@@ -432,6 +494,23 @@ def _inflate(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:
             piece = inflater.decompress(view, _PIECE_BYTES)
             yield piece, offset - len(inflater.unused_data)
     except _InflateError as error:
+        raise _NoMember from error
+
+
+def _inflate_strictly(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:
+    """The same by zlib, which refuses incomplete codes that isal takes (RFC 1951 §3.2.7)."""
+    inflater = zlib.decompressobj(31)
+    try:
+        while not inflater.eof:
+            fed = inflater.unconsumed_tail
+            if not fed:
+                fed = bytes(source.view(offset, _FED_BYTES))
+                offset += len(fed)
+            if not fed:
+                raise _NoMember
+            piece = inflater.decompress(fed, _PIECE_BYTES)
+            yield piece, offset - len(inflater.unused_data)
+    except zlib.error as error:
         raise _NoMember from error
 
 

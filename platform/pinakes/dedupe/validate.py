@@ -212,6 +212,7 @@ class _Pairs:
             body = _body(new)
             self._references.add_full(new, body, stays=True)
             self._references.add_reference(self._number, old, RESTORED, body)
+            yield from _check_http_head(new, old)
             if not self._proven:
                 yield from _check_replaced(new_stretch, new, old)
         else:
@@ -249,6 +250,7 @@ class _Pairs:
         self._references.add_reference(self._number, new, REWRITTEN, body)
         if self._sampler is not None:
             self._sampler.offer(old, new, self._after)
+        yield from _check_http_head(old, new)
         if not self._proven:
             yield from _check_replaced(stretch, old, new)
 
@@ -283,6 +285,13 @@ def _body(record: Record) -> str:
     return record.payload_digest(_ALGORITHM).hex
 
 
+def _check_http_head(full: Record, revisit: Record) -> Iterator[str]:
+    """Where the body begins that the reference is to lead to; no proof on bytes can tell."""
+    head = full.http.raw if full.http is not None else b""
+    if b"".join(revisit.chunks()) != head:
+        yield "http-head"
+
+
 def _check_replaced(stretch: Stretch, full: Record, revisit: Record) -> Iterator[str]:
     """`stretch` is where the full record lies, alone or not."""
     crc = whole_crc32(full)
@@ -293,9 +302,6 @@ def _check_replaced(stretch: Stretch, full: Record, revisit: Record) -> Iterator
             yield "checksum"
     except MalformedRecord:
         yield "header"
-    head = full.http.raw if full.http is not None else b""
-    if b"".join(revisit.chunks()) != head:
-        yield "http-head"
     if _is_damaged(revisit) or _is_damaged(full):
         yield "altered"
     if not full.findings and compression_of(stretch.window, full.offset) is not None:

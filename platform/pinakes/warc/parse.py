@@ -18,6 +18,7 @@ from .record import Record
 from .stream import ByteStream, skip_bytes
 
 HEADER_LIMIT_BYTES = 1 << 20
+_FIRST_BYTES = 1 << 9
 _PEEK_BYTES = 1 << 13
 
 
@@ -59,36 +60,50 @@ def _skip_line_ends(stream: ByteStream) -> None:
 def _read_header(stream: ByteStream, *, arc: bool) -> Header:
     """Peek at the header of the record that begins here; takes nothing."""
     offset, _ = stream.place()
+    # Most end in here, and what follows may be very many members.
+    header = _ended(stream, stream.peek(_FIRST_BYTES))
+    if header is not None:
+        return header
     length = _PEEK_BYTES
     while True:
         data = stream.peek(length)
-        complete = len(data) < length
+        complete, end = len(data) < length, len(data)
         if RECORD_START.match(data):
-            ends = [at for at in (head_end(data), _next_record(stream, data)) if at >= 0]
-            if ends:
-                return Header(data[: min(ends)])
+            header = _ended(stream, data)
+            if header is not None and len(header.raw) <= HEADER_LIMIT_BYTES:
+                return header
+            end = len(header.raw) if header is not None else end
         elif data[:5].upper() == b"WARC/" and not complete and length < LINE_LIMIT_BYTES:
             pass
         else:
-            header = match_arc_header(data[:LINE_LIMIT_BYTES])
-            if header is not None and (arc or header.get("WARC-Target-URI")):
-                return header
+            arc_header = match_arc_header(data[:LINE_LIMIT_BYTES])
+            if arc_header is not None and (arc or arc_header.get("WARC-Target-URI")):
+                return arc_header
             what = why_unread(data) or "no record begins here"
             if data.startswith(GZIP_MAGIC):
                 what = "this is a gzip member within another: not read here"
             raise NotARecord(what, offset, stream.search_from)
+        if end > HEADER_LIMIT_BYTES:
+            # Nor does any line begin one from which that end is as far.
+            raise NotARecord(
+                f"a record header longer than {HEADER_LIMIT_BYTES} bytes",
+                offset,
+                stream.search_from_behind(end - HEADER_LIMIT_BYTES),
+            )
         if complete and stream.damage is None:
             return Header(data)
         if complete:
             fault = "the file breaks off in a record header"
             raise NotARecord(fault, offset, stream.resume_from)
-        if length >= HEADER_LIMIT_BYTES:
-            raise NotARecord(
-                f"a record header longer than {HEADER_LIMIT_BYTES} bytes",
-                offset,
-                stream.search_from,
-            )
         length *= 4
+
+
+def _ended(stream: ByteStream, data: bytes) -> Header | None:
+    """The header that `data` begins with, if that has its end."""
+    if not RECORD_START.match(data):
+        return None
+    ends = [at for at in (head_end(data), _next_record(stream, data)) if at >= 0]
+    return Header(data[: min(ends)]) if ends else None
 
 
 def _next_record(stream: ByteStream, data: bytes) -> int:

@@ -64,7 +64,7 @@ def _encode(raw: bytes) -> bytes:
 
 
 def _decode(text: str) -> bytes:
-    raw = text.encode()
+    raw = text.encode("utf-8", "surrogateescape")
     if raw.count(b"%") != raw.count(b"%20"):
         return unquote_to_bytes(raw)
     return raw.replace(b"%20", b" ")

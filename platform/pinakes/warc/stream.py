@@ -31,6 +31,7 @@ class ByteStream(Protocol):
     @property
     def search_from(self) -> int: ...
 
+    def search_from_behind(self, count: int) -> int: ...
     def peek(self, length: int) -> bytes: ...
     def take(self, length: int) -> bytes: ...
     def place(self) -> tuple[int, int]: ...
@@ -63,6 +64,10 @@ class PlainStream:
     def search_from(self) -> int:
         """Where to look for the next record, if none begins at the next byte."""
         return self.position + 1
+
+    def search_from_behind(self, count: int) -> int:
+        """Where to look for it, if none begins in as many bytes from the next one on."""
+        return self.position + count
 
     def peek(self, length: int) -> bytes:
         """The next bytes without taking them; fewer only at the end."""
@@ -180,6 +185,10 @@ class MemberStream:
         if member in self._ends or is_whole_member(self.source, member, self._ends):
             return self._ends[member]
         return member + 1
+
+    def search_from_behind(self, count: int) -> int:
+        """As `search_from`: a member is one stretch, and not looked through."""
+        return self.search_from
 
     def at_member_start(self) -> bool:
         """Whether the next byte is the first of a member."""
