@@ -11,7 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -89,6 +89,16 @@ def test_who_asks_for_another_or_never_ends_gets_nothing(
     with serving(store.folder) as (_, url), pytest.raises(urllib.error.HTTPError) as error:
         urllib.request.urlopen(f"{url}metrics", data=b"x" * 100_000, timeout=PATIENCE_S)
     assert error.value.code in (405, 413)
+
+
+@pytest.mark.large
+def test_more_connections_than_are_served_that_say_nothing(store: LandedStore) -> None:
+    """They are let go of, and whoever asks is answered."""
+    with serving(store.folder) as (_, url), ExitStack() as idle:
+        host, _, port = url.strip("/").rpartition("/")[2].partition(":")
+        for _ in range(520):
+            idle.enter_context(closing(socket.create_connection((host, int(port)))))
+        assert json.loads(get(f"{url}healthz"))["status"] == "ok"
 
 
 def test_a_port_that_is_taken_is_a_wrong_call(store: LandedStore) -> None:

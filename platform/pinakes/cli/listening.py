@@ -23,7 +23,9 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _LIMITS = {
     "threads": 8,
     "connection_limit": 500,
-    "channel_timeout": 60,
+    # Connections that say nothing keep nobody out for long.
+    "channel_timeout": 10,
+    "cleanup_interval": 5,
     "max_request_header_size": 32 << 10,
     "max_request_body_size": 64 << 10,
     "ident": "pinakes",
