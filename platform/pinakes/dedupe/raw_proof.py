@@ -160,12 +160,13 @@ class _Units:
         try:
             for piece, end in _inflate_data(self.source, offset + _HEADER_LEAST):  # noqa: B007
                 crc, size = isal_zlib.crc32(piece, crc), size + len(piece)
+            trailer = crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
+            if bytes(self.source.view(end, len(trailer))) == trailer:
+                return _Unit(end + len(trailer), is_sound=False)
         except _NoMember:
-            self._in_vain += _FED_BYTES + end - offset
-            return None
-        trailer = crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
-        is_whole = bytes(self.source.view(end, len(trailer))) == trailer
-        return _Unit(end + len(trailer), is_sound=False) if is_whole else None
+            pass
+        self._in_vain += _FED_BYTES + end - offset
+        return None
 
     def _record(self, offset: int) -> _Unit | None:
         header = self._header(offset)
@@ -263,8 +264,7 @@ class _Contents:
             if more is None or len(self._ready) - self._taken > _HEADER_BYTES:
                 self._no_header_to = self._position + len(self._ready) - self._taken
                 return None
-            else:
-                self._ready, self._taken = self._ready[self._taken :] + more, 0
+            self._ready, self._taken = self._ready[self._taken :] + more, 0
         return found if found.startswith(_VERSION) else None
 
     def begin(self) -> None:
