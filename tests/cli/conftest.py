@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-for name in ("catalog", "cli", "warc"):
+for name in ("catalog", "cli", "dedupe", "warc"):
     folder = str(Path(__file__).parent.parent / name)
     if folder not in sys.path:
         sys.path.append(folder)

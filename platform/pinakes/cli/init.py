@@ -114,6 +114,12 @@ def _make(configuration: Configuration, splits: Splits, console: Console) -> Exi
         else:
             console.detail(line)
     place = _place(configuration)
+    is_new = any(line.startswith("made captures:") for line in done)
+    if configuration.profile != "embedded" and is_new and not any(splits.values()):
+        console.say(
+            "new tables begin with one region each, on one region server, until HBase splits them; "
+            "`pinakes init --sample DIR` on an empty store cuts them by what is to land"
+        )
     console.say(
         f"{place} is ready; next: pinakes ingest DIR --crawl NAME"
         if done
