@@ -60,7 +60,7 @@ class RefsCount:
         self.problems += other.problems
 
     def keep_full(self, problem: PinakesError) -> None:
-        """None of the file's duplicates became a revisit after all, for want of a proof."""
+        """The proof failed: the duplicates that were to become revisits stay full."""
         self.left_full["unproven"] += self.records
         self.records = self.saved_bytes = 0
         self.problems.append(problem)

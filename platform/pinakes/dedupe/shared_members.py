@@ -15,7 +15,7 @@ from typing import IO
 
 from isal import isal_zlib
 
-from pinakes.warc.reader import iter_records
+from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import Unwritable
 from pinakes.warc.source import Source
@@ -60,7 +60,7 @@ def cut_apart(
         for record in iter_records(source, start=offset, digests=()):
             if record.offset != offset:
                 break
-            if not isinstance(record, Record) or _is_damaged(record):
+            if not isinstance(record, Record) or is_damaged(record):
                 raise Unwritable("member-odd")
             for piece in _whole(record):
                 crc = isal_zlib.crc32(piece, crc)
@@ -82,8 +82,11 @@ def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
             yield piece
 
 
-def _is_damaged(record: Record) -> bool:
-    return any(finding.code not in _CRC_FINDINGS for finding in record.findings)
+def is_damaged(item: Item) -> bool:
+    """Whether the reader found anything amiss with it but that it shares a member."""
+    if not isinstance(item, Record):
+        return True
+    return any(finding.code not in _CRC_FINDINGS for finding in item.findings)
 
 
 def _whole(record: Record) -> Iterator[bytes | memoryview]:

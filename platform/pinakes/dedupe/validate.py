@@ -28,7 +28,7 @@ from pinakes.warc.source import Source
 from .outcomes import KEPT, RESTORED, REWRITTEN
 from .raw_proof import compare_raw
 from .reference_values import FoundReferences
-from .shared_members import RECORD_END
+from .shared_members import RECORD_END, is_damaged
 from .stretches import (
     Stretch,
     equal_blocks,
@@ -195,7 +195,7 @@ class _Pairs:
 
         Where a cut member ends, and what can be read of it, depends on the bytes behind it.
         """
-        return self._proven and _is_damaged(old.item) and _is_damaged(new.item)
+        return self._proven and is_damaged(old.item) and is_damaged(new.item)
 
     def _compare_records(
         self, old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record
@@ -265,18 +265,12 @@ class _Pairs:
             yield "second-reader"
 
 
-def _is_damaged(item: Item) -> bool:
-    return isinstance(item, DamagedStretch) or any(
-        finding.code != "member" for finding in item.findings
-    )
-
-
 def _equal_inflated(old_stretch: Stretch, old: Record, new_stretch: Stretch, new: Record) -> bool:
     """Whether two records of equal headers inflate to the same bytes."""
     if not equal_blocks(old, new):
         return False
     # Bytes may lie outside the block: where the reader found anything, or further line ends.
-    odd = _is_damaged(old) or _is_damaged(new)
+    odd = is_damaged(old) or is_damaged(new)
     whole = fills_member(old_stretch) and fills_member(new_stretch)
     return (whole and not odd) or equal_contents(old_stretch, new_stretch)
 
@@ -302,7 +296,7 @@ def _check_replaced(stretch: Stretch, full: Record, revisit: Record) -> Iterator
             yield "checksum"
     except MalformedRecord:
         yield "header"
-    if _is_damaged(revisit) or _is_damaged(full):
+    if is_damaged(revisit) or is_damaged(full):
         yield "altered"
     if not full.findings and compression_of(stretch.window, full.offset) is not None:
         size = len(full.header.raw) + full.body.size + len(RECORD_END)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import zip_longest
 
 from pinakes.archive_store.port import ArchiveStore
@@ -16,7 +16,7 @@ from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.file_cells import FileFacts
+from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import iter_records, read_record
@@ -112,9 +112,13 @@ class StoredFileCheck:
         if amiss is not None:
             yield self._finding("checksum", amiss)
 
+    @cached_property
+    def _generations(self) -> dict[int, GenerationFacts]:
+        return read_generations(self._rows, self._entry.archive_file)
+
     def _bytes_amiss(self, name: str, number: int, size: int, *, quick: bool) -> str | None:
         """How the bytes of a generation differ from those that were stored."""
-        generation = read_generations(self._rows, self._entry.archive_file).get(number)
+        generation = self._generations.get(number)
         facts = self._facts if generation is None else generation
         if size != facts.size:
             return f"has {size} bytes, {facts.size} were stored"

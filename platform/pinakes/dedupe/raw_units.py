@@ -1,0 +1,209 @@
+"""What an archive file is made of, by its raw bytes: members, plain records, and what is neither.
+
+For the proof on raw bytes (`raw_proof`), which takes nothing of this from the reader.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, cast
+
+from isal import igzip_lib, isal_zlib
+
+from pinakes.warc.source import Source
+
+# isal's stubs declare its exception class as an instance.
+_InflateError = cast("type[Exception]", igzip_lib.IsalError)
+CLOSING = b"\r\n\r\n"
+VERSION = b"WARC/"
+_MAGIC = b"\x1f\x8b\x08"
+# isal takes reserved flags, which zlib refuses (RFC 1952 §2.3.1.2).
+_FLAGS_MOST = b"\x1f"
+# What a member begins with that has neither time nor name (RFC 1952 §2.3).
+_HEADER_USUAL = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+_HEADER_LEAST = len(_HEADER_USUAL)
+_UNIT_START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/\d")
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
+FED_BYTES = 1 << 14
+PIECE_BYTES = 1 << 16
+HEADER_BYTES = 1 << 18
+OVERLAP_BYTES = 16
+_KEPT_BYTES = 1 << 20
+# What may be read in vain beside the file's own size: beyond it, the rest is one unit.
+_IN_VAIN_BYTES = 1 << 26
+
+Inflate = Callable[[Source, int], Iterator[tuple[bytes, int]]]
+
+
+class _NoMember(Exception):
+    """No member begins there that inflates whole."""
+
+
+class Unit(NamedTuple):
+    """A member, a plain record, or what is neither: then it is not sound."""
+
+    end: int
+    is_member: bool = False
+    is_sound: bool = True
+    pieces: list[bytes] | None = None
+    """What a member holds that is not too large to keep."""
+
+
+class Units:
+    """What a file is made of, from any of its units on.
+
+    A member is one only if it inflates whole, by its checksum; a plain record, if two line ends
+    close it where it says that it ends.  What lies before the next of them is a unit, too.
+    """
+
+    def __init__(self, source: Source, inflate: Inflate) -> None:
+        self.source = source
+        self._inflate = inflate
+        self._in_vain = self._no_header_to = 0
+
+    def at(self, offset: int) -> Unit:
+        """The unit that begins there."""
+        found = self._whole(offset) or self._damaged_member(offset)
+        if found is not None:
+            return found
+        for start in self._starts(offset + 1):
+            if self._in_vain > _IN_VAIN_BYTES + self.source.size:
+                break
+            if self._whole(start) is not None:
+                return Unit(start, is_sound=False)
+        return Unit(self.source.size, is_sound=False)
+
+    def content(self, offset: int, unit: Unit) -> Iterator[bytes]:
+        """What it holds, in pieces."""
+        if unit.pieces is not None:
+            return iter(unit.pieces)
+        if unit.is_member:
+            return (piece for piece, _ in self._inflate(self.source, offset))
+        return map(bytes, self.source.pieces(offset, unit.end, PIECE_BYTES))
+
+    def _whole(self, offset: int) -> Unit | None:
+        start = bytes(self.source.view(offset, len(VERSION)))
+        if start == VERSION:
+            return self._record(offset)
+        return self._member(offset) if start.startswith(_MAGIC) else None
+
+    def _member(self, offset: int) -> Unit | None:
+        end, size = offset, 0
+        pieces: list[bytes] = []
+        try:
+            for piece, end in self._inflate(self.source, offset):  # noqa: B007
+                size += len(piece)
+                if size <= _KEPT_BYTES:
+                    pieces.append(piece)
+        except _NoMember:
+            self._in_vain += FED_BYTES + end - offset
+            return None
+        kept = pieces if size <= _KEPT_BYTES else None
+        return Unit(end, is_member=True, pieces=kept)
+
+    def _damaged_member(self, offset: int) -> Unit | None:
+        """A member but for its first bytes: what looks like members in it is content of it."""
+        start = bytes(self.source.view(offset, _HEADER_LEAST))
+        if sum(map(int.__eq__, start, _HEADER_USUAL)) < _HEADER_LEAST // 2:
+            return None
+        end, crc, size = offset, 0, 0
+        try:
+            for piece, end in _inflate_data(self.source, offset + _HEADER_LEAST):  # noqa: B007
+                crc, size = isal_zlib.crc32(piece, crc), size + len(piece)
+            trailer = crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
+            if bytes(self.source.view(end, len(trailer))) == trailer:
+                return Unit(end + len(trailer), is_sound=False)
+        except _NoMember:
+            pass
+        self._in_vain += FED_BYTES + end - offset
+        return None
+
+    def _record(self, offset: int) -> Unit | None:
+        header = self._header(offset)
+        end = offset + len(header) + content_length(header)
+        if header and bytes(self.source.view(end, len(CLOSING))) == CLOSING:
+            return Unit(end + len(CLOSING))
+        return None
+
+    def _header(self, offset: int) -> bytes:
+        if offset + HEADER_BYTES // 2 <= self._no_header_to:
+            return b""
+        header = header_in(bytes(self.source.view(offset, FED_BYTES)))
+        if header is None:
+            text = bytes(self.source.view(offset, HEADER_BYTES))
+            header = header_in(text)
+            if header is None:
+                self._no_header_to = offset + len(text)
+        return header or b""
+
+    def _starts(self, offset: int) -> Iterator[int]:
+        """Where a unit may begin."""
+        while offset < self.source.size:
+            # From one byte before: a version line begins a line.
+            base = offset - 1
+            view = bytes(self.source.view(base, PIECE_BYTES))
+            if base + len(view) == self.source.size:
+                offset = self.source.size
+            else:
+                offset = base + len(view) - OVERLAP_BYTES
+            for match in _UNIT_START.finditer(view, 1):
+                if base + match.start() < offset:
+                    yield base + match.start()
+
+
+def header_in(text: bytes) -> bytes | None:
+    """Up to and with the blank line, nothing where a member is in it; None: it goes on."""
+    end = text.find(CLOSING)
+    if end < 0:
+        return None
+    found = text[: end + len(CLOSING)]
+    return b"" if _MAGIC in found else found
+
+
+def content_length(header: bytes) -> int:
+    """What a record's header says of its block, in bytes; 0 where it says nothing."""
+    found = _LENGTH.search(header)
+    return int(found[1]) if found else 0
+
+
+def inflate(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:
+    """Pieces of a member's content, each with where the member ends, if it ends there."""
+    if bytes(source.view(offset + 3, 1)) > _FLAGS_MOST:
+        raise _NoMember
+    yield from _inflate_data(source, offset, igzip_lib.DECOMP_GZIP)
+
+
+def _inflate_data(
+    source: Source, offset: int, form: int = igzip_lib.DECOMP_DEFLATE
+) -> Iterator[tuple[bytes, int]]:
+    """The same of what a member's header and trailer are around."""
+    inflater = igzip_lib.IgzipDecompressor(form)
+    try:
+        while not inflater.eof:
+            view = source.view(offset, FED_BYTES) if inflater.needs_input else b""
+            if not view and inflater.needs_input:
+                raise _NoMember
+            offset += len(view)
+            piece = inflater.decompress(view, PIECE_BYTES)
+            yield piece, offset - len(inflater.unused_data)
+    except _InflateError as error:
+        raise _NoMember from error
+
+
+def inflate_strictly(source: Source, offset: int) -> Iterator[tuple[bytes, int]]:
+    """The same by zlib, which refuses incomplete codes that isal takes (RFC 1951 §3.2.7)."""
+    inflater = zlib.decompressobj(31)
+    try:
+        while not inflater.eof:
+            fed = inflater.unconsumed_tail
+            if not fed:
+                fed = bytes(source.view(offset, FED_BYTES))
+                offset += len(fed)
+            if not fed:
+                raise _NoMember
+            piece = inflater.decompress(fed, PIECE_BYTES)
+            yield piece, offset - len(inflater.unused_data)
+    except zlib.error as error:
+        raise _NoMember from error
