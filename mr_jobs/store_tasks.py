@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain, groupby
 from operator import itemgetter
+from tempfile import TemporaryFile
 from uuid import uuid4
 
+from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.dedupe.collection import Decisions
@@ -130,8 +132,10 @@ class StoreTasks:
         place = f"{self._place}/{wave}"
         written = map(format_pair, self._written(wave))
         originals = map(format_pair, self._originals(place, generations))
-        report = self._job(ValidateJob, [*written, *originals], f"{place}/validated", stored=False)
-        for line in self._output_lines(f"{place}/validated"):
+        # Another's output may lie there: of a driver that died while it validated.
+        output = f"{place}/validated-{uuid4().hex[:8]}"
+        report = self._job(ValidateJob, [*written, *originals], output, stored=False)
+        for line in self._output_lines(output):
             yield Discrepancy(**json.loads(line))
         for problem in report.findings:
             name, offset = problem.file or "", problem.offset or 0
@@ -187,13 +191,11 @@ class StoreTasks:
         first = next(stream, None)
         if first is None:
             return False
-        with (
-            open_folder(place, self._configuration) as folder,
-            folder.create_aside(uuid4().hex) as aside,
-        ):
-            for line in chain((first,), stream):
-                aside.file.write(line + b"\n")
-            aside.publish(_LINES)
+        with TemporaryFile(prefix="pinakes-lines-") as file:
+            file.writelines(line + b"\n" for line in chain((first,), stream))
+            with open_folder(place, self._configuration) as folder:
+                at = f"{place}/{_LINES}"
+                publish_copy(folder, file, _LINES, token=uuid4().hex, place=at)
         return True
 
     def _output_lines(self, place: str) -> Iterator[bytes]:

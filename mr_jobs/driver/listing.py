@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
 
+from pinakes.archive_store.anew import publish_copy
 from pinakes.config import Configuration
 from pinakes.errors import InputRefused
 from pinakes.mr_jobs.driver.packing import pack_files
@@ -59,9 +61,8 @@ def lists_in_hdfs(
         try:
             for number, text in enumerate(map(_list_text, packs)):
                 name = f"{number:06d}"
-                with lists.create_aside(uuid4().hex) as aside:
-                    aside.file.write(text)
-                    aside.publish(name)
+                at = f"{place}/{name}"
+                publish_copy(lists, BytesIO(text), name, token=uuid4().hex, place=at)
                 written.append(name)
             yield [f"{place}/{name}" for name in written]
         finally:

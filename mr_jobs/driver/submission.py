@@ -11,9 +11,11 @@ from __future__ import annotations
 import shlex
 import shutil
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.cluster.client_settings import settings_file
 from pinakes.config import Configuration
@@ -63,10 +65,10 @@ def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:
     name = environment.archive_name
     if folder.size(name) is not None:
         return
-    with folder.create_aside(uuid4().hex) as aside:
-        environment.pack(aside.file)
+    with TemporaryFile() as packed:
+        environment.pack(packed)
         try:
-            aside.publish(name)
+            publish_copy(folder, packed, name, token=uuid4().hex)
         except InputRefused:
             if folder.size(name) is None:
                 raise

@@ -19,10 +19,11 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any
 from uuid import uuid4
 
+from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.config import Configuration, exported
 from pinakes.errors import ConfigError, StoreUnavailable
@@ -155,17 +156,11 @@ def _ensure_jars(folder: ArchiveStore) -> str:
     name = f"spark-{pyspark.__version__}.zip"
     if folder.size(name) is None:
         jars = sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar"))
-        with (
-            folder.create_aside(uuid4().hex) as aside,
-            TemporaryDirectory(prefix="pinakes-spark-") as scratch,
-        ):
-            packed = Path(scratch) / name
+        with TemporaryFile(prefix="pinakes-spark-") as packed:
             with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
                 for jar in jars:
                     archive.write(jar, jar.name)
-            with packed.open("rb") as content:
-                shutil.copyfileobj(content, aside.file)
-            aside.publish(name)
+            publish_copy(folder, packed, name, token=uuid4().hex)
     return name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from test_at_once import check_references
 
 from pinakes.cli import main
 from pinakes.dedupe.run_report import WANTS_ROOM
+from pinakes.errors import DigestMismatch
 
 pytestmark = pytest.mark.slow
 
@@ -145,3 +147,39 @@ def test_killed_at_every_step_and_run_again(
             assert current(scene.state()) == undisturbed, f"killed at step {step}"
     # Of the run itself 4; of four files 7 each, or 5 and 4 of the wave that each is.
     assert step == (40 if runner else 32)
+
+
+def test_a_wave_that_was_written_is_not_written_again(
+    landed: Scene,
+    in_child,  # type: ignore[no-untyped-def]
+) -> None:
+    def die(step: str) -> None:
+        if step == "wave noted":
+            os._exit(KILLED)
+
+    assert in_child(lambda: landed.dedupe(runner="here", at=die)) == KILLED
+    steps: list[str] = []
+    assert landed.dedupe(runner="here", at=steps.append).refs.records == REVISITS
+    waves = [step for step in steps if step.startswith("wave ")]
+    assert waves == ["wave validated", "wave committed"]
+    assert check_references(landed) == REVISITS
+
+
+def test_a_wave_that_is_wrong_is_written_again(
+    landed: Scene,
+    in_child,  # type: ignore[no-untyped-def]
+) -> None:
+    def damage(step: str) -> None:
+        if step == "wave noted":
+            path = next(landed.archive.folder.glob(".landing/*/wave-*/_written/**/*.warc.gz"))
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 1
+            path.write_bytes(data)
+
+    def fail() -> None:
+        with pytest.raises(DigestMismatch, match="none of it is committed"):
+            landed.dedupe(runner="here", at=damage)
+
+    assert in_child(fail) == 0
+    assert landed.dedupe(runner="here").refs.records == REVISITS
+    assert check_references(landed) == REVISITS

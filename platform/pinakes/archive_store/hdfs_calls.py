@@ -56,6 +56,11 @@ class HdfsCalls:
         self._client: Client | None = None
         self._pid = 0
 
+    @property
+    def patience_s(self) -> float:
+        """For how long what fails is tried again, in seconds."""
+        return self._connection.patience_s
+
     def ask(self, name: str, act: Callable[[Client], T]) -> T:
         """What `act` gets of a client; asked again while HDFS is away.
 
@@ -63,7 +68,7 @@ class HdfsCalls:
         failed.  Raises at once what no patience mends, about `name`.
         """
         began = time.monotonic()
-        pauses_s = pauses(self._connection.patience_s, lambda: time.monotonic() - began)
+        pauses_s = pauses(self.patience_s, lambda: time.monotonic() - began)
         while True:
             try:
                 return self.bounded(lambda: act(self.client()), inf)
@@ -89,7 +94,7 @@ class HdfsCalls:
 
         Raises TimeoutError where that takes longer than patience, or than `most_s`.
         """
-        return self._bounded.call(act, min(most_s, self._connection.patience_s))
+        return self._bounded.call(act, min(most_s, self.patience_s))
 
     def client(self) -> Client:
         """This process's own client."""

@@ -130,8 +130,13 @@ class AsideIO(io.RawIOBase):
         if isinstance(failure.error, NotThere):
             return self._taken_over()
         if failure.passes:
-            return WritingLost(failure.error.message, file=self.name)
+            return self._lost(failure.error.message)
         return failure.error
+
+    def _lost(self, message: str) -> WritingLost:
+        error = WritingLost(message, file=self.name)
+        error.patience_s = self._calls.patience_s
+        return error
 
     def _close_writer(self) -> None:
         """Close it; where that fails, have HDFS close it, which has all there is by now."""
@@ -151,9 +156,8 @@ class AsideIO(io.RawIOBase):
     def _checked(self) -> FileStatus:
         found = self._status()
         if found.length != self.size:
-            raise WritingLost(
-                f"HDFS has {found.length} bytes of {self.size} that were written: run it again",
-                file=self.name,
+            raise self._lost(
+                f"HDFS has {found.length} bytes of {self.size} that were written: run it again"
             )
         return found
 

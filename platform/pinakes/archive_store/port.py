@@ -23,7 +23,12 @@ ASIDE = ".landing"
 
 
 class WritingLost(StoreUnavailable):
-    """What was being written aside is lost, to a server that went: write it anew."""
+    """What was being written aside is lost, to a server that went: write it anew.
+
+    `anew.write_anew` does, for `patience_s` seconds from the first loss.
+    """
+
+    patience_s = 0.0
 
 
 class StoredFile(NamedTuple):

@@ -15,8 +15,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
+from io import BytesIO
 from typing import BinaryIO, NamedTuple, TypeVar
 
+from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ASIDE, ArchiveReader, ArchiveStore
 from pinakes.errors import ConfigError, DigestMismatch, SchemaError
 
@@ -24,6 +26,7 @@ BACKUP, BEGUN, FILES, CRAWLS = "backup.json", "begun.json", "files.jsonl", "craw
 ROWS, ARCHIVE, RUNS = "rows", "archive", "runs"
 FORMAT = 1
 T = TypeVar("T")
+_PIECE_BYTES = 1 << 20
 
 
 class FileLine(NamedTuple):
@@ -59,17 +62,38 @@ class BackupFacts(Begun):
     files_sha256: str
 
 
-def write_text(store: ArchiveStore, name: str, text: str, *, token: str) -> str:
-    """Publish a small file, in place of one that is there; its SHA-256."""
-    data = text.encode("utf-8", "surrogateescape")
-    with store.create_aside(token) as aside:
-        aside.file.write(data)
-        sha256 = hashlib.sha256(data).hexdigest()
-        if aside.checksum() != sha256:
-            raise DigestMismatch("what was stored is not what was written", file=name)
-        store.delete(name)
-        aside.publish(name)
-    return sha256
+def store_file(
+    content: BinaryIO, store: ArchiveStore, name: str, *, token: str, replace: bool = False
+) -> FileLine:
+    """Publish all that `content` holds; it is read back and compared before.
+
+    Raises:
+        DigestMismatch: where what was stored is not what was read.
+        InputRefused: where there is a file of that name, unless with `replace`.
+    """
+
+    def write() -> FileLine:
+        content.seek(0)
+        state, size = hashlib.sha256(), 0
+        with store.create_aside(token) as aside:
+            while piece := content.read(_PIECE_BYTES):
+                state.update(piece)
+                size += len(piece)
+                aside.file.write(piece)
+            if aside.checksum() != state.hexdigest():
+                raise DigestMismatch("what was stored is not what was read", file=name)
+            if replace:
+                store.delete(name)
+            aside.publish(name)
+        return FileLine(name, size, state.hexdigest())
+
+    return write_anew(write, name)
+
+
+def write_text(store: ArchiveStore, name: str, text: str, *, token: str) -> FileLine:
+    """Publish a small file, in place of one that is there."""
+    content = BytesIO(text.encode("utf-8", "surrogateescape"))
+    return store_file(content, store, name, token=token, replace=True)
 
 
 def write_facts(store: ArchiveStore, name: str, facts: Begun, *, token: str) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore, StoredFile
-from pinakes.errors import DigestMismatch
 
-from .contents import FileLine
-
-_PIECE_BYTES = 1 << 20
+from .contents import FileLine, store_file
 
 
 def copy_file(
@@ -23,16 +19,8 @@ def copy_file(
     Raises:
         DigestMismatch: where what was stored is not what was read.
     """
-    state, size = hashlib.sha256(), 0
-    with source.open(name) as file, target.create_aside(token) as aside:
-        while piece := file.read(_PIECE_BYTES):
-            state.update(piece)
-            size += len(piece)
-            aside.file.write(piece)
-        if aside.checksum() != state.hexdigest():
-            raise DigestMismatch("what was stored is not what was read", file=new_name)
-        aside.publish(new_name)
-    return FileLine(new_name, size, state.hexdigest())
+    with source.open(name) as file:
+        return store_file(file, target, new_name, token=token)
 
 
 def copy_missing(

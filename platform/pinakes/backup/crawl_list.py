@@ -33,9 +33,7 @@ def write_crawls(rows: RowStore, target: ArchiveStore, *, token: str) -> FileLin
             )
             + "\n"
         )
-    text = "".join(lines)
-    sha256 = write_text(target, CRAWLS, text, token=token)
-    return FileLine(CRAWLS, len(text), sha256)
+    return write_text(target, CRAWLS, "".join(lines), token=token)
 
 
 def iter_crawls(backup: ArchiveReader) -> Iterator[Put]:

@@ -8,10 +8,10 @@ Killed while it holds the moment, it begins again; killed later, it goes on.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ArchiveStore
@@ -36,6 +36,7 @@ from .contents import (
     is_empty,
     read_begun,
     read_facts,
+    store_file,
     write_facts,
 )
 from .copying import copy_each, copy_missing
@@ -184,24 +185,20 @@ class BackupMaker:
     def _copy(
         self, begun: Begun, report: BackupReport, advance: Callable[[FileLine], None]
     ) -> None:
-        state = hashlib.sha256()
-        with self._target.create_aside(f"{begun.act}.list") as listing:
+        with TemporaryFile(prefix="pinakes-backup-") as listing:
             for line in self._copied(begun, report):
-                text = format_line(line).encode("ascii")
-                listing.file.write(text)
-                state.update(text)
+                listing.write(format_line(line).encode("ascii"))
                 report.files += 1
                 report.size += line.size
                 advance(line)
-            listing.checksum()
-            self._target.delete(FILES)
-            listing.publish(FILES)
+            token = f"{begun.act}.list"
+            listed = store_file(listing, self._target, FILES, token=token, replace=True)
         self._at("listed")
         facts = BackupFacts(
             **asdict(begun),
             files=report.files,
             size=report.size,
-            files_sha256=state.hexdigest(),
+            files_sha256=listed.sha256,
         )
         write_facts(self._target, BACKUP, facts, token=begun.act)
         self._at("whole")

@@ -174,7 +174,6 @@ def _landings(
         crawl,
         configuration.collection,
         in_bulk=spool is not None,
-        patience_s=configuration.hdfs_patience_s,
         on_retry=tally.counting(ARCHIVE_RETRIES),
     )
 

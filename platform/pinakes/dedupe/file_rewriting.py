@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from pinakes.archive_store.anew import write_anew
 from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.rewrite.generations import current_generation, write_generation
+from pinakes.rewrite.generations import Written, current_generation, write_generation
 
 from .decided_records import Pair, annotate, decided_by_ordinal
 from .file_choice import choose_file
@@ -58,7 +59,6 @@ class FileRewriter:
     def _write_claimed(self, held: Held, pairs: list[Pair], report: DedupeReport) -> None:
         run = self._run
         old = current_generation(read_entry(run.rows, held.archive_file))
-        count = RefsCount()
         decided = decided_by_ordinal(run.archive, old.name, pairs)
         if decided is None or held.archive_file in run.moved:
             # This run died after the file's move: it has been done.
@@ -68,16 +68,22 @@ class FileRewriter:
         for line in lines:
             if line.original_file is not None:
                 self._bodies.add(line.original_file)
-        written = write_generation(
-            run.archive,
-            run.archive,
-            old,
-            partial(self._writer.replacements, lines=lines, count=count),
-            token=held.claim.token,
-            check=require_records,
-            annotate=partial(annotate, decided),
-            at=run.at,
-        )
+
+        def write() -> tuple[Written, RefsCount]:
+            count = RefsCount()
+            written = write_generation(
+                run.archive,
+                run.archive,
+                old,
+                partial(self._writer.replacements, lines=lines, count=count),
+                token=held.claim.token,
+                check=require_records,
+                annotate=partial(annotate, decided),
+                at=run.at,
+            )
+            return written, count
+
+        written, count = write_anew(write, held.archive_file)
         move_records(run.rows, run.archive, held, written, decided=decided, run=run.run, at=run.at)
         run.note_moved(held.archive_file, written.size)
         self._bodies.close(held.archive_file)

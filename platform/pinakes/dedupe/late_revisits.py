@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
@@ -24,6 +25,7 @@ from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.seconds import second_of
 from pinakes.rewrite.generations import (
     Check,
+    Written,
     current_generation,
     move_to_generation,
     write_generation,
@@ -85,9 +87,10 @@ class LateRevisits:
             row for row in collection.sidecar_rows(name) if (row.offset, row.inner_offset) in places
         ]
         entry = read_entry(self._rows, name)
-        count = RestoreCount()
         ordinals = {row.ordinal for row in targets}
-        with collection.open_files() as files:
+
+        def write() -> tuple[Written, RestoreCount]:
+            count = RestoreCount()
             written = write_generation(
                 self._archive,
                 self._archive,
@@ -104,6 +107,10 @@ class LateRevisits:
                 annotate=partial(_annotate, ordinals),
                 at=self._at,
             )
+            return written, count
+
+        with collection.open_files() as files:
+            written, count = write_anew(write, name)
         if count.restored != len(targets):
             raise UnresolvedReference(
                 f"{len(targets) - count.restored} records that late revisits refer to could "

@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
 from pinakes.rewrite.aside import written_aside
@@ -28,6 +29,15 @@ REPORT = "report.json"
 COUNTS = "counts.json"
 WAVE = "wave.json"
 VALIDATION = "validation.jsonl"
+
+
+class NotedWave(NamedTuple):
+    """A wave that tasks have written: its name, its files with their sizes, about, in bytes."""
+
+    wave: str
+    sizes: dict[str, int]
+    is_valid: bool
+    """Whether all of it was read and found right."""
 
 
 class RunFiles:
@@ -102,18 +112,21 @@ class RunFiles:
                 count += 1
         return count
 
-    def note_wave(self, name: str, sizes: Mapping[str, int]) -> None:
-        """Keep in mind that tasks have written a wave: its name, and its files."""
-        self.write_json(WAVE, {"wave": name, "sizes": dict(sizes)})
+    def note_wave(self, wave: NotedWave) -> None:
+        """Keep in mind that tasks have written a wave."""
+        self.write_json(WAVE, wave._asdict())
 
-    def read_wave(self) -> tuple[str | None, dict[str, int]]:
-        """The wave that was noted, and its files; None where there is none."""
+    def read_wave(self) -> NotedWave | None:
+        """The wave that was noted; None where there is none."""
         noted = self.read_json(WAVE)
-        sizes = noted.get("sizes", {})
-        return (str(noted["wave"]), sizes) if isinstance(sizes, dict) and noted else (None, {})
+        sizes = noted.get("sizes")
+        if not isinstance(sizes, dict):
+            return None
+        # Earlier versions noted a wave when it was found right.
+        return NotedWave(str(noted["wave"]), sizes, is_valid=bool(noted.get("is_valid", True)))
 
     def forget_wave(self) -> None:
-        """Its files are committed, or named as not."""
+        """Its files are committed, or named as not, or it is not to be committed."""
         (self.folder / WAVE).unlink(missing_ok=True)
 
     def clear(self) -> None:

@@ -1,9 +1,9 @@
 """The files of a run, rewritten by tasks elsewhere: a wave is written, then committed file by file.
 
-    chosen ─▶ written aside ─▶ validated ─▶ noted ─▶ each: published ─▶ locations ─▶ current
+    chosen ─▶ written aside ─▶ noted ─▶ validated ─▶ each: published ─▶ locations ─▶ current
 
-Before the note nothing is there but what lies aside; behind it the same call commits what is
-left of the wave, whatever it died of.
+Before the note nothing is there but what lies aside; behind it the same call validates and
+commits what is left of the wave, whatever it died of.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from .decided_records import Pair
 from .file_choice import choose_file
 from .file_commit import Commit, Committed, FileCommitter
 from .rewriting_run import RewritingRun
-from .run_files import VALIDATION, RunFiles
+from .run_files import VALIDATION, NotedWave, RunFiles
 from .run_report import WANTS_ROOM, DedupeReport
 from .tasks import FileOutcome, Tasks
-from .validate import Discrepancy
 
 _WAVE_BYTES = 1 << 40
 FilePairs = tuple[str, list[Pair]]
@@ -75,12 +74,9 @@ class WaveRewriter:
                 continue
             wave = _Wave(waiting, worthwhile, self._holds, self._run.relocate)
             name = f"wave-{uuid4().hex[:8]}"
-            generations = self._files.old_generations()
-            self._tasks.write(name, wave.pairs(), generations)
+            self._tasks.write(name, wave.pairs(), self._files.old_generations())
             self._run.at("wave written")
-            self._require_valid(self._tasks.validate(name, generations))
-            self._run.at("wave validated")
-            self._files.note_wave(name, wave.sizes)
+            self._files.note_wave(NotedWave(name, wave.sizes, is_valid=False))
             self._run.at("wave noted")
             self._finish_wave(report, advance)
             waiting = wave.next
@@ -112,12 +108,19 @@ class WaveRewriter:
     def _holds(self, size: int) -> bool:
         return size <= self._wave_bytes and self._run.room.holds(size)
 
-    def _require_valid(self, discrepancies: Iterator[Discrepancy]) -> None:
+    def _require_valid(self, noted: NotedWave) -> None:
+        """Have the wave validated, unless it was; one that is wrong is written anew, next time."""
+        if noted.is_valid:
+            return
+        discrepancies = self._tasks.validate(noted.wave, self._files.old_generations())
         first = next(discrepancies, None)
         if first is None:
+            self._files.note_wave(noted._replace(is_valid=True))
+            self._run.at("wave validated")
             return
         amiss = chain((first,), discrepancies)
         count = self._files.write_validation(each._asdict() for each in amiss)
+        self._files.forget_wave()
         raise DigestMismatch(
             f"validation: record {first.ordinal}: {first.message}; {count:,} such findings in what "
             f"tasks have written, and none of it is committed: see {VALIDATION} of this run",
@@ -129,21 +132,22 @@ class WaveRewriter:
 
     def _finish_wave(self, report: DedupeReport, advance: Callable[[int], None]) -> list[str]:
         """Commit what is left of the wave that was noted last, if any; its files."""
-        wave, sizes = self._files.read_wave()
-        if wave is None:
+        noted = self._files.read_wave()
+        if noted is None:
             return []
-        missing = dict(sizes)
-        for committed in self._commit(self._run.run, self._each_once(wave, missing)):
+        self._require_valid(noted)
+        missing = dict(noted.sizes)
+        for committed in self._commit(self._run.run, self._each_once(noted.wave, missing)):
             self._note(committed, report)
             advance(1)
         if missing:
             raise PinakesError(
-                f"of {len(sizes):,} files, tasks have left {len(missing):,} without a word",
+                f"of {len(noted.sizes):,} files, tasks have left {len(missing):,} without a word",
                 file=min(missing),
             )
         self._files.forget_wave()
         self._run.at("wave committed")
-        return list(sizes)
+        return list(noted.sizes)
 
     def _each_once(self, wave: str, missing: dict[str, int]) -> Iterator[FileOutcome]:
         """What the wave came to; each of its files is taken off `missing`."""

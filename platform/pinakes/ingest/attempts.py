@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.archive_store.port import WritingLost
+from pinakes.archive_store.anew import write_anew
 from pinakes.errors import (
     Conflict,
     DigestMismatch,
     InputRefused,
     PinakesError,
-    StoreUnavailable,
 )
 from pinakes.hbase_schema.name_keys import archive_file
 
@@ -40,23 +38,19 @@ class Left(NamedTuple):
 
 Outcome = Landed | Published | Left | PinakesError
 
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 5.0
-
 
 @dataclass(frozen=True, slots=True)
 class Landings:
     """Where files land: `attempt` is one file, and never ends the batch for what is its fault.
 
     In bulk a file is published, and finished by somebody else.  One whose copy was lost while
-    it was written, as when a data node dies, is begun anew until `patience_s` have passed;
-    `on_retry` is called before.
+    it was written, as when a data node dies, is begun anew; `on_retry` is called before.
     """
 
     lander: Lander
     crawl: str
     collection: str
     in_bulk: bool = False
-    patience_s: float = 0.0
     on_retry: Callable[[], None] = lambda: None
 
     def attempt(self, attempt: Attempt) -> Outcome:
@@ -66,27 +60,14 @@ class Landings:
             refuse_wacz(attempt.item)
             if attempt.if_complete and (why := _why_not(path)) is not None:
                 return Left(why)
-            return self._land(path, archive_file(self.crawl, name))
+            land = self.lander.publish if self.in_bulk else self.lander.land
+            return write_anew(
+                lambda: land(path, archive_file(self.crawl, name), self.collection),
+                str(path),
+                on_retry=self.on_retry,
+            )
         except (InputRefused, Conflict, DigestMismatch) as problem:
             return problem
-        except StoreUnavailable as problem:
-            problem.file = str(path)  # and not what the store calls its copy
-            raise
-
-    def _land(self, path: Path, archive_file: str) -> Landed | Published:
-        land = self.lander.publish if self.in_bulk else self.lander.land
-        pause_s, until_s = _FIRST_PAUSE_S, None
-        while True:
-            try:
-                return land(path, archive_file, self.collection)
-            except WritingLost:
-                now_s = time.monotonic()
-                until_s = until_s or now_s + self.patience_s
-                if now_s >= until_s:
-                    raise
-                time.sleep(min(pause_s, until_s - now_s))
-                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-                self.on_retry()
 
 
 def _why_not(path: Path) -> str | None:

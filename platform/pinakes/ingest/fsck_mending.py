@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 
+from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import SIDECAR, aside_token
 from pinakes.catalog.file_records import iter_sidecar, read_rows_anew
@@ -70,16 +71,18 @@ class StoredFileMender:
         name = self._entry.archive_file
         with self._claim(name) as held:
             before = self._row_names()
-            fresh = self._rows_anew(act_time_ms)
-            with self._archive.create_aside(aside_token(held.claim.token, SIDECAR)) as aside:
-                write_sidecar(aside.file, fresh)
-                aside.checksum()
-                self._archive.delete(sidecar_name(self._name))
-                aside.publish(sidecar_name(self._name))
+            write_anew(lambda: self._write_sidecar(held.claim.token, act_time_ms), name)
             after = self._row_names()
             delete_rows(self._rows, sorted(before - after), {name: held.claim.act_time_ms})
             for batch in iter_batches(iter_sidecar(self._archive, self._name)):
                 self._put_rows(batch)
+
+    def _write_sidecar(self, token: str, act_time_ms: int) -> None:
+        with self._archive.create_aside(aside_token(token, SIDECAR)) as aside:
+            write_sidecar(aside.file, self._rows_anew(act_time_ms))
+            aside.checksum()
+            self._archive.delete(sidecar_name(self._name))
+            aside.publish(sidecar_name(self._name))
 
     def _rows_anew(self, act_time_ms: int) -> Iterator[SidecarRow]:
         if self._entry.generation == 1:
