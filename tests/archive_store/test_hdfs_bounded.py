@@ -7,12 +7,13 @@ import threading
 import pytest
 
 from pinakes.archive_store.hdfs_bounded import Bounded
+from pinakes.waiting import NOTICE_AFTER_S, Waiting
 
 LONG_S = 300.0
 
 
 def test_what_is_returned_and_raised_comes_through() -> None:
-    bounded = Bounded()
+    bounded = Bounded(Waiting("HDFS", 60.0))
     assert bounded.call(lambda: 7, LONG_S) == 7
     with pytest.raises(ZeroDivisionError):
         bounded.call(lambda: 1 // 0, LONG_S)
@@ -22,7 +23,7 @@ def test_what_is_returned_and_raised_comes_through() -> None:
 
 
 def test_an_error_of_time_is_not_taken_for_a_bound_that_was_reached() -> None:
-    bounded = Bounded()
+    bounded = Bounded(Waiting("HDFS", 60.0))
     first = bounded.call(threading.get_ident, LONG_S)
 
     def late() -> None:
@@ -34,8 +35,19 @@ def test_an_error_of_time_is_not_taken_for_a_bound_that_was_reached() -> None:
     bounded.close()
 
 
+@pytest.mark.slow
+def test_one_that_takes_long_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    bounded, go = Bounded(Waiting("HDFS", 60.0)), threading.Event()
+    timer = threading.Timer(NOTICE_AFTER_S + 0.5, go.set)
+    timer.start()
+    assert bounded.call(go.wait, LONG_S)
+    assert caplog.messages == ["waiting for HDFS, for up to 60 s: it has not answered yet"]
+    bounded.close()
+    timer.join()
+
+
 def test_one_that_hangs_is_left_behind_and_its_thread_is_not_used_again() -> None:
-    bounded, go = Bounded(), threading.Event()
+    bounded, go = Bounded(Waiting("HDFS", 60.0)), threading.Event()
     threads = [bounded.call(threading.current_thread, LONG_S)]
 
     def hang() -> None:

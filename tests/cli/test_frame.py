@@ -60,7 +60,7 @@ def raising(error: BaseException) -> Action:
     [
         (ConfigError("no such setting"), 2, "pinakes: error: no such setting\n"),
         (OSError(errno.ENOENT, "No such file", "a\n"), 3, "pinakes: error: a\\n: No such file\n"),
-        (StoreUnavailable("gone"), 4, "pinakes: error: gone\n"),
+        (StoreUnavailable("gone"), 4, "pinakes: error: gone; safe to run again\n"),
         (KeyboardInterrupt(), 5, "pinakes: stopped; safe to run again\n"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

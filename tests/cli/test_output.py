@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import logging
+import os
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -14,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.cli.exits import Exit
-from pinakes.cli.output import Console, escape_controls, printable
-from pinakes.errors import ConfigError, InputRefused
+from pinakes.cli.output import Console, ConsoleHandler, escape_controls, printable
+from pinakes.errors import ConfigError, InputRefused, StoreUnavailable
 
 
 def console(**options: bool) -> tuple[Console, io.StringIO, io.StringIO]:
@@ -100,6 +102,38 @@ def test_fail_gives_the_code_and_the_traceback_only_when_asked() -> None:
         raise ConfigError("wrong")
     assert verbose.fail(caught.value) is Exit.WRONG_CALL
     assert "Traceback" in err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("HBase is away", "pinakes: error: HBase is away; safe to run again\n"),
+        ("full: make room and run it again", "pinakes: error: full: make room and run it again\n"),
+    ],
+)
+def test_a_store_that_is_away_says_that_it_may_be_run_again(message: str, said: str) -> None:
+    console_, _, err = console()
+    assert console_.fail(StoreUnavailable(message)) is Exit.STORE
+    assert err.getvalue() == said
+
+
+def test_what_is_logged_is_a_warning_of_the_console_also_in_processes_that_are_forked(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    console_, _, err = console()
+    logger, handler = logging.getLogger("pinakes.tests"), ConsoleHandler(console_)
+    logger.addHandler(handler)
+    try:
+        logger.warning("waiting for %s", "HBase\n")
+        child = os.fork()
+        if child == 0:
+            logger.warning("waiting for %s", "HDFS\n")
+            os._exit(0)
+        os.waitpid(child, 0)
+    finally:
+        logger.removeHandler(handler)
+    assert err.getvalue() == "pinakes: warning: waiting for HBase\\n\n"
+    assert capfd.readouterr().err == "pinakes: warning: waiting for HDFS\\n\n"
 
 
 def test_a_closed_pipe_is_no_news() -> None:

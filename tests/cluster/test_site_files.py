@@ -79,6 +79,17 @@ def test_what_the_recipe_found_to_matter(site: dict[str, str], name: str, value:
     assert site[name] == value
 
 
+def test_thrift_servers_give_up_before_we_do(site: dict[str, str]) -> None:
+    ours_ms = 1000 * HBaseConnection(servers=(Server("a"),)).timeout_s
+    for name in ("operation.timeout", "meta.operation.timeout", "scanner.timeout.period"):
+        assert int(site[f"hbase.client.{name}"]) < ours_ms
+    files = site_files(Layout(folder=Path("/a"), base_port=20000), JARS)
+    # The other servers ask each other for as long as HBase has it.
+    everybody = settings(files["hbase-site.xml"])
+    assert not set(everybody) & {"hbase.client.retries.number", "hbase.rpc.timeout"}
+    assert everybody.items() <= settings(files["thrift/hbase-site.xml"]).items()
+
+
 def test_data_nodes_that_die_are_replaced_in_pipelines(site: dict[str, str]) -> None:
     # DEFAULT replaces none of fewer than three: a write-ahead log would shrink to one copy.
     replacing = "dfs.client.block.write.replace-datanode-on-failure"

@@ -30,7 +30,7 @@ REFUSALS = {
 }
 HANGING = {
     "namenode": "HDFS does not answer",
-    "thrift": "HBase's Thrift server 127.0.0.1:[0-9]+ does not answer",
+    "thrift": "HBase does not answer: the Thrift server 127.0.0.1:[0-9]+, or",
 }
 
 

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -41,6 +42,7 @@ from pinakes.row_store.hbase_ahead import Call
 from pinakes.row_store.hbase_calls import HBaseCalls
 from pinakes.row_store.hbase_connection import HBaseConnection, Sasl, Server, Tls
 from pinakes.row_store.hbase_wire import rows_interface
+from pinakes.waiting import LOGGER, NOTICE_AFTER_S
 
 HERE = "127.0.0.1"
 
@@ -169,10 +171,34 @@ def test_a_server_that_hangs_is_given_up() -> None:
     with closing(socket.create_server((HERE, 0))) as silent:
         server = Server(HERE, silent.getsockname()[1])
         with calls_to(connection(server, timeout_s=0.05, patience_s=0.2)) as calls:
-            with pytest.raises(StoreUnavailable, match=f"{server} does not answer"):
+            with pytest.raises(StoreUnavailable, match=f"the Thrift server {server}, or a region"):
                 calls.call(names)
             for _ in range(2):  # who knocked, and came back
                 silent.accept()[0].close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("transport", "given"),
+    [
+        pytest.param(TBufferedTransportFactory, {}, id="buffered"),
+        pytest.param(TFramedTransportFactory, {"transport": "framed"}, id="framed"),
+    ],
+)
+def test_a_slow_answer_is_waited_for_and_told_of_once(
+    transport: Any, given: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    tables = Tables()
+    tables.hang_up = lambda _: bool(time.sleep(NOTICE_AFTER_S + 1.0))
+    with (
+        thrift_server(tables, transport=transport) as (server, counted),
+        calls_to(connection(server, timeout_s=60.0, **given)) as calls,
+    ):
+        assert [calls.call(names) for _ in range(2)] == [[b"a", b"b"]] * 2
+        # Nothing was sent again.
+        assert (tables.asked, counted.connections) == (2, 1)
+    (notice,) = (record.getMessage() for record in caplog.records if record.name == LOGGER)
+    assert notice.startswith(f"waiting for HBase, for up to 10 s: the Thrift server {server}, or")
 
 
 def test_nobody_listens() -> None:

@@ -355,7 +355,7 @@ Failed 2 actions: %s: 2 times, servers with issues: null
         (Answer(BATCH % b"NotServingRegionException"), StoreUnavailable, "NotServing"),
         (Answer(BATCH % b"Column family z does not exist in region r"), SchemaError, "family"),
         (Answer("Could not connect to h"), StoreUnavailable, "Could not connect to h"),
-        (TimeoutError("timed out"), StoreUnavailable, "h:1 does not answer"),
+        (TimeoutError("timed out"), StoreUnavailable, "does not answer: the Thrift server h:1, or"),
         (BrokenPipeError(32, "Broken pipe"), StoreUnavailable, "Broken pipe"),
         (EOFError(), StoreUnavailable, "EOFError"),
     ],

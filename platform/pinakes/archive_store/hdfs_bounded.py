@@ -14,18 +14,24 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
+from pinakes.waiting import NOTICE_AFTER_S, Waiting
+
 T = TypeVar("T")
 
 
 class Bounded:
     """Calls in threads of its own.  For several threads, and across forks."""
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
         self._idle: list[_Caller] = []
         self._pid = os.getpid()
 
     def call(self, act: Callable[[], T], patience_s: float) -> T:
-        """What `act` returns or raises; TimeoutError where it does neither in time."""
+        """What `act` returns or raises; TimeoutError where it does neither in time.
+
+        `waiting` is told of one that takes long.
+        """
         if self._pid != os.getpid():  # a forked process has none of these threads
             self._idle, self._pid = [], os.getpid()
         try:
@@ -35,7 +41,12 @@ class Bounded:
         caller.given.put(act)
         result: T
         try:
-            result, error = caller.answers.get(timeout=patience_s)
+            try:
+                result, error = caller.answers.get(timeout=min(NOTICE_AFTER_S, patience_s))
+            except Empty:
+                self._waiting.tell(NOTICE_AFTER_S, "it has not answered yet")
+                left_s = max(0.0, patience_s - NOTICE_AFTER_S)
+                result, error = caller.answers.get(timeout=left_s)
         except Empty:
             caller.given.put(None)
             raise TimeoutError(f"no answer in {patience_s:g} s") from None

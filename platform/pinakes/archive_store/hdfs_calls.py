@@ -19,6 +19,7 @@ from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from pinakes.errors import ConfigError, MissingExtra
+from pinakes.waiting import Waiting
 
 from .hdfs_bounded import Bounded
 from .hdfs_connection import HdfsConnection
@@ -52,7 +53,8 @@ class HdfsCalls:
         self._connection = connection
         self._on_retry = on_retry
         self._lock = threading.Lock()
-        self._bounded = Bounded()
+        self._waiting = Waiting(f"HDFS ({connection.server})", connection.patience_s)
+        self._bounded = Bounded(self._waiting)
         self._client: Client | None = None
         self._pid = 0
 
@@ -75,10 +77,13 @@ class HdfsCalls:
             except FOREIGN as error:
                 # Not in a variable, or it and this frame would hold each other, and by what it
                 # was raised from the client: which a forked process must never clear away.
-                passes = failure_of(error, name).passes
+                failure = failure_of(error, name)
+                passes, why = failure.passes, failure.error.message
+                del failure
                 pause_s = next(pauses_s, None) if passes else None
                 if pause_s is None:
                     raise failure_of(error, name).error from error
+                self._waiting.tell(time.monotonic() - began, why)
                 time.sleep(pause_s)
                 self._on_retry()
 

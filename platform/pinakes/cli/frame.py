@@ -6,6 +6,7 @@ Only the verb that is called is imported, and only once the parser reaches it.
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -19,8 +20,9 @@ from typing import Any, NoReturn, Protocol, cast
 
 from pinakes import __version__
 from pinakes.cli.exits import Exit, Terminated
-from pinakes.cli.output import Console
+from pinakes.cli.output import Console, ConsoleHandler
 from pinakes.cli.verbs import VERBS, Verb
+from pinakes.waiting import LOGGER
 
 
 class VerbModule(Protocol):
@@ -112,12 +114,24 @@ def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) ->
             console = Console.standard(
                 json=arguments.json, quiet=arguments.quiet, verbose=arguments.verbose
             )
-            code = Exit(arguments.verb_module.run(arguments, console))
+            with _notices(console):
+                code = Exit(arguments.verb_module.run(arguments, console))
     except SystemExit as stop:  # argparse: --help, --version, a wrong call
         code = Exit(stop.code) if isinstance(stop.code, int) else Exit.DONE
     except BaseException as error:  # noqa: BLE001  the one place where everything ends
         code = console.fail(error)
     return int(_flushed(code, console))
+
+
+@contextmanager
+def _notices(console: Console) -> Iterator[None]:
+    """The console says which stores are waited for."""
+    logger, handler = logging.getLogger(LOGGER), ConsoleHandler(console)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _flushed(code: Exit, console: Console) -> Exit:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import os
 import re
 import sys
@@ -21,6 +22,7 @@ from typing import BinaryIO, TextIO
 
 from pinakes.cli.exits import Exit, describe, exit_for
 from pinakes.cli.progress import LineProgress, LiveArea, Progress, SilentProgress
+from pinakes.errors import StoreUnavailable
 
 # C0 but tab and newline, DEL, C1, bidirectional overrides, line separators, lone surrogates.
 _CONTROLS = re.compile(
@@ -126,7 +128,9 @@ class Console:
         code = exit_for(error)
         if isinstance(error, BrokenPipeError):
             return code
-        self._problem("" if code is Exit.STOPPED else "error", error)
+        again = isinstance(error, StoreUnavailable) and "run it again" not in error.message
+        text = f"{error}; safe to run again" if again else describe(error)
+        self._problem("" if code is Exit.STOPPED else "error", text)
         if self.verbose and code is not Exit.STOPPED:
             text = "".join(traceback.format_exception(error)).rstrip("\n")
             self._write(self._err, escape_controls(text))
@@ -165,6 +169,24 @@ class Console:
             stream.write(line + "\n")
             if stream is self._err:
                 stream.flush()
+
+
+class ConsoleHandler(logging.Handler):
+    """What is logged, as warnings of a console.
+
+    A process that was forked has no part in the console's bar, and writes plain lines.
+    """
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+        self._pid = os.getpid()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if os.getpid() == self._pid:
+            self._console.warn(record.getMessage())
+        else:
+            os.write(2, f"pinakes: warning: {printable(record.getMessage())}\n".encode())
 
 
 def _nowhere() -> TextIO:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pinakes.cluster.layout import DATA_NODES, HOST, PARTS, Layout
+from pinakes.cluster.site_files import THRIFT
 
 _OPENED = (
     "java.lang",
@@ -53,6 +54,8 @@ class Daemon:
     ports: tuple[str, ...]
     arguments: Callable[[Layout], tuple[str, ...]] = lambda _: ()
     is_hot: bool = False
+    own_settings: str = ""
+    """A folder in that of the configuration, of which files stand for those of the same name."""
 
     @property
     def archive(self) -> str:
@@ -91,6 +94,7 @@ def _thrift(name: str, package: str) -> Daemon:
             *("--infoport", str(layout.port(f"{name}-http"))),
         ),
         is_hot=True,
+        own_settings=THRIFT,
     )
 
 

@@ -34,9 +34,10 @@ class Programs:
     java_release: str
     jars: Mapping[str, Path]
 
-    def class_path(self, name: str, conf: Path) -> str:
+    def class_path(self, name: str, *conf: Path) -> str:
         """Jars in a fixed order, then the configuration, as JVMs take it from `CLASSPATH`."""
-        return ":".join([*sorted(str(jar) for jar in self.jars[name].glob("*.jar")), str(conf)])
+        jars = sorted(str(jar) for jar in self.jars[name].glob("*.jar"))
+        return ":".join([*jars, *map(str, conf)])
 
 
 def have_programs(cache: Path, say: Callable[[str], None]) -> Programs:

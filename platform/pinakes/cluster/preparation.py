@@ -28,6 +28,7 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
     for name in WEB_APPS:
         (layout.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
     for name, text in site_files(layout, programs.jars["hadoop"]).items():
+        (layout.conf / name).parent.mkdir(exist_ok=True)
         _write(layout.conf / name, text)
     settings = {
         **client_settings(layout, jobs=job_settings_of(programs)),
@@ -86,8 +87,9 @@ def environment(daemon: Daemon, layout: Layout, programs: Programs) -> dict[str,
 
     PATH and JAVA_HOME are for YARN's containers.
     """
+    conf = (layout.conf / daemon.own_settings,) if daemon.own_settings else ()
     return {
-        "CLASSPATH": programs.class_path(daemon.jars, layout.conf),
+        "CLASSPATH": programs.class_path(daemon.jars, *conf, layout.conf),
         "HADOOP_CONF_DIR": str(layout.conf),
         "JAVA_HOME": str(programs.java.parent.parent),
         "LANG": "C.UTF-8",

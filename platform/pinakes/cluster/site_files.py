@@ -18,6 +18,9 @@ REPLICATION = 2
 WEB_APPS = ("datanode", "hdfs", "secondary")
 """Folders `webapps/NAME` that Hadoop's web servers want to see, if only empty."""
 
+THRIFT = "thrift"
+"""The folder of what Thrift servers read before the rest."""
+
 TOOLS_LOG4J = "log4j-tools.properties"
 """What the commands (`commands.py`) log by: to standard error."""
 
@@ -30,6 +33,7 @@ def site_files(layout: Layout, hadoop_jars: Path) -> dict[str, str]:
         "yarn-site.xml": _xml(_yarn(layout, hadoop_jars)),
         "mapred-site.xml": _xml(_mapreduce(layout, hadoop_jars)),
         "hbase-site.xml": _xml(_hbase(layout)),
+        f"{THRIFT}/hbase-site.xml": _xml({**_hbase(layout), **_HBASE_OF_THRIFT}),
         "zoo.cfg": _lines(_zookeeper(layout)),
         "log4j.properties": _lines(_LOG4J),
         TOOLS_LOG4J: _lines(_LOG4J_OF_TOOLS),
@@ -186,6 +190,19 @@ def _hbase(layout: Layout) -> dict[str, object]:
         # Snapshots, which `pinakes backup` takes.
         "hbase.snapshot.enabled": True,
     }
+
+
+_HBASE_OF_THRIFT = {
+    # As clients of region servers they try for up to 20 minutes by default.  We give a call up
+    # after 30 s (`hbase_timeout_s`) and send it again: each would go on beside the one before.
+    # In ms.  (As `-D` on their command line these have no effect in HBase 2.6.)
+    "hbase.client.operation.timeout": 20_000,
+    "hbase.client.meta.operation.timeout": 20_000,
+    "hbase.client.meta.scanner.timeout.period": 5_000,
+    "hbase.client.scanner.timeout.period": 20_000,
+    "hbase.client.retries.number": 2,
+    "hbase.rpc.timeout": 10_000,
+}
 
 
 def _zookeeper(layout: Layout) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from pinakes.errors import ConfigError, StoreUnavailable
+from pinakes.waiting import Waiting
 
 from .hbase_ahead import Call, ask_ahead
 from .hbase_connection import HBaseConnection, Server
@@ -48,6 +49,7 @@ class HBaseCalls:
         self._servers = servers
         self._connection = connection
         self._on_retry = on_retry
+        self._waiting = Waiting("HBase", connection.patience_s)
         self._forget()
 
     def _forget(self) -> None:
@@ -69,10 +71,11 @@ class HBaseCalls:
         while True:
             try:
                 return self.call_once(ask)
-            except StoreUnavailable:
+            except StoreUnavailable as problem:
                 wait_s = next(waits, None)
                 if wait_s is None:
                     raise
+                self._waiting.tell(time.monotonic() - began, problem.message)
                 time.sleep(wait_s)
                 self._on_retry()
 
@@ -95,7 +98,7 @@ class HBaseCalls:
         except IndexError:  # asked first, another thread might be quicker
             server, client = next(self._turns), None
         try:
-            client = client or open_client(self._service, server, self._connection)
+            client = client or open_client(self._service, server, self._connection, self._waiting)
             yield client
         except passing_errors() as error:
             _close(client)

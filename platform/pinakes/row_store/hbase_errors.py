@@ -43,7 +43,9 @@ def translated(error: Exception, server: object) -> PinakesError:
         if re.search(sign, text):
             return kind(f"{words} ({_cause(text)})")
     if isinstance(error, TimeoutError):
-        return StoreUnavailable(f"HBase's Thrift server {server} does not answer")
+        return StoreUnavailable(
+            f"HBase does not answer: the Thrift server {server}, or a region server behind it"
+        )
     return StoreUnavailable(
         f"HBase cannot be reached through {server}: {_cause(text) or type(error).__name__}"
     )

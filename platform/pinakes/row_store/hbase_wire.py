@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from pinakes.errors import MissingExtra
+from pinakes.waiting import NOTICE_AFTER_S, Waiting
 
 from .hbase_connection import HBaseConnection, Sasl, Server, Tls
 
@@ -36,13 +37,15 @@ def tables_interface() -> ModuleType:
     return module
 
 
-def open_client(service: Any, server: Server, connection: HBaseConnection) -> Any:
+def open_client(service: Any, server: Server, connection: HBaseConnection, waiting: Waiting) -> Any:
     """A connected `TClient` of a service; `close()` ends it.
+
+    `waiting` is told of answers that take long (not over HTTP).
 
     Raises whatever sockets, TLS and SASL raise: `hbase_errors` knows them.
     """
     protocols = _module("thriftpy2.protocol")
-    transport = _transport(server, connection)
+    transport = _transport(server, connection, waiting)
     protocol = protocols.TCompactProtocol if connection.compact else protocols.TBinaryProtocol
     transport.open()
     client = _module("thriftpy2.thrift").TClient
@@ -54,7 +57,7 @@ _BUFFER_BYTES = 1 << 15
 the system gives and takes back the memory of every read."""
 
 
-def _transport(server: Server, connection: HBaseConnection) -> Any:
+def _transport(server: Server, connection: HBaseConnection, waiting: Waiting) -> Any:
     transports = _module("thriftpy2.transport")
     if connection.transport == "http":
         return transports.TBufferedTransport(_http(server, connection), _BUFFER_BYTES)
@@ -64,6 +67,7 @@ def _transport(server: Server, connection: HBaseConnection) -> Any:
     else:
         context = tls_context(connection.tls)
         socket = transports.TSSLSocket(*server, socket_timeout=timeout_ms, ssl_context=context)
+    _tell_of_slow_reads(socket, connection.timeout_s, waiting, server)
     if connection.sasl is not None:
         sasl = connection.sasl
         socket = transports.TSaslClientTransport(
@@ -73,6 +77,27 @@ def _transport(server: Server, connection: HBaseConnection) -> Any:
     if connection.transport == "framed":
         return transports.TFramedTransport(socket)
     return transports.TBufferedTransport(socket, _BUFFER_BYTES)
+
+
+def _tell_of_slow_reads(socket: Any, timeout_s: float, waiting: Waiting, server: Server) -> None:
+    """Where an answer takes long, the read of a socket says so, and goes on waiting for it."""
+    read = socket.read
+
+    def read_telling(size: int) -> Any:
+        socket.sock.settimeout(NOTICE_AFTER_S)
+        try:
+            return read(size)
+        except TimeoutError:
+            why = f"the Thrift server {server}, or a region server behind it, has not answered yet"
+            waiting.tell(NOTICE_AFTER_S, why)
+            socket.sock.settimeout(timeout_s - NOTICE_AFTER_S)
+            return read(size)
+        finally:
+            if socket.sock is not None:  # closed by what went wrong
+                socket.sock.settimeout(timeout_s)
+
+    if timeout_s > NOTICE_AFTER_S:
+        socket.read = read_telling
 
 
 def _http(server: Server, connection: HBaseConnection) -> Any:
