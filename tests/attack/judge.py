@@ -12,6 +12,7 @@ from collections.abc import Iterator
 _HEAD = re.compile(rb"^WARC/\d\.\d\r?\n(.*?)\r?\n\r?\n", re.MULTILINE | re.DOTALL)
 _ADDRESS = (b"WARC-Target-URI", b"WARC-Date")
 _REFERENCE = (b"WARC-Refers-To-Target-URI", b"WARC-Refers-To-Date")
+_MEMBERS_OF_A_HEAD = 4
 Fields = dict[bytes, bytes]
 
 
@@ -47,9 +48,16 @@ def content(data: bytes) -> bytes:
 def headers(data: bytes) -> Iterator[Fields]:
     """The fields of each record, over several members too; of two of one name the first.
 
-    Some come twice: once of the member that they are in, once of all that the file holds.
+    A record begins at a line's begin, or at a member's, whatever lies before; so some come
+    several times: of the member that they are in, of that and the next ones, of the whole file.
     """
-    for text in (*(piece for is_member, piece in pieces(data) if is_member), content(data)):
+    texts = list(pieces(data))
+    over_members = [
+        b"".join(text for _, text in texts[first : first + _MEMBERS_OF_A_HEAD])
+        for first, (is_member, _) in enumerate(texts)
+        if is_member
+    ]
+    for text in (*over_members, content(data)):
         for head in _HEAD.finditer(text):
             fields: Fields = {}
             for line in head[1].splitlines():
