@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pinakes.conformance import syntax
 from pinakes.rewrite.arc_fields import (
     decode_bytes,
     encode_bytes,
@@ -107,12 +108,25 @@ def test_media_types(uri: str, written: str | None, media_type: str) -> None:
         ("http://a/\x00\t", "http://a/%00%09"),
         ("http://a/100%", "http://a/100%25"),
         ("http://a/%zz", "http://a/%25zz"),
-        ("http://a/?q={x}&r=[y]#z", "http://a/?q=%7Bx%7D&r=[y]#z"),
+        ("http://a/?q={x}&r=[y]#z", "http://a/?q=%7Bx%7D&r=%5By%5D#z"),
+        ("http://a/[b]#c#d", "http://a/%5Bb%5D#c%23d"),
+        ("http://[::1]:80/", "http://[::1]:80/"),
+        ("http://a[b/", "http://a%5Bb/"),
+        ("http://a:80x/:@", "http://a%3A80x/:@"),
+        ("http://u@v@a:b:c/", "http://u%40v%40a%3Ab%3Ac/"),
+        ("dns:a.org", "dns:a.org"),
         ("filedesc://horsy|\\\\hello", "filedesc://horsy%7C%5C%5Chello"),
     ],
 )
 def test_uris(written: str, uri: str) -> None:
     assert format_target_uri(written) == uri
+
+
+@given(st.from_regex(r"[a-z]+:", fullmatch=True), st.text())
+@example("http:", "//[")
+@example("http:", "//a:b@[::1]:80:80//[?[#[#")
+def test_what_is_written_is_a_uri(scheme: str, rest: str) -> None:
+    assert syntax.uri(format_target_uri(scheme + rest)) is None
 
 
 def test_where_a_stretch_lay() -> None:

@@ -88,3 +88,49 @@ def test_compressed_as_a_whole_or_by_record() -> None:
     whole = records_of(member(arc_file()))
     by_record = records_of(b"".join(member(r) for r in [arc_file()[:120], arc_file()[120:]]))
     assert [r.header.raw for r in whole] == [r.header.raw for r in by_record]
+
+
+@pytest.mark.parametrize(
+    ("line", "uri", "ip", "date"),
+    [
+        (b"http://a/ 1.2.3.4 41F2A3B0 a/b 5\n", "http://a/", "1.2.3.4", "41F2A3B0"),
+        (b"http://a/ 1.2.3.4 20010203040506GMT a/b 5\n", *("http://a/", "1.2.3.4"),
+         "20010203040506GMT"),
+        (b"http://a/ 20010203 1.2.3.4 a/b 5\n", "http://a/", "20010203", "1.2.3.4"),
+        (b"http://a/ 1.2.3.4 a/b 20010203040506 5\n", "http://a/", "1.2.3.4", "a/b"),
+        (b"http://a/\rb 1.2.3.4 20010203040506 a/b 5\n", *("http://a/\rb", "1.2.3.4"),
+         "20010203040506"),
+        (b"http://a/ b 1.2.3.4 ? a/b 5\n", "http://a/ b", "1.2.3.4", "?"),
+        (b"http://a/ 1.2.3.4 x a/b 200 abc - 9 a.arc 5\n", "http://a/", "1.2.3.4", "x"),
+    ],
+    ids=["hex-date", "text-behind-the-date", "address-and-date-swapped", "date-and-type-swapped",
+         "cr-in-uri", "space-in-uri", "version-2"],
+)  # fmt: skip
+def test_odd_lines_are_read_where_a_record_is_expected_and_nowhere_else(
+    line: bytes, uri: str, ip: str, date: str
+) -> None:
+    header = match_arc_header(line + b"block", is_expected=True)
+    assert header is not None
+    assert header.raw == line
+    names = ("WARC-Target-URI", "WARC-IP-Address", "WARC-Date", "Content-Length")
+    assert [header.get(name) for name in names] == [uri, ip, date, "5"]
+    assert match_arc_header(line) is None
+    odd = line.replace(b" 5\n", b" 6\n") + b"block\n\n"
+    # Where they are expected, behind a record, in members and outside.
+    for data in (arc_file() + odd, member(arc_file()) + member(odd)):
+        records = records_of(data)
+        assert records[-1].header.raw == odd[: -len(b"block\n\n")]
+        assert records[-1].body.size == 6
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"http://a/ text 1.2.3.4 and a number 5\n",
+        b"http://a/ 1.2.3.4 5\n",
+        b"http://a/ a b c 5\n",
+    ],
+    ids=ascii,
+)
+def test_text_with_an_address_is_no_line(line: bytes) -> None:
+    assert match_arc_header(line, is_expected=True) is None

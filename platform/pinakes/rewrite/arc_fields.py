@@ -15,6 +15,7 @@ import ipaddress
 import re
 from urllib.parse import unquote_to_bytes
 
+from pinakes.conformance import syntax
 from pinakes.warc.dates import parse_digits_date
 
 HEADER = "Pinakes-ARC-Header"
@@ -29,6 +30,8 @@ UNREADABLE_DATE = "1970-01-01T00:00:00Z"
 _NOT_AS_IT_IS = re.compile(rb"[^\x20-\x24\x26-\x7e]|\A |(?<!\A) \Z")
 # RFC 3986 §2: neither reserved nor unreserved, or a `%` that encodes nothing.
 _NOT_IN_A_URI = re.compile(rb'[^\x21-\x7e]|["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})')
+# RFC 3986 appendix B, with a scheme.
+_URI_PARTS = re.compile(r"([^:/?#]+:)(//[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?\Z", re.DOTALL)
 _MEDIA_TYPE = re.compile(r"[!#$&^_.+\w-]+/[!#$&^_.+\w-]+[ \t]*(;[\x20-\x7e]*)?", re.ASCII)
 
 
@@ -49,10 +52,26 @@ def _percent(match: re.Match[bytes]) -> bytes:
 def format_target_uri(written: str) -> str:
     """The URI with what no URI may hold (spaces, controls, `|`, non-ASCII bytes) as `%XX`.
 
+    Delimiters, too, where they delimit nothing: `[` in a path, a second `#`, a port that is none.
     What is encoded already stays; `Pinakes-ARC-Header` has the original.
     """
     data = written.encode("utf-8", "surrogateescape")
-    return _NOT_IN_A_URI.sub(_percent, data).decode("ascii")
+    text = _NOT_IN_A_URI.sub(_percent, data).decode("ascii")
+    return text if syntax.uri(text) is None else _URI_PARTS.sub(_encode_delimiters, text)
+
+
+def _encode_delimiters(parts: re.Match[str]) -> str:
+    scheme, authority, path, query, fragment = (part or "" for part in parts.groups())
+    if authority and syntax.uri(f"{scheme}{authority}") is not None:
+        authority = "//" + re.sub(r"[][:@]", _percent_letter, authority[2:])
+    rest = (re.sub(r"[][]", _percent_letter, part) for part in (path, query))
+    return "".join(
+        (scheme, authority, *rest, fragment[:1], re.sub(r"[][#]", _percent_letter, fragment[1:]))
+    )
+
+
+def _percent_letter(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"
 
 
 def format_date(written: str | None) -> str | None:

@@ -10,12 +10,14 @@ from its right end.  Source: Burner and Kahle, "Arc File Format", 1996.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from .header import Header
 
 # Its path, and no bytes of a gzip member that follows damage.
 _FILEDESC = re.compile(rb"filedesc:[^\s\x00-\x1f][^\x00-\x08\x0e-\x1f]*\Z")
 _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:")
+_ADDRESS = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}\Z")
 _STATUS = re.compile(rb"(?:\d{3}|-)\Z")
 _NAMES = {
     "uri": "WARC-Target-URI",
@@ -55,45 +57,63 @@ class ArcHeader(Header):
         return self._version
 
 
-def match_arc_header(data: bytes) -> ArcHeader | None:
+def match_arc_header(data: bytes, *, is_expected: bool = False) -> ArcHeader | None:
     """The ARC header line that `data` begins with; None where it begins with none.
 
-    By splitting, since a pattern with that many blanks in it takes a day for a long line.
+    Where a record is expected, its fields may also be told by their number and an address among
+    them: the date is any word then, and the URL may hold a CR.
     """
+    # By splitting, since a pattern with that many blanks in it takes a day for a long line.
     end = data.find(b"\n") + 1
     if not end or not _SCHEME.match(data):
         return None
     raw = data[:end]
     line = raw[:-1].removesuffix(b"\r")
-    if b"\r" in line:
+    if b"\r" in line and not is_expected:
         return None
     words = line.rstrip(b" \t").split(b" ")
     if _is_number(words[-1], 1):
-        for version, rest in (("ARC/2.0", _REST_OF_V2), ("ARC/1.0", 1)):
-            values = _values(words, rest)
-            if values is not None:
-                return ArcHeader(raw, values, version)
+        places = (_date_place, _place_beside_address)[: 1 + is_expected]
+        for place in places:
+            for version, rest in (("ARC/2.0", _REST_OF_V2), ("ARC/1.0", 1)):
+                values = _values(words, rest, place)
+                if values is not None:
+                    return ArcHeader(raw, values, version)
     if _FILEDESC.match(line):
         return ArcHeader(raw, {"uri": line.split(None, 1)[0]}, "ARC/1.0")
     return None
 
 
-def _values(words: list[bytes], rest: int) -> dict[str, bytes] | None:
-    """URI, IP, date, media type, and `rest` words; the date is the last that can be one."""
+def _values(
+    words: list[bytes], rest: int, place: Callable[[list[bytes], int], int | None]
+) -> dict[str, bytes] | None:
+    """URI, IP, date, media type, and `rest` words; `place` tells which word is the date."""
     tail = words[-rest:]
     if rest == _REST_OF_V2 and not _is_rest_of_v2(tail):
         return None
-    for at in range(len(words) - rest - 2, 1, -1):
-        if _is_number(words[at], 8):
-            return {
-                "uri": b" ".join(words[: at - 1]),
-                "ip": words[at - 1],
-                "date": words[at],
-                "mime": b" ".join(words[at + 1 : -rest]),
-                "length": words[-1],
-                "checksum": tail[1] if rest == _REST_OF_V2 else b"",
-            }
-    return None
+    at = place(words, rest)
+    if at is None:
+        return None
+    return {
+        "uri": b" ".join(words[: at - 1]),
+        "ip": words[at - 1],
+        "date": words[at],
+        "mime": b" ".join(words[at + 1 : -rest]),
+        "length": words[-1],
+        "checksum": tail[1] if rest == _REST_OF_V2 else b"",
+    }
+
+
+def _date_place(words: list[bytes], rest: int) -> int | None:
+    """The last word that can be a date."""
+    dates = (at for at in range(len(words) - rest - 2, 1, -1) if _is_number(words[at], 8))
+    return next(dates, None)
+
+
+def _place_beside_address(words: list[bytes], rest: int) -> int | None:
+    """Where the date would be if the media type is one word, and one of the two is an address."""
+    at = len(words) - rest - 2
+    return at if at > 1 and any(map(_ADDRESS.match, words[at - 1 : at + 1])) else None
 
 
 def _is_rest_of_v2(words: list[bytes]) -> bool:

@@ -76,7 +76,7 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
         elif data[:5].upper() == b"WARC/" and not complete and length < LINE_LIMIT_BYTES:
             pass
         else:
-            arc_header = match_arc_header(data[:LINE_LIMIT_BYTES])
+            arc_header = match_arc_header(data[:LINE_LIMIT_BYTES], is_expected=arc)
             if arc_header is not None and (arc or arc_header.get("WARC-Target-URI")):
                 return arc_header
             what = why_unread(data) or "no record begins here"

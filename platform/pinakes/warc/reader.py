@@ -80,18 +80,27 @@ def read_record(
 ) -> Item | None:
     """The record at `offset` (and, in a shared member, at `inner_offset`); None past the end."""
     if inner_offset:
-        return _read_inside(source, offset, inner_offset, digests)
-    return next(iter_records(source, start=offset, digests=digests), None)
+        item = _read_inside(source, offset, inner_offset, digests, arc=False)
+    else:
+        item = next(iter_records(source, start=offset, digests=digests), None)
+    if not isinstance(item, DamagedStretch) or not offset:
+        return item
+    # Behind a record of an ARC file, and there alone, odd header lines are read.
+    first = next(iter_records(source, digests=()), None)
+    if not isinstance(first, Record) or not first.version.startswith("ARC"):
+        return item
+    return _read_inside(source, offset, inner_offset, digests, arc=True)
 
 
 def _read_inside(
-    source: Source, offset: int, inner_offset: int, digests: Sequence[str]
+    source: Source, offset: int, inner_offset: int, digests: Sequence[str], *, arc: bool
 ) -> Item | None:
     # What comes before it in the member may be the end of a record from an earlier one.
-    stream = MemberStream(source, offset)
+    members = inner_offset > 0 or holds_members(source, offset)
+    stream = MemberStream(source, offset) if members else PlainStream(source, offset)
     skip_bytes(stream, inner_offset)
     try:
-        return parse_record(stream, 0, digests, arc=False)
+        return parse_record(stream, 0, digests, arc=arc)
     except NotARecord as fault:
         return DamagedStretch(fault.offset, max(fault.search_from, offset + 1), fault.message)
 
