@@ -180,7 +180,13 @@ def pinned_places(lines: list[ManifestLine]) -> set[Place]:
         exact = [r for r in there if r.date == revisit.refers_date]
         found = [*by_id, *exact]
         same = [r for r in there if r.digest == revisit.digest]
-        if same and not any(r.digest == revisit.digest for r in exact):
+        untold = [r for r in there if algorithm_of(r) != algorithm_of(revisit)]
+        if any(r in same or r in untold for r in exact):
+            pinned.update(map(place_of, found))
+            continue
+        # None of these can be asked for the digest that it declares.
+        found += [r for r in untold if revisit.refers_date or r.date <= revisit.date]
+        if same:
             chosen = [r.date for r in same if r.date <= revisit.date][-1:] or [same[0].date]
             if revisit.refers_date:
                 chosen += [r.date for r in same if r.date < revisit.refers_date][-1:]
@@ -188,6 +194,10 @@ def pinned_places(lines: list[ManifestLine]) -> set[Place]:
             found += [r for r in same if r.date in chosen]
         pinned.update(map(place_of, found))
     return pinned
+
+
+def algorithm_of(line: ManifestLine) -> str:
+    return line.digest.partition(":")[0]
 
 
 def decide_slowly(lines: list[ManifestLine]) -> dict[Place, Place | None]:
