@@ -22,11 +22,12 @@ from store_chain import ANY_SAVING, OURS, call
 
 URI = "http://example.org/"
 URIS, BODIES = 12, 9
+Steps = tuple[tuple[str, ...], ...]
 _STORES = ("store", "restored")
 # A run's name stands in every revisit that it wrote, and holds the time and chance.
 _RUN = re.compile(rb"(?<=run=)[\w.-]+")
 BY_JOBS = ("dedupe", "--all", *ANY_SAVING, "--runner", "local")
-LIFE: tuple[tuple[str, ...], ...] = (
+LIFE: Steps = (
     ("init",),
     ("ingest", "one", "--crawl", "c1"),
     ("ingest", "two", "--crawl", "c2", "-j", "2"),
@@ -71,9 +72,9 @@ def write_crawls(folder: Path, seed: int) -> None:
     for year, crawl in enumerate(("one", "two", "three"), start=2020):
         (folder / crawl).mkdir(parents=True)
         number = 0
-        for file in range(dice.randrange(2, 4)):
+        for file in range(dice.randrange(3, 6)):
             members = []
-            for _ in range(dice.randrange(4, 9)):
+            for _ in range(dice.randrange(6, 13)):
                 members.append(page(dice, number, year))
                 number += 1
             (folder / crawl / f"{file}.warc.gz").write_bytes(b"".join(members))
@@ -203,7 +204,7 @@ class Undisturbed(NamedTuple):
     outcome: dict[str, Any]
 
 
-def undisturbed(folder: Path, seed: int, steps: tuple[tuple[str, ...], ...]) -> Undisturbed:
+def undisturbed(folder: Path, seed: int, steps: Steps) -> Undisturbed:
     """Run all steps; each must do all that it was called for."""
     life = Life(folder, seed)
     ended = [life.run(*step) for step in steps]
@@ -217,7 +218,7 @@ def undisturbed(folder: Path, seed: int, steps: tuple[tuple[str, ...], ...]) -> 
 
 
 def killed(
-    folder: Path, seed: int, steps: tuple[tuple[str, ...], ...], kills: int, measured: Undisturbed
+    folder: Path, seed: int, steps: Steps, kills: int, measured: Undisturbed
 ) -> tuple[list[Kill], list[str]]:
     """The same life, with `kills` kills dealt out over its steps: those with effect, and findings.
 

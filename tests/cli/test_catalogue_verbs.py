@@ -148,7 +148,10 @@ def test_as_of_shows_what_was_and_says_what_is_not_kept(store: LandedStore, call
     other = capture_of(store, "2021")
     assert "not in the catalogue then" in call("show", other, "--as-of", "1999").out
     assert call("show", key, "--as-of", "yesterday").code == 2
-    assert call("show", key, "--as-of", "1999", "--payload").code == 2
+    assert call("show", other, "--as-of", "1999", "--payload").code == 3
+    assert call("show", key, "--as-of", "2030", "--payload").out == "one\0two"
+    # It was not known then in which file it lies now.
+    assert call("show", key, "--json", "--as-of", "2030").objects()[0]["file"] is None
 
 
 def test_a_place_in_a_file_of_the_store_or_outside(store: LandedStore, call: Call) -> None:

@@ -19,9 +19,10 @@ from shared_cluster import RunningCluster
 from pinakes.cluster.state import running
 from pinakes.config import load_configuration
 
+# No data node soon after another: docs/operations.md says what comes of that.
 SERVERS = (
-    *("namenode", "datanode1", "datanode2", "datanode3"),
-    *("regionserver", "master", "zookeeper", "thrift"),
+    *("namenode", "datanode1", "regionserver", "datanode2"),
+    *("master", "datanode3", "zookeeper", "thrift"),
 )
 FILES, RECORDS = 25, 20
 
@@ -104,6 +105,7 @@ def test_servers_and_ingests_are_killed_at_random(
     folders = [str(crawl / server) for server in SERVERS]
     with store_on(cluster_alone, tmp_path) as configuration:
         reader = Reader(configuration, sizes, RECORDS)
+        victim = ""
         with reader.going_on():
             for folder in folders:
                 process = start(tmp_path, "ingest", folder, "--crawl", "c", "-j", "2")
@@ -111,7 +113,10 @@ def test_servers_and_ingests_are_killed_at_random(
                 for _ in range(chance.randrange(6)):
                     process.stdout.readline()
                 time.sleep(chance.uniform(0, 1))
-                victim = chance.choice(SERVERS)
+                is_soon = victim.startswith("datanode")
+                victim = chance.choice(
+                    [name for name in SERVERS if not (is_soon and name.startswith("datanode"))]
+                )
                 kill(cluster_alone, victim)
                 if chance.random() < 0.5:
                     time.sleep(chance.uniform(0, 1))

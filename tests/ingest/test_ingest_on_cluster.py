@@ -14,7 +14,7 @@ from shared_cluster import RunningCluster
 
 from pinakes.config import load_configuration
 from pinakes.hadoop_tools import run_tool
-from pinakes.profile import bulk_loading
+from pinakes.profile import bulk_loading, open_stores
 from pinakes.row_store.hbase_bulk import list_loads
 
 FILES, RECORDS = 8, 50
@@ -51,6 +51,22 @@ def test_two_ingests_of_one_folder_land_each_file_once(
         assert found(configuration) == plain
         checked = call(tmp_path, "fsck", "--full")
         assert (checked.returncode, checked.stdout) == (0, "")
+
+
+def test_nothing_is_put_where_hdfs_is_away(
+    cluster: RunningCluster, tmp_path: Path, crawl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store_on(cluster, tmp_path) as configuration:
+        with monkeypatch.context() as changed:
+            changed.setenv("PINAKES_HDFS", "hdfs://127.0.0.1:1/nobody")
+            changed.setenv("PINAKES_HDFS_PATIENCE_S", "1")
+            refused = call(tmp_path, "ingest", str(crawl), "--crawl", "c")
+        assert refused.returncode == 4
+        assert "safe to run again" in refused.stderr
+        with open_stores(configuration) as stores:
+            assert [list(stores.rows.scan(name)) for name in ("crawls", "runs", "inflight")] == [
+                [], [], []
+            ]  # fmt: skip
 
 
 @pytest.mark.faults

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from archive_builders import arc_file, member, records_of
+from archive_builders import arc_file, member, records_of, source_of, warc
+from invariants import check_source
 
 from pinakes.warc.arc import match_arc_header
+from pinakes.warc.record import Record
+
+ODD = b"http://a/ 1.2.3.4 x a/b 6\nblock\n\n"
 
 
 @pytest.mark.parametrize(
@@ -121,6 +125,23 @@ def test_odd_lines_are_read_where_a_record_is_expected_and_nowhere_else(
         records = records_of(data)
         assert records[-1].header.raw == odd[: -len(b"block\n\n")]
         assert records[-1].body.size == 6
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        warc(b"x") + arc_file() + ODD,
+        b"rubbish" + member(arc_file()) + member(ODD),
+        arc_file() + ODD + b"\x1f\x8b\x08" + bytes(20),
+        arc_file() + ODD + member(arc_file()),
+        arc_file() + arc_file().replace(b"20010203040506", b"3040506"),
+        arc_file().replace(b"20010203040506", b"304\r"),
+    ],
+    ids=["behind-warc", "behind-rubbish", "before-rubbish", "before-a-member", "first-line-behind",
+         "first-line"],
+)  # fmt: skip
+def test_what_is_read_alone_is_what_was_read_in_the_file(data: bytes) -> None:
+    assert sum(isinstance(item, Record) for item in check_source(source_of(data))) >= 3
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             source=arguments.hook or "files",
             description=found.description,
         )
+        # Where it is away, nothing is put: a crawl without files would stay.
+        stores.archive.size(found.crawl)
         act, now_ms = actor.new_act("ingest"), actor.now_ms()
         ensure_crawl(stores.rows, found.crawl, facts, act=act, act_time_ms=now_ms)
         run_facts = RunFacts(

@@ -50,15 +50,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--as-of", metavar="TIME", help="its cells as they were then: 2026-11-21T10:00:00.123Z"
     )
     parser.add_argument(
-        "--payload", action="store_true", help="the stored body's bytes, to standard output"
+        "--payload",
+        action="store_true",
+        help="the stored body's bytes, to standard output; they are the same at any time",
     )
     add_settings(parser, "store")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Cells, a record, or a body."""
-    if arguments.payload and arguments.as_of:
-        raise ConfigError("--payload shows the present: it does not go with --as-of")
     key = _key_of(arguments.capture)
     if key is None:
         place = _place_of(arguments.capture)
@@ -102,6 +102,9 @@ def _show_capture(
     if not found and not cells:
         raise InputRefused("there is no such capture; what was removed has no history", file=name)
     if arguments.payload:
+        if not cells:
+            raise InputRefused("not in the catalogue then", file=name)
+        # A body is the same in all generations of its file.
         _write_body(stores, placed, name, console)
         return
     _print_cells(cells, name, placed, before_ms, console)
@@ -129,7 +132,8 @@ def _print_cells(
         console.result(
             {
                 "capture": name,
-                "file": placed.file if placed is not None else None,
+                # Its file then may be gone; the one that it is in now was not there.
+                "file": placed.file if placed is not None and before_ms is None else None,
                 "as_of": format_ms(before_ms - 1) if before_ms is not None else None,
                 "cells": {column: _cell_object(cell, kept) for column, cell, kept in cells},
             }

@@ -81,7 +81,7 @@ def _data_node(number: int) -> Daemon:
     )
 
 
-def _thrift(name: str, package: str) -> Daemon:
+def _thrift(name: str, package: str, *, own_settings: str = "") -> Daemon:
     return Daemon(
         name=name,
         step=5,
@@ -94,7 +94,7 @@ def _thrift(name: str, package: str) -> Daemon:
             *("--infoport", str(layout.port(f"{name}-http"))),
         ),
         is_hot=True,
-        own_settings=THRIFT,
+        own_settings=own_settings,
     )
 
 
@@ -158,7 +158,7 @@ _TABLE = (
         arguments=lambda _: ("start",),
         is_hot=True,
     ),
-    _thrift("thrift", "thrift"),
+    _thrift("thrift", "thrift", own_settings=THRIFT),
     _thrift("thrift2", "thrift2"),
 )
 

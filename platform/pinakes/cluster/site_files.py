@@ -19,7 +19,7 @@ WEB_APPS = ("datanode", "hdfs", "secondary")
 """Folders `webapps/NAME` that Hadoop's web servers want to see, if only empty."""
 
 THRIFT = "thrift"
-"""The folder of what Thrift servers read before the rest."""
+"""The folder of what the Thrift server of rows reads before the rest."""
 
 TOOLS_LOG4J = "log4j-tools.properties"
 """What the commands (`commands.py`) log by: to standard error."""
@@ -193,9 +193,9 @@ def _hbase(layout: Layout) -> dict[str, object]:
 
 
 _HBASE_OF_THRIFT = {
-    # As clients of region servers they try for up to 20 minutes by default.  We give a call up
+    # As a client of region servers it tries for up to 20 minutes by default.  We give a call up
     # after 30 s (`hbase_timeout_s`) and send it again: each would go on beside the one before.
-    # In ms.  (As `-D` on their command line these have no effect in HBase 2.6.)
+    # In ms.  (As `-D` on its command line these have no effect in HBase 2.6.)
     "hbase.client.operation.timeout": 20_000,
     "hbase.client.meta.operation.timeout": 20_000,
     "hbase.client.meta.scanner.timeout.period": 5_000,

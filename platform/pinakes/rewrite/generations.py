@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token
@@ -19,7 +19,7 @@ from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import FileEntry, Held, require_claim
 from pinakes.catalog.record_rows import location_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name, write_sidecar
-from pinakes.errors import Conflict, DigestMismatch, SchemaError
+from pinakes.errors import Conflict, DigestMismatch
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
@@ -106,7 +106,8 @@ def write_generation(
     about it.
 
     Raises:
-        DigestMismatch: by `check`; or where another file has the new one's name.
+        DigestMismatch: by `check`; or where another file has the new one's name, or its records
+            are others.
     """
     old_name, name = generation.name, generation.next_name
     with (
@@ -147,13 +148,20 @@ def _moved_rows(
 ) -> Iterator[SidecarRow]:
     """The old rows with the places of the new file.  Order and number never change."""
     records = (item for item in iter_records(new, digests=()) if isinstance(item, Record))
-    for row, record in zip(rows, records, strict=True):
-        if row.record_id != record.record_id or row.target_uri != record.target_uri:
-            raise SchemaError(
-                f"the sidecar's record {row.ordinal} is not the file's: rebuild it with "
-                "`pinakes fsck --repair`",
+    for row, record in zip_longest(rows, records):
+        if (
+            row is None
+            or record is None
+            or row.record_id != record.record_id
+            or row.target_uri != record.target_uri
+        ):
+            # A damaged member may be read into what follows it, so that other bytes there are
+            # another record before them.
+            raise DigestMismatch(
+                "its records would be read otherwise in the new file, or its sidecar is not its "
+                "own (`pinakes fsck` tells); nothing was changed",
                 file=new.name,
-                offset=record.offset,
+                offset=record.offset if record is not None else None,
             )
         moved = row._replace(
             offset=record.offset, length=record.length, inner_offset=record.inner_offset

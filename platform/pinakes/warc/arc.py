@@ -60,8 +60,8 @@ class ArcHeader(Header):
 def match_arc_header(data: bytes, *, is_expected: bool = False) -> ArcHeader | None:
     """The ARC header line that `data` begins with; None where it begins with none.
 
-    Where a record is expected, its fields may also be told by their number and an address among
-    them: the date is any word then, and the URL may hold a CR.
+    Where a record is expected, and in a file's first line, its fields may also be told by their
+    number and an address among them: the date is any word then, and the URL may hold a CR.
     """
     # By splitting, since a pattern with that many blanks in it takes a day for a long line.
     end = data.find(b"\n") + 1
@@ -69,6 +69,8 @@ def match_arc_header(data: bytes, *, is_expected: bool = False) -> ArcHeader | N
         return None
     raw = data[:end]
     line = raw[:-1].removesuffix(b"\r")
+    is_first = _FILEDESC.match(line) is not None
+    is_expected = is_expected or is_first
     if b"\r" in line and not is_expected:
         return None
     words = line.rstrip(b" \t").split(b" ")
@@ -79,7 +81,7 @@ def match_arc_header(data: bytes, *, is_expected: bool = False) -> ArcHeader | N
                 values = _values(words, rest, place)
                 if values is not None:
                     return ArcHeader(raw, values, version)
-    if _FILEDESC.match(line):
+    if is_first:
         return ArcHeader(raw, {"uri": line.split(None, 1)[0]}, "ARC/1.0")
     return None
 

@@ -85,10 +85,7 @@ def read_record(
         item = next(iter_records(source, start=offset, digests=digests), None)
     if not isinstance(item, DamagedStretch) or not offset:
         return item
-    # Behind a record of an ARC file, and there alone, odd header lines are read.
-    first = next(iter_records(source, digests=()), None)
-    if not isinstance(first, Record) or not first.version.startswith("ARC"):
-        return item
+    # Behind a record of an ARC file odd header lines are read; what lies before is not known here.
     return _read_inside(source, offset, inner_offset, digests, arc=True)
 
 
@@ -96,7 +93,7 @@ def _read_inside(
     source: Source, offset: int, inner_offset: int, digests: Sequence[str], *, arc: bool
 ) -> Item | None:
     # What comes before it in the member may be the end of a record from an earlier one.
-    members = inner_offset > 0 or holds_members(source, offset)
+    members = inner_offset > 0 or compression_of(source, offset) is not None
     stream = MemberStream(source, offset) if members else PlainStream(source, offset)
     skip_bytes(stream, inner_offset)
     try:
