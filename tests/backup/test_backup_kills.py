@@ -113,7 +113,7 @@ def test_a_backup_killed_at_every_step_is_made_again(
                 try:
                     back_up(scene, folder / "backup")
                 except ConfigError as error:
-                    assert "holds a backup already" in str(error)  # noqa: PT017
+                    assert "which is whole: name another place" in str(error)  # noqa: PT017
             assert list(verify_backup(LocalArchiveStore(folder / "backup"), "backup")) == []
             report = restore(folder / "backup", folder / "new")
             # But for the run of the backup that died before it had begun anything.

@@ -180,18 +180,6 @@ def test_a_name_that_is_no_table_is_not_made(tmp_path: Path) -> None:
         EmbeddedSchemaAdmin(tmp_path / "rows.sqlite").apply(bad)
 
 
-def test_compacting_changes_no_answer(path: Path, store: EmbeddedRowStore) -> None:
-    for timestamp_ms in range(1, 9):
-        cells = {CAPTURE: b"%d" % timestamp_ms, b"d:pin": b""}
-        store.mutate("captures", [Put(b"r", cells, timestamp_ms)])
-    before = store.versions("captures", b"r", CAPTURE), list(store.scan("captures"))
-    with closing(EmbeddedSchemaAdmin(path)) as admin:
-        admin.compact()
-    assert (store.versions("captures", b"r", CAPTURE), list(store.scan("captures"))) == before
-    with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("SELECT count(*) FROM captures").fetchone() == (6,)
-
-
 @pytest.mark.parametrize("content", [b"no database" * 500, b"{}"], ids=["long", "short"])
 def test_another_kind_of_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "rows.sqlite"

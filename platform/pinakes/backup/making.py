@@ -116,8 +116,12 @@ class BackupMaker:
     def _begin(self) -> tuple[Begun, bool]:
         begun = read_begun(self._target)
         if begun is None:
-            if read_facts(self._target) is not None:
-                raise ConfigError("holds a backup already: name another place", file=self._place)
+            whole = read_facts(self._target)
+            if whole is not None:
+                raise ConfigError(
+                    f"holds {whole.act} already, which is whole: name another place",
+                    file=self._place,
+                )
             if not is_empty(self._target):
                 raise ConfigError("is not empty: name another place", file=self._place)
             return self._hold(), False

@@ -4,7 +4,7 @@ Of a family's attributes SQLite has use for the number of versions only; the oth
 HBase's, and come back as unknown.
 """
 
-# ruff: noqa: S608 (names of tables are those of the schema; values are bound)
+
 
 from __future__ import annotations
 
@@ -65,22 +65,6 @@ class EmbeddedSchemaAdmin:
                 found = FoundFamily(name=family, versions=versions)
                 tables[table] = (*tables.get(table, ()), found)
         return FoundSchema(version=version, tables=tables)
-
-    def compact(self) -> None:
-        """Remove the versions beyond those that are kept; no answer changes.
-
-        What HBase does in a major compaction.  Reads and sorts every table: for quiet hours.
-        """
-        for table, families in self.describe().tables.items():
-            with self._file.write() as connection:
-                for family in families:
-                    connection.execute(
-                        f"DELETE FROM {table} WHERE (row, col, ts) IN (SELECT row, col, ts FROM"
-                        " (SELECT row, col, ts, row_number() OVER"
-                        " (PARTITION BY row, col ORDER BY ts DESC) AS age"
-                        f" FROM {table} WHERE col >= ? AND col < ?) WHERE age > ?)",
-                        (f"{family.name}:".encode(), f"{family.name};".encode(), family.versions),
-                    )
 
     def close(self) -> None:
         """Give up what is held open."""
