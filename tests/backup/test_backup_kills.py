@@ -131,6 +131,21 @@ def test_a_backup_killed_at_every_step_is_made_again(
     assert step == 24
 
 
+def test_what_a_dead_backup_wrote_first_is_not_in_the_way(prepared: Path, tmp_path: Path) -> None:
+    """Killed between two steps, while it wrote down that it had begun."""
+    asides = tmp_path / "backup" / ".landing"
+    asides.mkdir(parents=True)
+    (asides / "backup-20260101T000000-00000000").write_bytes(b'{"act"')
+    (tmp_path / "other" / ".landing").mkdir(parents=True)
+    (tmp_path / "other" / ".landing" / "whose").write_bytes(b"")
+    with opened(prepared) as scene:
+        back_up(scene, tmp_path / "backup")
+        with pytest.raises(ConfigError, match="not empty"):
+            back_up(scene, tmp_path / "other")
+    assert not asides.exists() or list(asides.iterdir()) == []
+    assert list(verify_backup(LocalArchiveStore(tmp_path / "backup"), "backup")) == []
+
+
 def test_a_restoring_killed_at_every_step_goes_on(
     prepared: Path, tmp_path: Path, in_child: InChild
 ) -> None:

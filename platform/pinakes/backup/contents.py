@@ -175,11 +175,6 @@ def iter_text_lines(file: BinaryIO) -> Iterator[bytes]:
         yield rest
 
 
-def is_empty(store: ArchiveStore) -> bool:
-    """Whether there is no file at all, published or not."""
-    return not any(True for prefix in ("", ASIDE) for _ in store.list(prefix))
-
-
 def clear(store: ArchiveStore) -> None:
     """Delete every file; the one that says whose they are goes last."""
     for prefix in ("", ASIDE):

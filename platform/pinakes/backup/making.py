@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.errors import ConfigError, Conflict, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
@@ -33,7 +33,6 @@ from .contents import (
     FileLine,
     clear,
     format_line,
-    is_empty,
     read_begun,
     read_facts,
     store_file,
@@ -122,8 +121,7 @@ class BackupMaker:
                     f"holds {whole.act} already, which is whole: name another place",
                     file=self._place,
                 )
-            if not is_empty(self._target):
-                raise ConfigError("is not empty: name another place", file=self._place)
+            self._require_empty()
             return self._hold(), False
         self._require_forsaken(begun.act)
         if self._snapshots.is_taken(begun.act) or read_facts(self._target) is not None:
@@ -133,6 +131,17 @@ class BackupMaker:
         clear(self._target)
         self._at("cleared")
         return self._hold(), False
+
+    def _require_empty(self) -> None:
+        """Nothing is there but what a backup that died wrote aside first; that is removed."""
+        asides = [stored.name for stored in self._target.list(ASIDE)]
+        acts = [name.removeprefix(f"{ASIDE}/") for name in asides]
+        is_ours = all(act.startswith(f"{VERB}-") for act in acts)
+        if not is_ours or any(True for _ in self._target.list()):
+            raise ConfigError("is not empty: name another place", file=self._place)
+        for act, name in zip(acts, asides, strict=True):
+            self._require_forsaken(act)
+            self._target.delete(name)
 
     def _hold(self) -> Begun:
         act = self._actor.new_act(VERB)

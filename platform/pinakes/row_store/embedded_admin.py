@@ -4,8 +4,6 @@ Of a family's attributes SQLite has use for the number of versions only; the oth
 HBase's, and come back as unknown.
 """
 
-
-
 from __future__ import annotations
 
 import re
