@@ -181,11 +181,12 @@ def pinned_places(lines: list[ManifestLine]) -> set[Place]:
         found = [*by_id, *exact]
         same = [r for r in there if r.digest == revisit.digest]
         untold = [r for r in there if algorithm_of(r) != algorithm_of(revisit)]
-        if any(r in same or r in untold for r in exact):
+        if any(r in same for r in exact):
             pinned.update(map(place_of, found))
             continue
-        # None of these can be asked for the digest that it declares.
-        found += [r for r in untold if revisit.refers_date or r.date <= revisit.date]
+        if not any(r in untold for r in exact):
+            # None of these can be asked for the digest that it declares.
+            found += [r for r in untold if revisit.refers_date or r.date <= revisit.date]
         if same:
             chosen = [r.date for r in same if r.date <= revisit.date][-1:] or [same[0].date]
             if revisit.refers_date:

@@ -74,6 +74,28 @@ def test_a_target_stays_full(
     assert main(["-q", "validate", str(path.parent), after]) == 0
 
 
+@pytest.mark.parametrize("refers", ["by URI and date", "by URI, a second off"])
+@pytest.mark.parametrize("declared", ["sha256", "sha512", "md5"])
+@pytest.mark.parametrize("by_target", [None, "md5"])
+@pytest.mark.parametrize("by_later", ["sha256", "md5"])
+def test_another_capture_that_declares_the_digest_stays_full(
+    refers: str, declared: str, by_target: str | None, by_later: str, tmp_path: Path
+) -> None:
+    """A tool may take it for the target, where the one at the second declares another digest."""
+    path = write_crawl(tmp_path, refers, declared)
+    target = replace(TARGET, fields=digest_of(by_target))
+    later = replace(TARGET, date="2020-03-01T00:00:00Z", fields=digest_of(by_later))
+    first, _, *others, revisit = [record for _, record in pieces(path.read_bytes())]
+    crawl = [first, target.raw(2), later.raw(9), *others, revisit]
+    path.write_bytes(b"".join(map(member, crawl)))
+    manifest, decided, after = (str(tmp_path / name) for name in ("m", "d", "after"))
+    assert main(["-q", "manifest", str(path), "-o", manifest]) == 0
+    assert main(["-q", "resolve", manifest, "--process", "-o", decided]) == 0
+    refs = ["refs", str(path), "--manifest", decided, "-o", after, "--min-saving", "none"]
+    assert main(["-q", *refs]) == 0
+    assert main(["-q", "validate", str(path.parent), after]) == 0
+
+
 @pytest.mark.parametrize(("refers", "declared"), WAYS)
 def test_a_target_stays_full_in_a_store(refers: str, declared: str | None, tmp_path: Path) -> None:
     path = write_crawl(tmp_path, refers, declared)

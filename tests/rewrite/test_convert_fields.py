@@ -87,6 +87,8 @@ def test_addresses(written: str | None, address: str | None) -> None:
         ("dns:example.org", "no-type", "text/dns"),
         ("http://a/", "text/html", "text/html"),
         ("http://a/", "text/html; charset=x", "text/html; charset=x"),
+        ("http://a/", "text/html;", "text/html"),
+        ("http://a/", "text/html ; charset", "text/html"),
         ("http://a/", "html", "application/octet-stream"),
         ("http://a/", "no-type", "application/octet-stream"),
         ("http://a/", "text/html\x00", "application/octet-stream"),
@@ -127,6 +129,14 @@ def test_uris(written: str, uri: str) -> None:
 @example("http:", "//a:b@[::1]:80:80//[?[#[#")
 def test_what_is_written_is_a_uri(scheme: str, rest: str) -> None:
     assert syntax.uri(format_target_uri(scheme + rest)) is None
+
+
+@given(st.text(max_size=30), st.text(alphabet='a/;= "0.:%\t', max_size=12))
+def test_what_is_written_is_a_media_type_or_an_address(text: str, odd: str) -> None:
+    for written in (text, odd, f"a/b{odd}", f"a/b;{odd}", f"::1%{odd}", f"1.2.3.4{odd}"):
+        assert syntax.media_type(format_media_type("http://a/", written)) is None
+        address = format_ip_address(written)
+        assert address is None or syntax.ip_address(address) is None
 
 
 def test_where_a_stretch_lay() -> None:

@@ -130,13 +130,15 @@ class _Search:
     def _answer(self, request: PinRequest) -> Iterator[int]:
         exact = self._at.get(request.wanted_second or "", [])
         yield from (address.number for address in exact)
-        if any(_may_answer(address, request.digest) for address in exact):
+        if any(request.digest in _answers(address) for address in exact):
             return
-        untold = self._untold.get(_algorithm(request.digest), [])
-        # What names a date may mean a later capture that is nearest to it.
-        own = bisect_right(untold, (request.own_second, _AFTER_ALL))
-        meant = untold if request.wanted_second is not None else untold[:own]
-        yield from (number for _, number in meant)
+        algorithm = _algorithm(request.digest)
+        if all(algorithm in map(_algorithm, _answers(address)) for address in exact):
+            untold = self._untold.get(algorithm, [])
+            # What names a date may mean a later capture that is nearest to it.
+            own = bisect_right(untold, (request.own_second, _AFTER_ALL))
+            meant = untold if request.wanted_second is not None else untold[:own]
+            yield from (number for _, number in meant)
         # pywb asks for the nearest capture with that digest; older tools for the one before.
         same = self._answering.get(request.digest)
         if same:
@@ -163,12 +165,6 @@ def _nearest(captures: _Captures, second: str) -> Iterator[int]:
 
 def _answers(address: Address) -> set[str]:
     return {address.digest, *(address.also.split(",") if address.also else ())}
-
-
-def _may_answer(address: Address, digest: str) -> bool:
-    """Whether a capture has this digest, as far as can be told without reading it."""
-    answers = _answers(address)
-    return digest in answers or _algorithm(digest) not in map(_algorithm, answers)
 
 
 def _algorithm(digest: str) -> str:

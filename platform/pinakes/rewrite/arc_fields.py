@@ -32,7 +32,6 @@ _NOT_AS_IT_IS = re.compile(rb"[^\x20-\x24\x26-\x7e]|\A |(?<!\A) \Z")
 _NOT_IN_A_URI = re.compile(rb'[^\x21-\x7e]|["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})')
 # RFC 3986 appendix B, with a scheme.
 _URI_PARTS = re.compile(r"([^:/?#]+:)(//[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?\Z", re.DOTALL)
-_MEDIA_TYPE = re.compile(r"[!#$&^_.+\w-]+/[!#$&^_.+\w-]+[ \t]*(;[\x20-\x7e]*)?", re.ASCII)
 
 
 def encode_bytes(data: bytes) -> str:
@@ -91,20 +90,22 @@ def format_date(written: str | None) -> str | None:
 
 
 def format_ip_address(written: str | None) -> str | None:
-    """The address; None for 0.0.0.0 (`not known`) and for what is no address."""
+    """The address without its zone; None for 0.0.0.0 (`not known`) and for what is no address."""
     try:
-        address = ipaddress.ip_address(written or "")
+        address = ipaddress.ip_address((written or "").partition("%")[0])
     except ValueError:
         return None
     return None if address.is_unspecified else str(address)
 
 
 def format_media_type(uri: str, written: str | None) -> str:
-    """Content-Type of a resource: the ARC's own, where it is one."""
+    """Content-Type of a resource: the ARC's own, without its parameters where they are none."""
     if uri[:4].lower() == "dns:":
         return "text/dns"
-    if written and _MEDIA_TYPE.fullmatch(written):
-        return written
+    whole = written or ""
+    for media_type in (whole, whole.partition(";")[0].strip(" \t")):
+        if syntax.media_type(media_type) is None:
+            return media_type
     return "application/octet-stream"
 
 
