@@ -112,6 +112,16 @@ def test_only_a_lease_is_gone_on_with_by_another_verb(kind: Kind) -> None:
     assert later == (claim_of(second).act == "remove-1") == isinstance(second, Held)
 
 
+def test_a_claim_whose_answer_was_lost_is_taken(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a store tries again, and finds what it has put there already."""
+    put = kind.rows.check_and_put
+    monkeypatch.setattr(kind.rows, "check_and_put", lambda *a, **k: put(*a, **k) and False)
+    first = kind.take("a")
+    kind.require(kind.rows, first)
+
+
 def test_who_renews_is_not_taken_for_dead(kind: Kind) -> None:
     first = kind.take("a")
     kind.renew(kind.rows, first, NOW + kind.holds_ms - 1)

@@ -132,9 +132,19 @@ def test_a_reference_never_names_its_own_address() -> None:
         {},
         {"digest": "sha1:X"},
         {"refers_uri": A, "target_uri": B},
+        {"refers_uri": A, "target_uri": B, "digest": "md5:X", "date": "2020-01-02T00:00:00Z"},
         {"refers_uri": A, "refers_date": "2020-01-02T00:00:01Z"},
     ],
-    ids=["id", "urlkey and second", "no digest", "digest", "also", "URI alone", "nearest"],
+    ids=[
+        "id",
+        "urlkey and second",
+        "no digest",
+        "digest",
+        "also",
+        "URI alone",
+        "own second",
+        "nearest",
+    ],
 )
 def test_what_a_revisit_refers_to_is_pinned(reference: dict[str, object]) -> None:
     lines = [line(1, B), line(2, also="sha1:X"), revisit(3, **reference), line(4, B)]

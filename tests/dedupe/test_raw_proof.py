@@ -157,6 +157,29 @@ def test_what_does_not(make: Make, revisit: bytes) -> None:
     assert not gives_back(before, after)
 
 
+DAMAGED = member(FIRST)[:-30]
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_behind"),
+    [
+        ((member(FIRST), AGAIN), False),
+        ((DAMAGED, AGAIN), True),
+        ((DAMAGED, member(FIRST), AGAIN), True),
+        ((AGAIN, DAMAGED, member(FIRST)), False),
+    ],
+    ids=["no damage", "behind it", "a record between", "before it"],
+)
+def test_whether_anything_behind_damage_was_rewritten(
+    parts: tuple[bytes, ...], is_behind: bool, revisit: bytes
+) -> None:
+    before, after = (
+        source_of(b"".join(member(now) if part is AGAIN else part for part in parts))
+        for now in (AGAIN, revisit)
+    )
+    assert compare_raw(before, after) == (None, is_behind)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_hostile_files_that_were_rewritten_and_then_changed(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)

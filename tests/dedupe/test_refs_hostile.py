@@ -139,6 +139,29 @@ def test_a_chain_is_not_written(tmp_path: Path) -> None:
     assert proven(tmp_path, paths, lines) == 1
 
 
+ELSEWHERE = {"uri": "http://example.org/2", "date": LATER}
+
+
+@pytest.mark.parametrize(
+    ("fields", "duplicate", "reason"),
+    [
+        ((b"WARC-Truncated: length",), ELSEWHERE, "original-not-full"),
+        ((b"WARC-Segment-Number: 1",), ELSEWHERE, "original-not-full"),
+        ((), {}, "ambiguous-reference"),
+    ],
+    ids=["truncated", "a segment", "the same URI and second"],
+)
+def test_an_original_that_nothing_may_refer_to(
+    fields: tuple[bytes, ...], duplicate: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    original = Rec(fields=fields)
+    records = [original, replace(Rec(), **duplicate)]  # type: ignore[arg-type]
+    paths = write_set(tmp_path / "before", [ArchiveFile("a", records)])
+    first, second = manifest_of(paths)
+    count = refs(paths, [first, refer(second, first)], tmp_path / "after")
+    assert (count.records, dict(count.left_full)) == (0, {reason: 1})
+
+
 @pytest.mark.parametrize(
     "later",
     [

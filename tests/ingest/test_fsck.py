@@ -78,14 +78,22 @@ def shift_sidecar(store: LandedStore) -> None:
         write_sidecar(file, rows)
 
 
-def drop_capture_rows(store: LandedStore) -> None:
+def drop_rows(store: LandedStore, *tables: str) -> None:
     # As if they had never been written: no tombstone, which nothing undoes.
     import sqlite3
 
     with sqlite3.connect(store.folder / "rows.sqlite") as connection:
-        connection.execute("DELETE FROM captures")
-        connection.execute("DELETE FROM digests")
+        for table in tables:
+            connection.execute(f"DELETE FROM {table}")
     connection.close()
+
+
+def drop_capture_rows(store: LandedStore) -> None:
+    drop_rows(store, "captures", "digests")
+
+
+def drop_digest_rows(store: LandedStore) -> None:
+    drop_rows(store, "digests")
 
 
 def shift_location(store: LandedStore) -> None:
@@ -112,6 +120,7 @@ def leave_aside(store: LandedStore) -> None:
         (spoil_sidecar, ["sidecar-unreadable"]),
         (shift_sidecar, ["location", "location"]),
         (drop_capture_rows, ["rows-missing"]),
+        (drop_digest_rows, ["rows-missing"]),
         (shift_location, ["location"]),
         (leave_in_flight, ["hidden"]),
         (leave_aside, ["aside"]),

@@ -29,6 +29,7 @@ from pinakes.config import load_configuration
 from pinakes.dedupe.counting import ProcessCount
 from pinakes.dedupe.process import process_lines
 from pinakes.index.manifest import ManifestLine, format_line, parse_line, place_of
+from pinakes.mr_jobs import flag_duplicates
 from pinakes.mr_jobs.driver.running import JobRequest, run_job
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
 
@@ -168,6 +169,20 @@ def test_duplicates_alone_are_those_of_the_whole(content_lines: int) -> None:
     assert sorted(decided_by_job(lines, options, "--duplicates-only"), key=place_of) == sorted(
         (line for line in found if (line.copy_number or 0) > 1), key=place_of
     )
+
+
+def test_more_ids_than_a_map_remembers_pin_their_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flag_duplicates, "_KNOWN_IDS", 2)
+    line = ManifestLine("f", 0, 2, "http://a.example/", "2020-01-01T00:00:00Z", "sha1:X", 0, size=3)
+    lines = [
+        line._replace(offset=n, target_uri=f"http://a.example/{n}", record_id=f"urn:{n}")
+        for n in range(7)
+    ]
+    revisit = line._replace(type="revisit", target_uri="http://b.example/", hash_extension=None)
+    lines += [revisit._replace(offset=10 + n, refers_id=f"urn:{n}") for n in range(1, 6)]
+    decided = sorted(decided_here(lines, tasks=1), key=place_of)
+    assert [found.copy_number for found in decided[:7]] == [1, 1, 1, 1, 1, 1, 2]
+    assert decided == sorted(processed(lines), key=place_of)
 
 
 def test_an_unresolved_line_is_refused(tmp_path: Path) -> None:

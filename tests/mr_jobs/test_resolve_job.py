@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -187,6 +188,23 @@ def test_what_was_believed_in_vain_is_no_result(
     assert main([*job[:-1], f"{options} --often-lines 99"]) == 0
     lines = sorted(map(parse_line, out.read_text().splitlines()), key=lambda line: line.offset)
     assert [line.hash_extension for line in lines] == [0, *[1] * 19]
+
+
+def test_a_line_that_two_maps_send_on_comes_out_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    archive, manifest = tmp_path / "a.warc.gz", tmp_path / "manifest"
+    archive.write_bytes(b"".join(member(b"a", number) for number in range(9)))
+    assert main(["manifest", str(archive), "-o", str(manifest)]) == 0
+    again = str(shutil.copy(manifest, tmp_path / "again"))
+    job = ["job", "resolve_collisions", str(manifest), again, "-o", str(tmp_path / "out")]
+    with steps_here():
+        assert main([*job, "--options=--often-lines 1"]) == 0
+    lines = map(parse_line, (tmp_path / "out").read_text().splitlines())
+    assert sorted(line.offset for line in lines) == sorted(
+        parse_line(text).offset for text in manifest.read_text().splitlines()
+    )
+    assert "repeated: 9\n" in capfd.readouterr().err
 
 
 def test_a_body_that_cannot_be_read_is_named_once(

@@ -106,3 +106,17 @@ def test_no_other_body_is_taken_and_no_file_replaced(
     assert inflated(tmp_path / "before" / "1.warc.gz") == recs[1].raw(1)
     clash = [str(tmp_path / folder / "1.warc.gz") for folder in ("before", "after")]
     assert main(["job", "restore", *clash, "--to", str(tmp_path / "new")]) == 2
+
+
+def test_a_file_that_cannot_be_opened_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, after = write_rewritten(tmp_path, random.Random(0))
+    lost = tmp_path / "lost.warc.gz"
+    words = ["restore", *map(str, after), str(lost)]
+    with run_by("here"):
+        for by, job in (("verb", words), ("job", ["job", *words])):
+            to = tmp_path / by
+            assert main([*job, "-o" if by == "verb" else "--to", str(to)]) == 3
+            assert f"warning: {lost}: cannot be read: No such file" in capsys.readouterr().err
+            assert sorted(read_all(to)) == [path.name for path in after]

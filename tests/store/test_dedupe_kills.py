@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from scenes import COLLECTION, KILLED, Scene, kill_at
 
-from pinakes.catalog.sidecar import read_sidecar, sidecar_name
+from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.dedupe.originals import Originals
 from pinakes.dedupe.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.rewriting import rewrite_to
@@ -107,6 +108,18 @@ def test_the_new_generation_restores_to_the_old(landed: Scene, tmp_path: Path) -
             assert one.header.raw + b"".join(one.chunks()) == other.header.raw + b"".join(
                 other.chunks()
             )
+
+
+def test_a_sidecar_with_another_uri_keeps_its_file_as_it_is(landed: Scene) -> None:
+    path = landed.archive.path_of(sidecar_name("c2/part-0.warc.gz"))
+    *rows, last = read_sidecar(str(path))
+    assert last.target_uri is not None
+    with path.open("wb") as file:
+        write_sidecar(file, [*rows, last._replace(target_uri=f"{last.target_uri}/other")])
+    report = landed.dedupe()
+    assert [problem.file for problem in report.problems] == ["c2/g2/part-0.warc.gz"]
+    generations = {e.archive_file: e.generation for e in scan_entries(landed.rows)}
+    assert [generations[f"c2/part-{part}.warc.gz"] for part in (0, 1)] == [1, 2]
 
 
 def test_another_collection_is_left_alone(landed: Scene) -> None:

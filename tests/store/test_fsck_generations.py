@@ -14,9 +14,12 @@ from test_late_revisits import prepare
 
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.hbase_schema.capture_cells import DedupeMark
+from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
+from pinakes.row_store.port import Put
 
 pytestmark = pytest.mark.slow
 REWRITTEN = ("c2/part-0.warc.gz", "c2/part-1.warc.gz")
@@ -125,6 +128,16 @@ def test_lost_rows_come_back_with_their_marks(deduped: Scene) -> None:
     # Where it lay at first, only its first sidecar knows.
     assert [column for _, column, _ in lost] == [b"m:location.1"]
     assert {**after, "captures": []} == {**before, "captures": []}
+
+
+def test_an_original_that_is_a_revisit_itself_is_found(deduped: Scene) -> None:
+    duplicate = next(row for row in sidecars(deduped)[REWRITTEN[0]] if row.original_key)
+    assert duplicate.original_key is not None
+    mark = encode_cell(DedupeMark(run="dedupe-a", hash_extension=0, copy_number=2))
+    deduped.rows.mutate("captures", [Put(duplicate.original_key, {DedupeMark.COLUMN: mark}, 1)])
+    [found] = Fsck(deduped.rows, deduped.archive, Actor()).findings()
+    assert (found.code, found.mend) == ("reference", None)
+    assert found.message == f"the original of the one at {duplicate.offset} is a revisit itself"
 
 
 def test_killed_at_every_step_and_run_again(deduped: Scene, tmp_path: Path) -> None:

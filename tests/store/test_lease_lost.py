@@ -1,11 +1,16 @@
-"""A run whose lease is taken over while it compares payloads stops before it writes anything."""
+"""A run whose lease or claim is taken over stops, and moves no file any more."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 from scenes import Scene
 
+from pinakes.catalog.file_rows import read_entry, scan_entries, set_state, take_claim
 from pinakes.errors import Conflict
+from pinakes.ingest.acts import Actor
+from pinakes.rewrite.generations import make_current
 
 
 def test_it_asks_for_its_lease_while_it_compares(scene: Scene) -> None:
@@ -32,3 +37,34 @@ def test_without_comparing_it_asks_file_by_file(scene: Scene) -> None:
     scene.dedupe(advance=told.append, compare=False)
     assert told
     assert 0 not in told
+
+
+def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene) -> None:
+    def taken_over(step: str) -> None:
+        if step != "marked":
+            return
+        for entry in scan_entries(landed.rows):
+            if entry.claim is not None and entry.claim.expires_ms:
+                take_claim(
+                    landed.rows,
+                    entry.archive_file,
+                    owner="another",
+                    token="another",
+                    act="remove-1",
+                    now_ms=entry.claim.expires_ms,
+                    is_gone=lambda owner: False,
+                )
+
+    with pytest.raises(Conflict, match="another process has taken it over"):
+        landed.dedupe(at=taken_over)
+    assert {entry.generation for entry in scan_entries(landed.rows)} == {1}
+
+
+@pytest.mark.parametrize("current", [1, 3], ids=["back", "on"])
+def test_a_file_that_another_act_has_moved_is_left_there(scene: Scene, current: int) -> None:
+    held = Actor().claim(scene.rows, "c1/part-0.warc.gz", act="dedupe-b")
+    earlier = replace(held, claim=replace(held.claim, act="dedupe-a"))
+    set_state(scene.rows, earlier, "stored", generation=current)
+    with pytest.raises(Conflict, match="another act has moved"):
+        make_current(scene.rows, held, 2, 3)
+    assert read_entry(scene.rows, held.archive_file).generation == current
