@@ -15,6 +15,8 @@ PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$(( n < 2 ? 1 : n 
 SHARED_OUT := -n $(PROCESSES) --dist worksteal
 NO_SKIPS := $(if $(filter 1,$(PINAKES_REQUIRE_SHARED)),--no-skips)
 MINUTES := 10
+# `make -n` runs every recipe that names MAKE, and with .ONESHELL all of it.
+SUBMAKE := $(MAKE)
 # Of lines and branches; less is a failure.
 COVERAGE_PERCENT := 95
 
@@ -44,7 +46,7 @@ $(LINKS):
 .PHONY: demo
 demo: dev ## crawl a small site twice, land it, dedupe it, restore a file, look at its pages
 	@.ci/system-packages
-	if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then $(MAKE) --no-print-directory dev-qa; fi
+	if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then $(SUBMAKE) --no-print-directory dev-qa; fi
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash demo/run.sh
 
 # What tests and demo call besides Python: programs of the system; and readers and players by
@@ -62,7 +64,7 @@ test: tools dev-spark dev-qa ## what fits in twenty minutes: tests, and some on 
 	trap 'kill $$others 2>/dev/null || true; rm -rf "$$said"' EXIT
 	failed=
 	for other in $(OTHER_PYTHONS); do
-	    $(MAKE) --no-print-directory test-$${other%:*} HALF=$${other#*:} || echo $${other%:*} >>$$said/failed
+	    $(SUBMAKE) --no-print-directory test-$${other%:*} HALF=$${other#*:} || echo $${other%:*} >>$$said/failed
 	done >$$said/others 2>&1 &
 	others=$$!
 	version=$$($(PYTHON) -c 'import platform; print(platform.python_version())')
@@ -94,7 +96,7 @@ PART = PINAKES_TEST_PROFILE=long $(PYTHON) -m pytest $(SHARED_OUT) $(NO_SKIPS)
 test-long: ## all parts below, one after the other: hours
 	@failed=
 	for part in $(PARTS); do
-	    $(MAKE) --no-print-directory test-$$part || failed="$$failed test-$$part"
+	    $(SUBMAKE) --no-print-directory test-$$part || failed="$$failed test-$$part"
 	done
 	[ -z "$$failed" ] || { echo "!! failed:$$failed" >&2; exit 1; }
 
@@ -123,7 +125,7 @@ coverage: ## `test` and `test-long` again, counting lines: hours; fails below 95
 	@rm -f .coverage .coverage.*
 	failed=
 	for tests in test test-long; do
-	    $(MAKE) --no-print-directory $$tests ARGS="--cov --cov-append --cov-report=" || failed=1
+	    $(SUBMAKE) --no-print-directory $$tests ARGS="--cov --cov-append --cov-report=" || failed=1
 	done
 	$(PYTHON) -m coverage report --fail-under=$(COVERAGE_PERCENT)
 	[ -z "$$failed" ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
 from statistics import fmean
@@ -12,7 +11,7 @@ import pytest
 from pinakes.qa.review.estimate import AT_LEAST, Looked, estimate
 
 # At 95% of 60 crawls 57 have the truth in it, give or take 2; of 200, 190, give or take 3.
-CRAWLS = 200 if os.environ.get("PINAKES_TEST_PROFILE") == "long" else 60
+CRAWLS = pytest.mark.parametrize("crawls", [60, pytest.param(200, marks=pytest.mark.large)])
 
 
 def page(number: int, **given: object) -> Looked:
@@ -69,26 +68,28 @@ def crawl_of_few(
 
 
 @pytest.mark.slow
+@CRAWLS
 @pytest.mark.parametrize("found", [0.0, 0.9], ids=["it finds none", "it finds nine of ten"])
 @pytest.mark.parametrize("spread", [1000.0, 5.0], ids=["all sites alike", "some much worse"])
 @pytest.mark.parametrize("sites", [1, 3, 10])
 def test_the_interval_of_few_sites_has_the_truth_in_it(
-    sites: int, spread: float, found: float
+    sites: int, spread: float, found: float, crawls: int
 ) -> None:
     dice = random.Random(f"{sites} {spread} {found}")
     hits, width = 0, 0.0
-    for number in range(CRAWLS):
+    for number in range(crawls):
         truth, looked = crawl_of_few(dice, rate=0.1, spread=spread, sites=sites, found=found)
         given = estimate(looked, seed=str(number), draws=200)
         assert given.low is not None
         assert given.high is not None
         hits += given.low <= truth <= given.high
         width += given.high - given.low
-    assert hits >= 0.9 * CRAWLS
-    assert width / CRAWLS < 0.2
+    assert hits >= 0.9 * crawls
+    assert width / crawls < 0.2
 
 
 @pytest.mark.slow
+@CRAWLS
 @pytest.mark.parametrize(
     ("rate", "spread", "sites"),
     [
@@ -98,10 +99,12 @@ def test_the_interval_of_few_sites_has_the_truth_in_it(
         pytest.param(0.25, 3.0, 50, id="many, on few sites"),
     ],
 )
-def test_the_interval_has_the_truth_in_it(rate: float, spread: float, sites: int) -> None:
+def test_the_interval_has_the_truth_in_it(
+    rate: float, spread: float, sites: int, crawls: int
+) -> None:
     dice = random.Random(f"{rate} {spread}")
     hits, width = 0, 0.0
-    for number in range(CRAWLS):
+    for number in range(crawls):
         truth, looked = crawl(dice, rate=rate, spread=spread, sites=sites)
         found = estimate(looked, seed=str(number), draws=300)
         assert found.low is not None
@@ -109,8 +112,8 @@ def test_the_interval_has_the_truth_in_it(rate: float, spread: float, sites: int
         hits += found.low <= truth <= found.high
         width += found.high - found.low
     # More is no harm where the interval is narrow.
-    assert hits >= 0.92 * CRAWLS
-    assert width / CRAWLS < 4 * rate + 0.05
+    assert hits >= 0.92 * crawls
+    assert width / crawls < 4 * rate + 0.05
 
 
 def test_the_figure_is_the_weighted_share() -> None:

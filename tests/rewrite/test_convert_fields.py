@@ -90,6 +90,7 @@ def test_addresses(written: str | None, address: str | None) -> None:
         ("http://a/", "text/html;", "text/html"),
         ("http://a/", "text/html ; charset", "text/html"),
         ("http://a/", "html", "application/octet-stream"),
+        ("http://a/", "application/http; msgtype=response", "application/octet-stream"),
         ("http://a/", "no-type", "application/octet-stream"),
         ("http://a/", "text/html\x00", "application/octet-stream"),
         ("http://a/", "", "application/octet-stream"),

@@ -29,8 +29,12 @@ CREATE TABLE reference (file INTEGER, ordinal INTEGER, kind TEXT, uri BLOB, seco
                         own_uri BLOB, own_second TEXT);
 CREATE TABLE file (number INTEGER PRIMARY KEY, name BLOB);
 """
-_INDEX = "CREATE INDEX IF NOT EXISTS full_by_uri ON full (uri, second)"
-_FULL = "SELECT id, second, declared, written, body, stays FROM full"
+_INDEXES = """
+CREATE INDEX IF NOT EXISTS full_by_uri ON full (uri, second);
+CREATE INDEX IF NOT EXISTS full_by_declared ON full (uri, declared, stays, second);
+CREATE INDEX IF NOT EXISTS full_by_id ON full (id);
+"""
+_FULL = "SELECT id, second, declared, written, body, stays "
 _BATCH_ROWS = 2000
 _CACHE_KIB = 65536
 
@@ -130,7 +134,7 @@ class Resolution:
     def outcomes(self) -> Iterator[Reference]:
         """Every reference with its outcome, by file and ordinal."""
         self._flush()
-        self._database.execute(_INDEX)
+        self._database.executescript(_INDEXES)
         query = (
             "SELECT ordinal, kind, uri, second, id, declared, written, body, own_uri, own_second,"
             " name FROM reference JOIN file ON number = file ORDER BY file, ordinal"
@@ -142,7 +146,7 @@ class Resolution:
     def edges(self) -> Iterator[tuple[str, str]]:
         """Which file refers to which: names as given to `add_file`, each pair once."""
         self._flush()
-        self._database.execute(_INDEX)
+        self._database.executescript(_INDEXES)
         query = (
             "SELECT DISTINCT a.name, b.name FROM reference r"
             " JOIN full f ON f.uri = r.uri AND f.second = r.second"
@@ -154,21 +158,39 @@ class Resolution:
 
     def _judge(self, revisit: Revisit) -> str:
         if revisit.uri is None:
-            return judge_others(revisit, self._before(revisit.own_uri, revisit.own_second), [])
+            return judge_others(revisit, list(self._before(revisit)), [])
         outcome = judge_at(revisit, self._at(revisit.uri, revisit.second))
-        return outcome or judge_others(revisit, [], self._of(revisit.uri))
+        return outcome or judge_others(revisit, [], self._of(revisit.uri, revisit.declared))
 
     def _at(self, uri: bytes | None, second: str | None) -> list[Full]:
-        query = _FULL + " WHERE uri = ? AND second = ?"
-        return [Full(*row) for row in self._database.execute(query, (uri, second))]
+        return self._read("FROM full WHERE uri = ? AND second = ?", uri, second)
 
-    def _of(self, uri: bytes) -> list[Full]:
-        query = _FULL + " WHERE uri = ? AND second IS NOT NULL"
-        return [Full(*row) for row in self._database.execute(query, (uri,))]
+    # One record for each answer, and one that stays first: a URI may have very many of both.
 
-    def _before(self, uri: bytes | None, second: str | None) -> list[Full]:
-        query = _FULL + " WHERE uri = ? AND second <= ?"
-        return [Full(*row) for row in self._database.execute(query, (uri, second or ""))]
+    def _of(self, uri: bytes, declared: str | None) -> list[Full]:
+        return self._read(
+            "FROM full INDEXED BY full_by_declared WHERE uri = ? AND declared IS ?"
+            " AND second IS NOT NULL ORDER BY stays DESC LIMIT 1",
+            uri,
+            declared,
+        )
+
+    def _before(self, revisit: Revisit) -> Iterator[Full]:
+        bounds = (revisit.own_uri, revisit.own_second or "")
+        first = "uri = ? AND second <= ? AND stays = ? LIMIT 1"
+        for stays in (1, 0):
+            if revisit.declared is None:
+                yield from self._read(f"FROM full WHERE {first}", *bounds, stays)
+                continue
+            for declared in (None, revisit.declared):
+                source = "FROM full INDEXED BY full_by_declared WHERE declared IS ? AND "
+                yield from self._read(source + first, declared, *bounds, stays)
+            if revisit.id is not None:
+                source = "FROM full INDEXED BY full_by_id WHERE id = ? AND "
+                yield from self._read(source + first, revisit.id, *bounds, stays)
+
+    def _read(self, source: str, *values: object) -> list[Full]:
+        return [Full(*row) for row in self._database.execute(_FULL + source, values)]
 
 
 def _text(blob: bytes | None) -> str:

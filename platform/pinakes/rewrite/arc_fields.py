@@ -99,12 +99,15 @@ def format_ip_address(written: str | None) -> str | None:
 
 
 def format_media_type(uri: str, written: str | None) -> str:
-    """Content-Type of a resource: the ARC's own, without its parameters where they are none."""
+    """Content-Type of a resource: the ARC's own, without its parameters where they are none.
+
+    Not `application/http`: what has a status line that can be read is a response.
+    """
     if uri[:4].lower() == "dns:":
         return "text/dns"
     whole = written or ""
     for media_type in (whole, whole.partition(";")[0].strip(" \t")):
-        if syntax.media_type(media_type) is None:
+        if syntax.media_type(media_type) is None and media_type[:16].lower() != "application/http":
             return media_type
     return "application/octet-stream"
 

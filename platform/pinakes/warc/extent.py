@@ -15,6 +15,7 @@ from .header import Header
 from .http import HttpHead, head_end
 from .members import Damage
 from .record import IN_MEMORY_BYTES, Body, Finding, MemoryBody, Record, measure
+from .source import Source
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
 
 _PEEK_BYTES = 1 << 13
@@ -87,11 +88,13 @@ class _Taking:
                 "no usable Content-Length: the block ends at the next record",
             )
             promised = self.bytes_to_next_record(arc=isinstance(header, ArcHeader))
-        record = self.take_block(header, promised)
+        length = promised
+        if isinstance(stream, PlainStream) and not isinstance(header, ArcHeader):
+            length = self.length_before_next_record(stream.source, promised)
+        record = self.take_block(header, length)
+        record.content_length = promised
         if isinstance(stream, PlainStream) and isinstance(header, ArcHeader):
             record = self.give_back_letter(header, record)
-        if isinstance(stream, PlainStream) and not self.is_closed(record):
-            record = self.cut_at_next_record(header, record)
         block_end = stream.position
         self.check_length(record)
         self.take_record_end(lf_only=lf_only, arc=isinstance(header, ArcHeader))
@@ -110,8 +113,7 @@ class _Taking:
             return 0
         start, source = self.stream.position, self.stream.source
         end = find_next_record(source, start, members=False, arc=arc)
-        tail = bytes(source.view(max(end - 4, start), min(4, end - start)))
-        return end - start - (len(tail) - len(tail.rstrip(b"\r\n")))
+        return _without_line_ends(source, start, end)
 
     def take_block(self, header: Header, length: int) -> Record:
         arc = isinstance(header, ArcHeader)
@@ -158,33 +160,23 @@ class _Taking:
         may_start = first.upper() == _VERSION or (arc and first[:1].isalpha())
         return may_start and starts_record(self.stream.peek(_PEEK_BYTES), arc=arc)
 
-    def is_closed(self, record: Record) -> bool:
-        """Whether Content-Length is believed: two line ends, a record, or the end follow."""
-        ahead = self.stream.peek(_PEEK_BYTES)
-        rest = ahead.lstrip(b"\r\n")
-        if not rest:
-            return record.body.size == record.content_length
-        return ahead.startswith(b"\r\n\r\n") or starts_record(rest, arc=True)
+    def length_before_next_record(self, source: Source, promised: int) -> int:
+        """Where Content-Length reaches over the next record, the length of what lies before it.
 
-    def cut_at_next_record(self, header: Header, record: Record) -> Record:
-        """Where Content-Length reaches over the next records, end the block before them."""
-        block_start = self.stream.position - record.body.size
-        arc = isinstance(header, ArcHeader)
-        found = find_next_record(
-            self.stream.source,
-            block_start,
-            members=False,
-            arc=arc,
-            end=self.stream.position,
-        )
-        if arc or found >= self.stream.position or found == block_start:
-            return record
-        self.stream.position = block_start
-        length = self.bytes_to_next_record(arc=False)
+        Asked before the block is read: each of many lengths may reach to the end of the file.
+        """
+        start = self.stream.position
+        end = min(start + promised, source.size)
+        ahead = bytes(source.view(end, _PEEK_BYTES))
+        rest = ahead.lstrip(b"\r\n")
+        is_closed = ahead.startswith(b"\r\n\r\n") or starts_record(rest, arc=True)
+        if is_closed if rest else end == start + promised:
+            return promised
+        found = find_next_record(source, start, members=False, arc=False, end=end)
+        if found in {start, end}:
+            return promised
         self.find("block-length", "Content-Length reaches over the next record")
-        cut = self.take_block(header, length)
-        cut.content_length = record.content_length
-        return cut
+        return _without_line_ends(source, start, found)
 
     def give_back_letter(self, header: Header, record: Record) -> Record:
         """An ARC length that is one too many takes the first letter of the next record's URL."""
@@ -253,6 +245,12 @@ class _Taking:
             if not self.has("crc", "damaged", "truncated"):
                 self.find(damage.code, damage.message, damage.offset)
             return (damage.offset if damage.end is None else damage.end) - self.offset
+
+
+def _without_line_ends(source: Source, start: int, end: int) -> int:
+    """The length of a block that ends before the line ends at `end`."""
+    tail = bytes(source.view(max(end - 4, start), min(4, end - start)))
+    return end - start - (len(tail) - len(tail.rstrip(b"\r\n")))
 
 
 def _arc_type(record: Record, block_start: bytes) -> str:

@@ -147,8 +147,11 @@ class Dechunker:
             self._line += window
             self.failed = len(self._line) > _CHUNK_LINE_LIMIT_BYTES
             return position + len(window)
-        line, self._line = (self._line + window[:end]).removesuffix(b"\r"), b""
-        self._end_line(line)
+        line, self._line = self._line + window[:end], b""
+        if len(line) > _CHUNK_LINE_LIMIT_BYTES:
+            self.failed = True
+        else:
+            self._end_line(line.removesuffix(b"\r"))
         return position + end + 1
 
     def _end_line(self, line: bytes) -> None:
