@@ -187,10 +187,7 @@ _UNAVAILABLE = (
     ("full", "the disk is full: make room and run it again; what is done stays done"),
     ("locked", "another process has been writing for too long; try again"),
     ("readonly", "the store cannot be written: see who owns it"),
-    (
-        "unable to open",
-        "the store cannot be opened: see who owns it, whether it may be written to, and whether there is room",
-    ),
+    ("unable to open", "the store cannot be opened: see whether it may be written to, by you"),
     ("disk i/o", "the disk does not take or give the data: see whether there is room"),
     ("malformed", "the store is damaged: restore it from a backup"),
 )
