@@ -10,7 +10,9 @@ linear.
 from __future__ import annotations
 
 import argparse
+import base64
 import gzip
+import hashlib
 import math
 import os
 import subprocess
@@ -36,6 +38,13 @@ def record(number: int, *, more: bytes = b"", http: bytes = _HTTP, body: bytes =
     block = http + b"\r\n" + body
     header = _HEADER % (number, number) + more + b"Content-Length: %d\r\n\r\n" % len(block)
     return header + block + b"\r\n\r\n"
+
+
+def revisit_of_first() -> bytes:
+    """A revisit that names its URI's digest, and no capture."""
+    as_revisit = record(0).replace(b"Type: response", b"Type: revisit").replace(b"\r\n\r\nx", b"")
+    digest = base64.b32encode(hashlib.sha1(b"x").digest())
+    return as_revisit.replace(b"WARC-Date", b"WARC-Payload-Digest: sha1:%b\r\nWARC-Date" % digest)
 
 
 def member(data: bytes) -> bytes:
@@ -71,7 +80,11 @@ SHAPES: Mapping[str, Callable[[int], bytes]] = {
     "lengths that lie": each(
         lambda number: record(number).replace(b"Content-Length: ", b"Content-Length: 9")
     ),
+    "lengths to the end": each(
+        lambda number: record(number).replace(b"Content-Length: ", b"Content-Length: 99999999")
+    ),
     "all in one member": lambda n: member(each(record)(n)),
+    "revisits of one URI": each(lambda number: member(record(0)) + member(revisit_of_first())),
 }
 
 
@@ -86,6 +99,7 @@ def verbs(archive: str, out: Path) -> Iterator[tuple[str, list[str]]]:
     yield "validate", ["validate", str(Path(archive).parent), after]
     yield "init", ["init", "--store", store]
     yield "ingest", ["ingest", "--store", store, "--crawl", "c", archive]
+    yield "dedupe", ["dedupe", "--all", "--store", store]
     yield "fsck", ["fsck", "--full", "--store", store]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.bodies import ArchiveBodies
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
+
+Walk = module._Walk
 
 RECORDS = (
     Rec(type="request"),
@@ -43,6 +46,36 @@ def test_the_stored_body_in_every_layout(
     assert [read(line) for line in lines] == stored
     # A manifest of another tool knows no length.
     assert [read(line._replace(size=None)) for line in lines] == stored
+
+
+@pytest.mark.parametrize("layout", ["shared", "pairs", "split"])
+@pytest.mark.parametrize("seed", range(5))
+def test_bodies_of_shared_members_in_any_order(tmp_path: Path, layout: str, seed: int) -> None:
+    """Each read on from one that was read before it, where there is one."""
+    sets = [ArchiveFile("a", RECORDS, layout), ArchiveFile("b", RECORDS[::-1], layout)]
+    lines = manifest_of(write_set(tmp_path, sets)) * 3
+    wanted = [(line, read(line)) for line in lines]
+    random.Random(seed).shuffle(wanted)
+    with ArchiveFiles() as files:
+        bodies = ArchiveBodies(files)
+        assert [b"".join(bodies.open_body(line)) for line, _ in wanted] == [b for _, b in wanted]
+        none = lines[-1]._replace(inner_offset=lines[-1].inner_offset + 1)
+        with pytest.raises(MalformedRecord, match="make the manifest again"):
+            list(bodies.open_body(none))
+
+
+def test_a_member_of_many_records_is_inflated_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [Rec(uri=f"http://example.org/{n}", body=b"%d" % (n % 7)) for n in range(50)]
+    lines = manifest_of(write_set(tmp_path, [ArchiveFile("a", many, "shared")]))
+    walks: list[Walk] = []
+    monkeypatch.setattr(module, "_Walk", lambda *place: walks.append(Walk(*place)) or walks[-1])
+    with ArchiveFiles() as files:
+        bodies = ArchiveBodies(files)
+        found = [b"".join(bodies.open_body(line)) for line in lines]
+    assert found == [b"%d" % (n % 7) for n in range(50)]
+    assert len(walks) == 1
 
 
 @pytest.mark.parametrize("layout", ["plain", "gzip"])

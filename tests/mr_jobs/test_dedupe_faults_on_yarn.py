@@ -99,17 +99,20 @@ def _jobs(cluster: RunningCluster) -> dict[str, str]:
     return {"job_folder": f"{cluster.settings('x')['hdfs'].rpartition('/')[0]}/test-jobs"}
 
 
-def tasks_of(job: str) -> list[int]:
-    """The processes in which tasks of this job run."""
+def tasks_of(configuration: Configuration, job: str) -> list[int]:
+    """The processes in which tasks of this job run, on the cluster of these settings."""
+    assert configuration.hdfs_config is not None
+    cluster = configuration.hdfs_config.parent
     found = []
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
+            is_here = (folder / "cwd").readlink().is_relative_to(cluster)
         except OSError:  # it has ended
             continue
-        if f"{job}.py".encode() in words and b"--step-num=0" in words:
+        if is_here and f"{job}.py".encode() in words and b"--step-num=0" in words:
             found.append(int(folder.name))
     return found
 
@@ -128,9 +131,9 @@ def check_ended(folder: Path, configuration: Configuration, plain: Records) -> N
     assert checked.returncode == 0, checked.stdout
 
 
-def kill_task(job: str) -> Callable[[], object]:
+def kill_task(configuration: Configuration, job: str) -> Callable[[], object]:
     def kill() -> object:
-        tasks = tasks_of(job)
+        tasks = tasks_of(configuration, job)
         for task in tasks[:1]:
             os.kill(task, signal.SIGKILL)
         return tasks
@@ -142,7 +145,7 @@ def test_tasks_are_killed(landed: Configuration, tmp_path: Path, plain: Records)
     """One of each of these jobs.  Hadoop tries it again, and nobody sees what it had written."""
     process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
     for job in ("resolve_collisions", "write_generations", "validate"):
-        until(kill_task(job), process)
+        until(kill_task(landed, job), process)
     _, said = process.communicate()
     assert process.returncode == 0, said
     check_ended(tmp_path, landed, plain)
@@ -154,7 +157,7 @@ def test_the_driver_is_killed_while_its_job_goes_on(
     """In one job, then in another of the run that goes on with it."""
     for job in ("flag_duplicates", "write_generations"):
         process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
-        until(partial(tasks_of, job), process)
+        until(partial(tasks_of, landed, job), process)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     end_well(tmp_path, landed, plain)
@@ -186,7 +189,7 @@ def test_a_file_is_lost_while_it_is_deduplicated(
     """Named, and left; the others are what they would be, and nothing refers to it."""
     lost = "b/part-1.warc.gz"
     process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
-    until(lambda: tasks_of("flag_duplicates"), process)
+    until(lambda: tasks_of(landed, "flag_duplicates"), process)
     with open_stores(landed) as stores:
         with closing(stores.archive.open(lost)) as file:
             content = file.read()
@@ -228,7 +231,7 @@ def test_a_crawl_lands_and_another_is_taken_out_meanwhile(
     """What landed takes part in the next run; what is to be taken out waits for this one."""
     write_crawl(tmp_path / "c", 3, pages=36, files=2)
     process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
-    until(lambda: tasks_of("resolve_collisions"), process)
+    until(lambda: tasks_of(landed, "resolve_collisions"), process)
     removal = start(tmp_path, "crawl", "cancel", "b")
     lander = call(tmp_path, "ingest", str(tmp_path / "c"), "--crawl", "c")
     assert lander.returncode == 0, lander.stderr
@@ -299,7 +302,7 @@ def test_the_disk_of_tasks_is_full(
     with store_on(cluster_alone, tmp_path, _jobs(cluster_alone)) as configuration:
         land(tmp_path, crawls)
         process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
-        until(lambda: tasks_of("resolve_collisions"), process)
+        until(lambda: tasks_of(configuration, "resolve_collisions"), process)
         filler = small_disk / "filler"
         with pytest.raises(OSError, match="No space left"):
             fill(filler)
@@ -319,7 +322,7 @@ def test_the_node_manager_is_killed(
     with store_on(cluster_alone, tmp_path, _jobs(cluster_alone)) as configuration:
         land(tmp_path, crawls)
         process = start(tmp_path, *DEDUPE, "--runner", "hadoop")
-        until(lambda: tasks_of("write_generations"), process)
+        until(lambda: tasks_of(configuration, "write_generations"), process)
         kill_server(cluster_alone, "nodemanager")
         cluster_alone.up()
         _, said = process.communicate()

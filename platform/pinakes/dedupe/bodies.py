@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Protocol
 
 from isal import igzip_lib
@@ -12,13 +14,15 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import HARMLESS_FINDINGS
 from pinakes.warc.http import head_end
 from pinakes.warc.members import GZIP_MAGIC, InflateError
-from pinakes.warc.reader import read_record
+from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .archive_files import ArchiveFiles
 
 _QUICK_BYTES = 1 << 22
+_WALKS = 4
+"""Members that are read on from where they were: of originals, of their duplicates."""
 _RECORD_END = b"\r\n\r\n"
 _TARGET_URI = b"\r\nWARC-Target-URI: "
 Piece = bytes | memoryview
@@ -47,12 +51,67 @@ class ArchiveBodies:
 
     def __init__(self, files: ArchiveFiles) -> None:
         self._files = files
+        self._walks: deque[_Walk] = deque(maxlen=_WALKS)
 
     def open_body(self, line: ManifestLine) -> Iterable[Piece]:
         """See `BodyReader`."""
         source = self._files.source(line.file)
         body = _read_quickly(source, line)
-        return _read_record(source, line) if body is None else (body,)
+        return self._read_record(source, line) if body is None else (body,)
+
+    def _read_record(self, source: Source, line: ManifestLine) -> Iterator[Piece]:
+        record = self._walk_to(source, line) if line.inner_offset else None
+        if record is None:
+            record = read_record(source, line.offset, inner_offset=line.inner_offset, digests=())
+        yield from _require_body(record, line)
+
+    def _walk_to(self, source: Source, line: ManifestLine) -> Record | None:
+        """A record that shares its member, read on from one that was read before it.
+
+        Else each would inflate the member from its start: a file may be one member.
+        """
+        place = line.offset, line.inner_offset
+        behind = [w for w in self._walks if w.source is source and w.may_come_to(*place)]
+        if behind:
+            walk = max(behind, key=_inner_offset)
+            self._walks.remove(walk)
+        else:
+            walk = _Walk(source, line.offset)
+        self._walks.append(walk)
+        return walk.go_to(line.inner_offset)
+
+
+class _Walk:
+    """The records of one member, in order."""
+
+    def __init__(self, source: Source, offset: int) -> None:
+        self.source = source
+        self._offset = offset
+        self._items = iter_records(source, start=offset, digests=())
+        self._item: Item | None = next(self._items, None)
+
+    @property
+    def inner_offset(self) -> int:
+        """Where it stands in the member."""
+        return self._item.inner_offset if isinstance(self._item, Record) else 0
+
+    def may_come_to(self, offset: int, inner_offset: int) -> bool:
+        """Whether that place is here, or ahead."""
+        return self._offset == offset and self._is_inside() and self.inner_offset <= inner_offset
+
+    def go_to(self, inner_offset: int) -> Record | None:
+        """The record there; None where none begins there in this way of reading."""
+        while self._is_inside() and self.inner_offset < inner_offset:
+            self._item = next(self._items, None)
+        found = self._item
+        is_there = self._is_inside() and self.inner_offset == inner_offset
+        return found if is_there and isinstance(found, Record) else None
+
+    def _is_inside(self) -> bool:
+        return isinstance(self._item, Record) and self._item.offset == self._offset
+
+
+_inner_offset = attrgetter("inner_offset")
 
 
 def _read_quickly(source: Source, line: ManifestLine) -> memoryview | None:
@@ -93,8 +152,7 @@ def _names(data: bytes, uri: str) -> bool:
     return data.startswith(written + b"\r\n", at)
 
 
-def _read_record(source: Source, line: ManifestLine) -> Iterator[Piece]:
-    record = read_record(source, line.offset, inner_offset=line.inner_offset, digests=())
+def _require_body(record: Item | None, line: ManifestLine) -> Iterator[Piece]:
     if (
         not isinstance(record, Record)
         or record.offset != line.offset
