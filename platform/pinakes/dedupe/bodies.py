@@ -60,10 +60,10 @@ class ArchiveBodies:
         return self._read_record(source, line) if body is None else (body,)
 
     def _read_record(self, source: Source, line: ManifestLine) -> Iterator[Piece]:
-        record = self._walk_to(source, line) if line.inner_offset else None
-        if record is None:
-            record = read_record(source, line.offset, inner_offset=line.inner_offset, digests=())
-        yield from _require_body(record, line)
+        item: Item | None = self._walk_to(source, line) if line.inner_offset else None
+        if item is None:
+            item = read_record(source, line.offset, inner_offset=line.inner_offset, digests=())
+        yield from _payload(item, line)
 
     def _walk_to(self, source: Source, line: ManifestLine) -> Record | None:
         """A record that shares its member, read on from one that was read before it.
@@ -152,7 +152,7 @@ def _names(data: bytes, uri: str) -> bool:
     return data.startswith(written + b"\r\n", at)
 
 
-def _require_body(record: Item | None, line: ManifestLine) -> Iterator[Piece]:
+def _payload(record: Item | None, line: ManifestLine) -> Iterator[Piece]:
     if (
         not isinstance(record, Record)
         or record.offset != line.offset

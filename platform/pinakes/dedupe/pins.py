@@ -98,6 +98,22 @@ def _note(search: _Search, pinned: Spool[int]) -> None:
 _prefix = attrgetter("prefix")
 
 
+class _AtSecond:
+    """The captures of one urlkey in one second, and what they answer to."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self.digests: set[str] = set()
+        self.algorithms: set[str] | None = None
+        """Those that each of them has a digest of; None of no capture."""
+
+    def add(self, number: int, digests: set[str]) -> None:
+        algorithms = set(map(_algorithm, digests))
+        self.numbers.append(number)
+        self.digests |= digests
+        self.algorithms = algorithms if self.algorithms is None else self.algorithms & algorithms
+
+
 class _Search:
     """The requests for one urlkey, and what the captures of that urlkey answer."""
 
@@ -105,62 +121,71 @@ class _Search:
         self.prefix = prefix
         self.last_key = prefix + _LAST_SECOND
         self._requests = requests
-        self._seconds = {request.wanted_second for request in requests}
+        self._at = {request.wanted_second: _AtSecond() for request in requests}
         self._digests = {request.digest for request in requests}
         self._algorithms = set(map(_algorithm, self._digests))
-        self._at: dict[str, list[Address]] = {}
         self._answering: dict[str, _Captures] = {}
         self._untold: dict[str, _Captures] = {}
 
     def see(self, address: Address) -> None:
         """Take the next capture of this urlkey, in order of time."""
         second = address.key[-14:]
-        if second in self._seconds:
-            self._at.setdefault(second, []).append(address)
         answers = _answers(address)
+        if second in self._at:
+            self._at[second].add(address.number, answers)
         for digest in answers & self._digests:
             self._answering.setdefault(digest, []).append((second, address.number))
         for algorithm in self._algorithms.difference(map(_algorithm, answers)):
             self._untold.setdefault(algorithm, []).append((second, address.number))
 
     def found(self) -> set[int]:
-        """The numbers of the lines that these requests mean."""
-        return {number for request in self._requests for number in self._answer(request)}
+        """The numbers of the lines that these requests mean.
 
-    def _answer(self, request: PinRequest) -> Iterator[int]:
-        exact = self._at.get(request.wanted_second or "", [])
-        yield from (address.number for address in exact)
-        if any(request.digest in _answers(address) for address in exact):
-            return
-        algorithm = _algorithm(request.digest)
-        if all(algorithm in map(_algorithm, _answers(address)) for address in exact):
-            untold = self._untold.get(algorithm, [])
-            # What names a date may mean a later capture that is nearest to it.
-            own = bisect_right(untold, (request.own_second, _AFTER_ALL))
-            meant = untold if request.wanted_second is not None else untold[:own]
-            yield from (number for _, number in meant)
-        # pywb asks for the nearest capture with that digest; older tools for the one before.
-        same = self._answering.get(request.digest)
-        if same:
-            before = bisect_right(same, (request.own_second, _AFTER_ALL))
-            yield from _in_second(same, same[max(before - 1, 0)][0])
-            if request.wanted_second is not None:
-                yield from _nearest(same, request.wanted_second)
+        Stretches first, each once: very many revisits may mean the same very many captures.
+        """
+        found = {number for at in self._at.values() for number in at.numbers}
+        untold: dict[str, int] = {}
+        seconds: set[tuple[str, str]] = set()
+        for request in self._requests:
+            exact = self._at[request.wanted_second]
+            if request.digest in exact.digests:
+                continue
+            algorithm = _algorithm(request.digest)
+            if exact.algorithms is None or algorithm in exact.algorithms:
+                # What names a date may mean a later capture that is nearest to it.
+                until = request.own_second if request.wanted_second is None else _LAST_SECOND
+                captures = self._untold.get(algorithm, [])
+                end = bisect_right(captures, (until, _AFTER_ALL))
+                untold[algorithm] = max(end, untold.get(algorithm, 0))
+            same = self._answering.get(request.digest, [])
+            seconds.update((request.digest, second) for second in _meant(same, request))
+        for algorithm, end in untold.items():
+            found.update(number for _, number in self._untold.get(algorithm, [])[:end])
+        for digest, second in seconds:
+            found.update(_in_second(self._answering[digest], second))
+        return found
+
+
+def _meant(same: _Captures, request: PinRequest) -> Iterator[str]:
+    """The seconds of the captures with a request's digest that a tool would take.
+
+    pywb asks for the nearest capture with that digest; older tools for the one before.
+    """
+    if not same:
+        return
+    before = bisect_right(same, (request.own_second, _AFTER_ALL))
+    yield same[max(before - 1, 0)][0]
+    if request.wanted_second is not None:
+        # On both sides: one of them is the nearest.
+        at = bisect_left(same, (request.wanted_second, -1))
+        yield from (second for second, _ in same[max(at - 1, 0) : at + 1])
 
 
 def _in_second(captures: _Captures, second: str) -> Iterator[int]:
     """All captures of one second: which of them a tool would take, nobody knows."""
     start = bisect_left(captures, (second, -1))
-    yield from (
-        number for _, number in captures[start : bisect_right(captures, (second, _AFTER_ALL))]
-    )
-
-
-def _nearest(captures: _Captures, second: str) -> Iterator[int]:
-    """The captures on both sides of a second: one of them is the nearest."""
-    at = bisect_left(captures, (second, -1))
-    for neighbour in captures[max(at - 1, 0) : at + 1]:
-        yield from _in_second(captures, neighbour[0])
+    end = bisect_right(captures, (second, _AFTER_ALL))
+    yield from (number for _, number in captures[start:end])
 
 
 def _answers(address: Address) -> set[str]:
