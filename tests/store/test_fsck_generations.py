@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from killing import dies
-from scenes import Scene, make_scene
+from scenes import KILLED, Scene, make_scene
 from test_late_revisits import prepare
 
+from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.hbase_schema.capture_cells import DedupeMark
@@ -113,6 +114,29 @@ def test_a_superseded_generation_is_looked_at(  # type: ignore[no-untyped-def]
         assert all(finding.mend is None for finding in found)
     else:
         assert codes == set()
+
+
+@pytest.mark.parametrize("deletions", range(6))
+def test_a_dropping_that_was_killed_is_ended_by_the_next(
+    deduped: Scene, in_child, monkeypatch: pytest.MonkeyPatch, deletions: int
+) -> None:  # type: ignore[no-untyped-def]
+    """One file has one old generation, the other two; each is a file and its sidecar."""
+    entries = [read_entry(deduped.rows, name) for name in REWRITTEN]
+    left = iter(range(deletions))
+
+    def delete_or_die(name: str) -> None:
+        if next(left, None) is None:
+            os._exit(KILLED)
+        LocalArchiveStore.delete(deduped.archive, name)
+
+    with monkeypatch.context() as killing:
+        killing.setattr(deduped.archive, "delete", delete_or_die)
+        assert in_child(lambda: list(deduped.drop(0, entries))) == KILLED
+    list(deduped.drop(0, entries))
+    assert mend(deduped) == []
+    current = {generation_file(entry.archive_file, entry.generation) for entry in entries}
+    there = {stored.name for stored in deduped.archive.list("c2")}
+    assert there == current | set(map(sidecar_name, current))
 
 
 def test_lost_rows_come_back_with_their_marks(deduped: Scene) -> None:

@@ -62,9 +62,9 @@ def drop_old_generations(
             wait_until_unpinned()
         for name, size in old:
             if not dry_run:
-                # The file first: a sidecar without a file is what fsck knows how to mend.
-                archive.delete(name)
+                # The file last: where it is still there, this is done again.
                 archive.delete(sidecar_name(name))
+                archive.delete(name)
             yield Dropped(name, size)
 
 

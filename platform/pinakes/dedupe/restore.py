@@ -76,7 +76,10 @@ def restorations(
     """
     shared = -1
     for record in iter_records(source, digests=()):
-        if not isinstance(record, Record) or record.type != "revisit":
+        if not isinstance(record, Record):
+            count.left["unreadable"] += 1
+            continue
+        if record.type != "revisit":
             continue
         if only is not None and (record.offset, record.inner_offset) not in only:
             continue
