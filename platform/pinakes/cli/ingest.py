@@ -113,9 +113,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             source=arguments.hook or "files",
             description=found.description,
         )
-        # Where it is away, nothing is put: a crawl without files would stay.
-        stores.archive.size(found.crawl)
         act, now_ms = actor.new_act("ingest"), actor.now_ms()
+        # Any name will do: where the archive is away, nothing is put, and no empty crawl stays.
+        stores.archive.size(act)
         ensure_crawl(stores.rows, found.crawl, facts, act=act, act_time_ms=now_ms)
         run_facts = RunFacts(
             verb="ingest",
