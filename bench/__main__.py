@@ -1,6 +1,6 @@
 """Measure everything in one run: `make bench`, or `python -m bench`.
 
-    make bench ARGS="--small --runs 3 --only manifest"
+    make bench ARGS="--corpus small-records --runs 3 --only manifest"
 
 Prints one table; the same with every round's figures goes to results.json in the cache folder.
 """
@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import corpus
+from bench import corpus, layout
 from bench.cache import cache_dir
 from bench.cases import OURS, Case
 from bench.peers import pins
@@ -53,7 +53,7 @@ def chosen(only: str) -> list[Case]:
 def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--small", action="store_true", help="50 MB instead of 400")
+    parser.add_argument("--corpus", choices=corpus.CORPORA, default=corpus.FULL.name)
     parser.add_argument("--runs", type=int, default=5, help="rounds (default 5)")
     parser.add_argument("--only", default="", help="only cases whose name contains this")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
@@ -67,8 +67,9 @@ def main() -> None:
     if args.list:
         print("\n".join(f"{case.group}: {case.name}" for case in cases))
         return
-    folder = corpus.build(corpus.SMALL if args.small else corpus.FULL)
+    folder = corpus.build(corpus.CORPORA[args.corpus])
     warcs = corpus.warcs(folder)
+    records = sum(len(layout.load(warc)) // layout.FIELDS for warc in warcs)
     outcomes = [start(case) for case in cases]
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="scratch-") as scratch:
         rounds = Rounds(warcs, Path(scratch), ALL)
@@ -77,9 +78,9 @@ def main() -> None:
                 say(f"round {number} of {args.runs}: {outcome.case.name}")
                 rounds.run(outcome)
     size = sum(warc.stat().st_size for warc in warcs)
-    about = f"{folder.name}: {len(warcs)} files, {size / 1e6:.0f} MB"
+    about = f"{folder.name}: {len(warcs)} files, {size / 1e6:.0f} MB, {records:,} records"
     about += f"; {args.runs} rounds, median (min–max)"
-    print(f"{machine()}\ncommit {commit()}; {about}\n\n{table(outcomes)}")
+    print(f"{machine()}\ncommit {commit()}; {about}\n\n{table(outcomes, records)}")
     for name, why in pins.ABSENT:
         print(f"absent: {name}: {why}")
     cases_found = [as_json(outcome) for outcome in outcomes]

@@ -38,6 +38,7 @@ Steps = Callable[[Setting], Sequence[Step]]
 class Case:
     """One figure.  `floor` names a run of FLOORS, or another case for a speed-up.
 
+    `prepare` is done once, `each_time` before each measure; neither is measured.
     `limit` bounds the quotient from above; `at_least` from below and on wall time;
     `peak_limit` bounds memory in bytes.
     `corpus_mb` asks for one file of that size in place of the corpus.
@@ -49,6 +50,7 @@ class Case:
     verbs: tuple[str, ...] = ()
     needs: Callable[[], bool] = lambda: True
     prepare: Steps = lambda _: ()
+    each_time: Steps = lambda _: ()
     floor: str = "sha1"
     limit: float | None = None
     at_least: float | None = None
@@ -126,14 +128,40 @@ def chain(digest: str, compare: str) -> Steps:
     return steps
 
 
-def ingest(on: Setting) -> Sequence[Step]:
-    """Land both crawls in a new embedded store."""
-    store = (("PINAKES_STORE", str(on.out / "store")),)
-    verbs: list[tuple[str, ...]] = [("init",)]
-    for crawl in sorted({warc.parent for warc in on.warcs}):
-        files = (str(warc) for warc in on.warcs if warc.parent == crawl)
-        verbs.append(("ingest", *files, "--crawl", crawl.name))
-    return [Step(argv=pinakes(*verb).argv, env=pinakes().env + store) for verb in verbs]
+def in_store(store: Path, *arguments: str) -> Step:
+    """Run `pinakes` on an embedded store."""
+    verb = pinakes(*arguments)
+    return Step(argv=verb.argv, env=(*verb.env, ("PINAKES_STORE", str(store))))
+
+
+def ingest(*options: str, at: str = "out") -> Steps:
+    """Land both crawls in a new embedded store, in the output folder (or the prepared one)."""
+
+    def steps(on: Setting) -> Sequence[Step]:
+        store = (on.out if at == "out" else on.prepared) / "store"
+        by_crawl = {
+            crawl: [str(warc) for warc in on.warcs if warc.parent == crawl]
+            for crawl in sorted({warc.parent for warc in on.warcs})
+        }
+        return (
+            in_store(store, "init"),
+            *(
+                in_store(store, "ingest", *files, "--crawl", crawl.name, *options)
+                for crawl, files in by_crawl.items()
+            ),
+        )
+
+    return steps
+
+
+def copied_store(on: Setting) -> Sequence[Step]:
+    """Copy the prepared store to the output folder: `dedupe` changes what it works on."""
+    return (Step(argv=("cp", "-r", str(on.prepared / "store"), str(on.out / "store"))),)
+
+
+def dedupe(*options: str) -> Steps:
+    """Deduplicate all crawls of the copied store."""
+    return lambda on: (in_store(on.out / "store", "dedupe", "--all", *options),)
 
 
 def validate(on: Setting) -> Sequence[Step]:
@@ -152,6 +180,7 @@ def rewritten(on: Setting) -> Sequence[Step]:
 
 
 FLAT = 300_000_000
+STORE = ("init", "ingest", "dedupe", "fsck")
 
 OURS = (
     Case(
@@ -190,6 +219,13 @@ OURS = (
         limit=0.5,
     ),
     Case(
+        name="resolve, bytes compared, and process",
+        group="pinakes",
+        verbs=("manifest", "resolve"),
+        prepare=manifest("sha1", at="prepared"),
+        steps=lambda on: (resolve(on.prepared, "bytes"),),
+    ),
+    Case(
         name="chain, sha256, no comparing",
         group="pinakes",
         verbs=("manifest", "resolve", "refs"),
@@ -212,13 +248,48 @@ OURS = (
         floor="manifest, verified",
         at_least=1.8,
     ),
-    Case(name="ingest", group="pinakes", verbs=("init", "ingest"), steps=ingest, limit=3.0),
+    Case(name="ingest", group="pinakes", verbs=STORE, steps=ingest(), limit=3.0),
+    Case(
+        name="ingest -j 2, speed-up over -j 1",
+        group="pinakes",
+        verbs=STORE,
+        steps=ingest("-j", "2"),
+        floor="ingest",
+        at_least=1.7,
+    ),
+    Case(
+        name="dedupe --all",
+        group="pinakes",
+        verbs=STORE,
+        prepare=ingest(at="prepared"),
+        each_time=copied_store,
+        steps=dedupe(),
+        limit=6.0,
+    ),
+    Case(
+        name="fsck",
+        group="pinakes",
+        verbs=STORE,
+        prepare=ingest(at="prepared"),
+        steps=lambda on: (in_store(on.prepared / "store", "fsck"),),
+    ),
     Case(
         name="validate",
         group="pinakes",
         verbs=("manifest", "resolve", "refs", "validate"),
         prepare=rewritten,
         steps=validate,
+    ),
+    Case(
+        name="proof on raw bytes, in refs and dedupe",
+        group="pinakes",
+        verbs=("manifest", "resolve", "refs"),
+        prepare=rewritten,
+        steps=lambda on: (
+            python(
+                "-m", "bench.raw_proof", str(on.prepared / "before"), str(on.prepared / "rewritten")
+            ),
+        ),
     ),
     *(
         Case(

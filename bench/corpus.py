@@ -1,6 +1,6 @@
 """Build the corpus: Debian documentation, crawled twice over loopback by GNU wget.
 
-    python -m bench.corpus [--small|--large]     prints the folder that holds crawl-1 and crawl-2
+    python -m bench.corpus [--corpus NAME]     prints the folder that holds crawl-1 and crawl-2
 
 Built once into the cache folder; a stamp with the recipe says that it is whole.
 The packages are downloaded and unpacked there, not installed.
@@ -15,22 +15,30 @@ import shutil
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
+from bench import layout
 from bench.cache import cache_dir
 from bench.site_changes import ONE_IN, SEED, served_body
 from bench.site_server import serving
 
+FEXTRA = 4
 WEB = {".html", ".htm", ".css", ".js", ".png", ".gif", ".svg", ".jpg", ".jpeg", ".txt"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """Which packages (with how many of their files, None for all), and how large a WARC gets."""
+    """Which packages (with how many of their files, None for all), and how large a WARC gets.
+
+    `sizes_noted`: members say how long they are, as wget's do (a gzip extra field, `sl`) and those
+    of most other crawlers do not.
+    """
 
     name: str
     packages: tuple[tuple[str, int | None], ...]
     max_warc: str
+    sizes_noted: bool = True
 
 
 FULL = Recipe(
@@ -60,6 +68,13 @@ SMALL = Recipe(
     packages=(("python3.11-doc", None), ("debian-handbook", 600)),
     max_warc="8M",
 )
+SMALL_RECORDS = Recipe(
+    name="small-records",
+    packages=(("openjdk-17-doc", None), ("python-pandas-doc", 4900)),
+    max_warc="20M",
+    sizes_noted=False,
+)
+CORPORA = {recipe.name: recipe for recipe in (FULL, SMALL, SMALL_RECORDS, LARGE)}
 
 
 def say(text: str) -> None:
@@ -139,6 +154,22 @@ def crawl(files: dict[str, Path], number: int, folder: Path, max_warc: str) -> N
         meta.unlink()
 
 
+def take_out_sizes(warc: Path) -> None:
+    """Write the file again, its gzip members without their extra fields (RFC 1952, section 2.3)."""
+    numbers = iter(layout.load(warc))
+    aside = warc.with_suffix(".part")
+    with warc.open("rb") as file, aside.open("wb") as out:
+        while row := tuple(islice(numbers, layout.FIELDS)):
+            file.seek(row[0])
+            member = file.read(row[1])
+            if member[3] != FEXTRA:
+                raise SystemExit(f"{warc}: a gzip member at {row[0]} with flags {member[3]}")
+            extra = int.from_bytes(member[10:12], "little")
+            out.write(member[:3] + b"\0" + member[4:10] + member[12 + extra :])
+    aside.rename(warc)
+    layout.layout_path(warc).unlink()
+
+
 def build(recipe: Recipe) -> Path:
     """Return the corpus folder, building it first where the stamp does not match."""
     folder = cache_dir() / f"corpus-{recipe.name}"
@@ -153,6 +184,9 @@ def build(recipe: Recipe) -> Path:
     for number in (1, 2):
         say(f"{recipe.name}: crawl {number} of {len(files)} pages and files")
         crawl(files, number, folder / f"crawl-{number}", recipe.max_warc)
+    if not recipe.sizes_noted:
+        for warc in warcs(folder):
+            take_out_sizes(warc)
     packages = {package: version(package) for package, _ in recipe.packages}
     stamp.write_text(json.dumps({"recipe": wanted, "urls": len(files), "packages": packages}))
     return folder
@@ -166,11 +200,8 @@ def warcs(folder: Path) -> list[Path]:
 def main() -> None:
     """Build the corpus asked for and print where it lies."""
     parser = argparse.ArgumentParser(prog="python -m bench.corpus", description=__doc__)
-    sizes = parser.add_mutually_exclusive_group()
-    sizes.add_argument("--small", action="store_true", help="about 40 MB instead of 400")
-    sizes.add_argument("--large", action="store_true", help="more than 1 GB")
-    arguments = parser.parse_args()
-    folder = build(SMALL if arguments.small else LARGE if arguments.large else FULL)
+    parser.add_argument("--corpus", choices=CORPORA, default=FULL.name)
+    folder = build(CORPORA[parser.parse_args().corpus])
     size = sum(path.stat().st_size for path in warcs(folder))
     say(f"{len(warcs(folder))} files, {size / 1e6:.0f} MB")
     print(folder)

@@ -54,20 +54,20 @@ class Outcome:
         return "kept" if kept else "MISSED"
 
 
-HEAD = ("work", "CPU × floor", "wall × floor", "CPU s", "peak MB", "limit", "")
+HEAD = ("work", "CPU × floor", "wall × floor", "CPU s", "µs/record", "peak MB", "limit", "")
 
 
-def row(outcome: Outcome) -> tuple[str, ...]:
-    """Return the cells of one line of the table."""
+def row(outcome: Outcome, records: int) -> tuple[str, ...]:
+    """Return the cells of one line of the table; `records` of the corpus, whatever their type."""
     name = outcome.case.name
     if outcome.why_not is not None:
-        return (name, outcome.why_not, "", "", "", "", "")
-    seconds = f"{spread([cost.cpu_s for cost in outcome.costs]).middle:.2f}"
-    peak = f"{outcome.peak_bytes() / 1e6:.0f}"
+        return (name, outcome.why_not, *[""] * (len(HEAD) - 2))
+    seconds = spread([cost.cpu_s for cost in outcome.costs]).middle
+    end = (f"{outcome.peak_bytes() / 1e6:.0f}", outcome.limit(), outcome.verdict())
     if outcome.case.corpus_mb:  # other input than the floor's: no quotient
-        return (name, "", "", seconds, peak, outcome.limit(), outcome.verdict())
+        return (name, "", "", f"{seconds:.2f}", "", *end)
     cpu, wall = written(outcome.cpu()), written(outcome.wall())
-    return (name, cpu, wall, seconds, peak, outcome.limit(), outcome.verdict())
+    return (name, cpu, wall, f"{seconds:.2f}", f"{1e6 * seconds / records:.0f}", *end)
 
 
 def written(figures: Spread) -> str:
@@ -75,7 +75,7 @@ def written(figures: Spread) -> str:
     return f"{figures.middle:.2f} ({figures.least:.2f}–{figures.most:.2f})"
 
 
-def table(outcomes: Sequence[Outcome]) -> str:
+def table(outcomes: Sequence[Outcome], records: int) -> str:
     """Lay the outcomes out as one Markdown table, a line of its own for each group's name."""
     lines: list[tuple[str, ...]] = []
     group = ""
@@ -83,7 +83,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
         if outcome.case.group != group:
             group = outcome.case.group
             lines.append((f"**{group}**", *[""] * (len(HEAD) - 1)))
-        lines.append(row(outcome))
+        lines.append(row(outcome, records))
     widths = [max(len(line[i]) for line in (HEAD, *lines)) for i in range(len(HEAD))]
     rule = tuple("-" * width for width in widths)
     return "\n".join(laid_out(line, widths) for line in (HEAD, rule, *lines))

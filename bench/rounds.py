@@ -42,7 +42,7 @@ class Rounds:
             prepared = self.prepared(case)
             if case.corpus_mb is None:
                 outcome.floors.append(self.once(self.floor_of(case), prepared))
-            outcome.costs.append(self.once(case.steps, prepared, case.corpus_mb))
+            outcome.costs.append(self.once(case.steps, prepared, case.corpus_mb, case.each_time))
         except CommandFailed as why:
             say(f"{case.name}: {why}")
             outcome.why_not = f"failed: {why}"[:60]
@@ -61,8 +61,14 @@ class Rounds:
                 run_steps(steps, folder)
         return folder
 
-    def once(self, steps: Steps, prepared: Path, size_mb: int | None = None) -> Cost:
-        """Run steps with an empty output folder, which is removed afterwards."""
+    def once(
+        self,
+        steps: Steps,
+        prepared: Path,
+        size_mb: int | None = None,
+        before: Steps = lambda _: (),
+    ) -> Cost:
+        """Measure steps in an output folder, made for them and removed afterwards."""
         out = self.scratch / "out"
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
@@ -70,6 +76,8 @@ class Rounds:
         if size_mb is not None:
             setting = replace(setting, warcs=(self.joined(size_mb),))
         try:
+            if first := before(setting):
+                run_steps(first, out)
             return run_steps(steps(setting), out)
         finally:
             shutil.rmtree(out, ignore_errors=True)

@@ -1,6 +1,6 @@
 """A real corpus through a cluster: landed, deduplicated by jobs, validated, replayed, restored.
 
-    python -m bench.whole_run FOLDER/conf/pinakes.toml --work DIR [--large]
+    python -m bench.whole_run FOLDER/conf/pinakes.toml --work DIR [--corpus NAME]
 
 Two crawls of Debian's documentation (`bench.corpus`) land in a store of their own and
 `pinakes dedupe --all --runner hadoop` rewrites them.  Then, out of the store and beside it:
@@ -29,7 +29,7 @@ from pathlib import Path
 from secrets import token_hex
 from shutil import copyfileobj
 
-from bench.corpus import FULL, LARGE, SMALL, build, say, warcs
+from bench.corpus import CORPORA, FULL, build, say, warcs
 from bench.landing import options_of
 from bench.peers import pins
 from pinakes.catalog.file_rows import scan_entries
@@ -137,12 +137,10 @@ def main() -> None:
     parser.add_argument("configuration", type=Path)
     parser.add_argument("--runner", choices=("inline", "local", "hadoop"), default="hadoop")
     parser.add_argument("--work", type=Path, required=True, help="an empty folder")
-    sizes = parser.add_mutually_exclusive_group()
-    sizes.add_argument("--small", action="store_true")
-    sizes.add_argument("--large", action="store_true")
+    parser.add_argument("--corpus", choices=CORPORA, default=FULL.name)
     arguments = parser.parse_args()
     work: Path = arguments.work
-    corpus = warcs(build(SMALL if arguments.small else LARGE if arguments.large else FULL))
+    corpus = warcs(build(CORPORA[arguments.corpus]))
     size = sum(path.stat().st_size for path in corpus)
     options = options_of(arguments.configuration, f"whole{token_hex(3)}")
     options["store"] = str(work / "store")
