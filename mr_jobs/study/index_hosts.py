@@ -75,7 +75,7 @@ def _below(name: str, *, private: bool) -> tuple[str | None, str | None]:
 
 @lru_cache(maxsize=2)
 def _extractor(private: bool) -> Callable[[str], tuple[str, str, str]]:
-    from tldextract import TLDExtract  # comes with surt; takes a tenth of a second
+    from tldextract import TLDExtract  # takes a tenth of a second
 
     extract = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=private)
 

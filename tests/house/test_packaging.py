@@ -66,7 +66,6 @@ def test_the_wheel_says_what_it_needs(built: tuple[Path, Path]) -> None:
         "prometheus-client",
         "pyarrow",
         "rich",
-        "surt",
         "tomli",
         "waitress",
         "warcio",

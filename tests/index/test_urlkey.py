@@ -1,8 +1,9 @@
-"""The short way to a urlkey gives what the surt library gives."""
+"""A urlkey is what the surt package gives, by the short way and by all rules."""
 
 from __future__ import annotations
 
 import json
+import random
 import socket
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from surt import surt
 
 from pinakes.index import urlkey as module
+from pinakes.index.canonical_uri import surt_of
 from pinakes.index.urlkey import urlkey
 
 hosts = st.lists(
@@ -45,6 +47,75 @@ def test_equals_surt(uri: str) -> None:
     expected = None if numeric else by_surt(uri)
     if expected is not None:
         assert urlkey(uri) == "".join(expected.split())
+
+
+HOSTILE = [
+    b"http://", b"https://", b"HTTP://", b"ftp://", b"dns:", b"mailto:", b"filedesc", b"www.",
+    b"www3.", b"Example", b".org", b".", b"..", b"/", b"//", b"/../", b"/./", b"?", b"&", b"=",
+    b"#", b"%", b"%25", b"%41", b"%2541", b"%252525", b"%2F", b"%3f", b"%0a", b" ", b"\t", b"\n",
+    b"\x0b", b"\x00", b":", b":80", b":443", b":8080", b":0", b":99999", b":x", b"@", b"[::1]",
+    b"]", b"[", b"\xc3\xa4", b"\xff", b"\xe2\x84\xaa", b"\xc2\xa0", b"xn--", b"b=2", b"a=1", b"a",
+    b"sid=" + b"a" * 32, b"jsessionid=" + b"0" * 32, b"JSESSIONID=" + b"F" * 32,
+    b"phpsessid=" + b"Z" * 32, b"ASPSESSIONIDabcdefgh=" + b"Q" * 24, b"cfid=1&cftoken=2",
+    b"cfid=", b"cfid=7", b"&cftoken=", b"&cftoken=9", b"(S(" + b"a" * 24 + b"))/",
+    b"(" + b"b" * 24 + b")/", b"x.aspx", b".aspx", b"index.html", b"1.2", b"127.0.0.1", b"0177.1",
+    b"%31", b"12345678901", b"999", b";", b",", b"~", b"'", b"|", b"\\",
+]  # fmt: skip
+BEGINNINGS = [b"", b"", b"", b"example.org/", b"http://www.Example.com/p?", b"http://a.b.c",
+              b"https://1.2.3.4/", b"http://user:pw@h.org:81/"]  # fmt: skip
+
+
+def hostile(choose: random.Random) -> bytes:
+    """A URI of odd pieces, one time in ten with some bytes changed."""
+    uri = choose.choice(BEGINNINGS) + b"".join(choose.choices(HOSTILE, k=choose.randrange(1, 9)))
+    if choose.random() < 0.1:
+        uri = bytes(choose.randrange(256) if choose.random() < 0.1 else byte for byte in uri)
+    return uri
+
+
+def without_name_servers(name: bytes) -> tuple[None, None, list[str]]:
+    """`gethostbyname_ex` of what is an address, as the C library takes it apart."""
+    if name.strip() != name:
+        raise socket.gaierror
+    try:
+        return None, None, [socket.inet_ntoa(socket.inet_aton(name.decode()))]
+    except OSError as error:
+        raise socket.gaierror from error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_surt_on_hostile_uris(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostbyname_ex", without_name_servers)
+    choose, refused = random.Random(seed), 0
+    for _ in range(25_000):
+        uri = hostile(choose)
+        try:
+            expected = surt(uri)
+        except Exception:  # noqa: BLE001
+            refused += 1
+            with pytest.raises(ValueError, match=r"no URI|no port"):
+                surt_of(uri)
+        else:
+            assert surt_of(uri) == expected, uri
+    assert refused < 5_000
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        b"http://a.org/" + b"%25" * 300_000,
+        b"http://a.org/%" + b"25" * 450_000,
+        b"http://a.org/?" + b"cfid=" * 180_000,
+        b"http://a.org/.aspx" + (b"/(" + b"a" * 24 + b")") * 30_000 + b"/",
+        b"http://a.org/" + b"../" * 300_000,
+        b"http://" * 120_000 + b"a.org/",
+        b"http://" + b"a." * 400_000,
+    ],
+    ids=["escapes", "escaped-escapes", "cfid", "sessions", "dots", "schemes", "labels"],
+)
+def test_a_megabyte_of_uri_is_answered(uri: bytes) -> None:
+    assert surt_of(uri).isascii()
 
 
 @given(st.text())

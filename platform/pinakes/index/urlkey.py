@@ -1,16 +1,16 @@
 """The urlkey of a URI: the SURT that indexes are sorted by and replay looks up by.
 
 `http://www.Example.org/B?z=1&a=2` and `https://example.org/b?a=2&z=1` are one urlkey,
-`org,example)/b?a=2&z=1`.  The rules are those of the `surt` library, and its answer is
-the answer; URIs of the plain kind, nearly all there are, get it by a shorter way.
+`org,example)/b?a=2&z=1`.  The rules are the Internet Archive's (`canonical_uri`); URIs of the
+plain kind, nearly all there are, are answered by a shorter way.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
-from typing import cast
+
+from .canonical_uri import surt_of
 
 _KEPT_KEYS = 1 << 15
 _KEPT_FOLDERS = 1 << 12
@@ -24,7 +24,7 @@ _PLAIN = re.compile(
 # What may follow a plain URI's last slash: its last segment.
 _PLAIN_NAME = re.compile(r"(?!\.)[\w.~!$&'*+,;=:@-]+\Z", re.ASCII)
 _SESSION = re.compile("sess|sid=|cfid=")
-# `surt` would ask the name server about these.
+# Not addresses, but for dotted quads: these stay as they are written.
 _NUMERIC_HOST = re.compile(
     r"\s*(?:[a-z][a-z\d+.-]*:)*/*(?:[^/?#]*@)?([\d.]+)(?::\d*)?(?:[/?#]|\s*\Z)", re.IGNORECASE
 )
@@ -36,7 +36,7 @@ _QUAD = re.compile(
 def urlkey(uri: str) -> str:
     """The SURT of a URI; never raises.
 
-    What `surt` rejects becomes itself, in lower case and without blanks, so that it still
+    What has no SURT becomes itself, in lower case and without blanks, so that it still
     sorts and is found.
     """
     folder, _, name = uri.rpartition("/")
@@ -47,13 +47,13 @@ def urlkey(uri: str) -> str:
     # isascii: the Kelvin sign is a "k" in lower case.
     match = _PLAIN.match(uri.lower()) if uri[:4] == "http" and uri.isascii() else None
     if match is None:
-        return _urlkey_by_surt(uri)
+        return _by_all_rules(uri)
     host, path, query = match.groups()
     key = f"{_reverse(host)}){path or '/'}"
     if query is None:
         return key
     if _SESSION.search(query):
-        return _urlkey_by_surt(uri)
+        return _by_all_rules(uri)
     if "&" in query:
         query = "&".join(
             ["=".join(pair) for pair in sorted(a.split("=", 1) for a in query.split("&"))]
@@ -76,21 +76,13 @@ def _reverse(host: str) -> str:
 
 
 @lru_cache(maxsize=_KEPT_KEYS)
-def _urlkey_by_surt(uri: str) -> str:
+def _by_all_rules(uri: str) -> str:
     numeric = _NUMERIC_HOST.match(uri)
     if numeric is None or _QUAD.match(numeric[1]):
         try:
-            key = _surt()(uri.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
-        except Exception:  # noqa: BLE001  (the library asserts, indexes and decodes at will)
+            key = surt_of(uri.encode("utf-8", "surrogateescape")).decode(errors="surrogateescape")
+        except ValueError:
             key = uri.lower()
     else:
         key = uri.lower()
     return "".join(key.split()) if any(map(str.isspace, key)) else key
-
-
-@lru_cache(maxsize=1)
-def _surt() -> Callable[[bytes], bytes]:
-    # Imports tldextract and idna, which takes as long as reading a thousand records.
-    from surt import surt
-
-    return cast("Callable[[bytes], bytes]", surt)
