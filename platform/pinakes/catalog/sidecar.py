@@ -106,10 +106,14 @@ def _texts(column: tuple[str | None, ...]) -> pa.Array:
     except UnicodeEncodeError:
         pass
     else:
-        characters = texts.buffers()[2]
-        if characters is None or characters.to_pybytes().find(_ESCAPE.encode()) < 0:
+        if not _holds_escapes(texts):
             return texts
     return _array([_clean(text) for text in column], pa.string())
+
+
+def _holds_escapes(texts: pa.Array) -> bool:
+    characters = texts.buffers()[2]
+    return characters is not None and characters.to_pybytes().find(_ESCAPE.encode()) >= 0
 
 
 def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
@@ -135,9 +139,20 @@ def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:
                 f"a sidecar of version {version}; this Pinakes reads version {VERSION}: upgrade it"
             )
         for batch in parquet.iter_batches(batch_size=_BATCH_ROWS):
-            columns = [column.to_pylist() for column in batch.columns]
-            for values in zip(*columns, strict=True):
-                yield SidecarRow(*map(_restore, values))
+            columns = map(_values, batch.columns)
+            yield from map(SidecarRow._make, zip(*columns, strict=True))
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """What a column holds.  Looked at as a whole: most columns have nothing to restore."""
+    import pyarrow as pa
+
+    if column.null_count == len(column):
+        return [None] * len(column)
+    values: list[Any] = column.to_pylist()
+    if column.type == pa.string() and _holds_escapes(column):
+        return list(map(_restore, values))
+    return values
 
 
 def _batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
@@ -169,8 +184,8 @@ def _lone(character: str) -> bool:
     return 0xDC80 <= ord(character) <= 0xDCFF
 
 
-def _restore(value: Any) -> Any:
-    if not isinstance(value, str) or _ESCAPE not in value:
+def _restore(value: str | None) -> str | None:
+    if value is None or _ESCAPE not in value:
         return value
     parts = []
     at = 0

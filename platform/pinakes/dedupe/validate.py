@@ -107,17 +107,19 @@ _NOBODY = Witnesses()
 def compare_files(
     before: Source,
     after: Source,
-    references: FoundReferences,
+    references: FoundReferences | None,
     found: Comparison,
     *,
     witnesses: Witnesses = _NOBODY,
 ) -> None:
     """Compare two archive files; references and full records go to `references`.
 
+    Without these nothing is hashed: where references lead is asked elsewhere, or was before.
+
     Memory: two records of each.  Cost: `before` is read and inflated twice, `after` once and
     what was rewritten of it twice.
     """
-    number = references.add_file(after.name)
+    number = references.add_file(after.name) if references is not None else 0
     difference, known = compare_raw(before, after).difference, len(found.discrepancies)
     pairs = _Pairs(before, after, number, references, found, witnesses, proven=difference is None)
     for ordinal, (old, new) in enumerate(zip_longest(_stretches(before), _stretches(after))):
@@ -159,7 +161,7 @@ class _Pairs:
         before: Source,
         after: Source,
         number: int,
-        references: FoundReferences,
+        references: FoundReferences | None,
         found: Comparison,
         witnesses: Witnesses,
         *,
@@ -209,9 +211,10 @@ class _Pairs:
             yield from self._check_rewritten(old_stretch, old, new)
         elif old.type == "revisit" and is_ours(old.header):
             self._found.restored += 1
-            body = _body(new)
-            self._references.add_full(new, body, stays=True)
-            self._references.add_reference(self._number, old, RESTORED, body)
+            if self._references is not None:
+                body = _body(new)
+                self._references.add_full(new, body, stays=True)
+                self._references.add_reference(self._number, old, RESTORED, body)
             yield from _check_http_head(new, old)
             if not self._proven:
                 yield from _check_replaced(new_stretch, new, old)
@@ -236,6 +239,8 @@ class _Pairs:
         return self._written[2]
 
     def _add(self, record: Record) -> None:
+        if self._references is None:
+            return
         if record.type in _BODY_TYPES:
             self._references.add_full(record, _body(record), stays=True)
         elif record.type == "revisit":
@@ -245,9 +250,10 @@ class _Pairs:
         if old.type not in _BODY_TYPES:
             yield "not-full"
             return
-        body = _body(old)
-        self._references.add_full(old, body, stays=False)
-        self._references.add_reference(self._number, new, REWRITTEN, body)
+        if self._references is not None:
+            body = _body(old)
+            self._references.add_full(old, body, stays=False)
+            self._references.add_reference(self._number, new, REWRITTEN, body)
         if self._sampler is not None:
             self._sampler.offer(old, new, self._after)
         yield from _check_http_head(old, new)
