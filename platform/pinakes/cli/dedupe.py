@@ -14,7 +14,8 @@ from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
-from pinakes.cli.dedupe_jobs import committers, require_jobs, tasks_by_jobs
+from pinakes.cli.dedupe_jobs import require_jobs, tasks_by_jobs
+from pinakes.cli.dedupe_workers import committers, rewriters
 from pinakes.cli.exits import Exit
 from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import add_settings, configuration_of
@@ -25,6 +26,7 @@ from pinakes.cli.trust_options import add_trust, trust_of
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.collection import Collection
 from pinakes.dedupe.file_commit import Commit
+from pinakes.dedupe.file_rewriting import Rewrite
 from pinakes.dedupe.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.plan import plan_dedupe
 from pinakes.dedupe.run_files import RunFiles, clear_ended_runs
@@ -75,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--jobs",
         metavar="N",
-        help="with jobs: processes here that commit what they have written, a file each (1)",
+        help="processes that rewrite files, or, with jobs, commit what these have written (1)",
     )
     parser.add_argument(
         "--drop-old",
@@ -109,6 +111,7 @@ def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Ex
     by_jobs = arguments.runner != "inline"
     with (
         committers(configuration.jobs if by_jobs else 1, configuration) as commit,
+        rewriters(1 if by_jobs else configuration.jobs, configuration) as rewrite,
         open_stores(configuration, tally=tally) as stores,
     ):
         request = _request(arguments, configuration, stores)
@@ -122,7 +125,9 @@ def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Ex
             if again:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
             drop = partial(_drop, arguments, stores, actor, console) if arguments.drop_old else None
-            execute = partial(_execute, stores, lease, wanted, actor, console, drop)
+            execute = partial(
+                _execute, stores, lease, wanted, actor, console, drop, rewrite=rewrite
+            )
             if by_jobs:
                 tasks = tasks_by_jobs(
                     arguments.runner, wanted, stores, configuration, lease, actor, console
@@ -228,6 +233,7 @@ def _execute(
     *,
     tasks: Tasks | None = None,
     commit: Commit | None = None,
+    rewrite: Rewrite | None = None,
 ) -> DedupeReport:
     act = lease.lease.act
     work = StoreRun(
@@ -241,6 +247,7 @@ def _execute(
         drop=drop,
         tasks=tasks,
         commit=commit,
+        rewrite=rewrite,
     )
     # Jobs have a bar each.
     shown = console.progress(_VERB, unit="files") if tasks is None else nullcontext(_SILENT)

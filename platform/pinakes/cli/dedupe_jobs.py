@@ -1,28 +1,22 @@
-"""`pinakes dedupe --runner local|hadoop`: a bar for each job, the lease kept meanwhile, and
-processes that commit what the jobs have written."""
+"""`pinakes dedupe --runner local|hadoop`: a bar for each job, and the lease kept meanwhile."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 from pinakes.catalog.leases import HeldLease, renew_lease
 from pinakes.cli.output import Console
 from pinakes.cli.progress import percents
-from pinakes.cli.workers import Died, Workers
 from pinakes.config import Configuration
-from pinakes.dedupe.file_commit import Commit, Committed, FileCommitter
 from pinakes.dedupe.run_report import DedupeRequest
-from pinakes.dedupe.tasks import FileOutcome, Tasks
-from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
+from pinakes.dedupe.tasks import Tasks
+from pinakes.errors import ConfigError, PinakesError
 from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 
 RENEW_S = 60.0
-_Task = tuple[str, FileOutcome]
-"""A run, and what its tasks have written of a file."""
 
 
 def require_jobs(runner: str, configuration: Configuration) -> None:
@@ -67,53 +61,6 @@ def tasks_by_jobs(
     if lease.resumed:
         tasks.end_orphans()
     return tasks
-
-
-@contextmanager
-def committers(count: int, configuration: Configuration) -> Iterator[Commit | None]:
-    """Commits by so many processes; None for one: this one does.
-
-    To be entered before any store is opened, whose threads would be lost in them.
-    """
-    if count == 1:
-        yield None
-        return
-
-    with Workers(count, partial(_committing, configuration)) as workers:
-
-        def commit_all(run: str, outcomes: Iterable[FileOutcome]) -> Iterator[Committed]:
-            for outcome in outcomes:
-                while not workers.has_room:
-                    yield from _committed(workers)
-                workers.give((run, outcome))
-            while workers.under_way:
-                yield from _committed(workers)
-
-        yield commit_all
-
-
-@contextmanager
-def _committing(configuration: Configuration) -> Iterator[Callable[[_Task], Committed]]:
-    with open_stores(configuration) as stores:
-        actor = Actor()
-
-        def commit(task: _Task) -> Committed:
-            run, outcome = task
-            claim = partial(actor.claim, stores.rows, act=run)
-            committer = FileCommitter(stores.rows, stores.archive, run=run, claim=claim)
-            return committer.commit(outcome)
-
-        yield commit
-
-
-def _committed(workers: Workers[_Task, Committed]) -> Iterator[Committed]:
-    for (_, outcome), answer in workers.answers():
-        if isinstance(answer, Died):
-            raise StoreUnavailable(
-                "the process that was committing it has died: the same command goes on",
-                file=outcome.archive_file,
-            )
-        yield answer
 
 
 @contextmanager

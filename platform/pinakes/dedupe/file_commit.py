@@ -8,32 +8,18 @@ Made again it does no harm, whoever makes it; so files may be committed by sever
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.errors import Conflict, DigestMismatch, InputRefused, PinakesError
+from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.generations import Written, current_generation
 from pinakes.row_store.port import RowStore
 
 from .decided_records import newly_replaced
-from .refs import RefsCount
-from .rewriting_run import move_records
+from .rewriting_run import Committed, move_records
 from .tasks import FileOutcome
-
-
-class Committed(NamedTuple):
-    """What became of a file; `why_not` says why it is left as it is, if it is."""
-
-    archive_file: str
-    why_not: str | None = None
-    problem: PinakesError | None = None
-    size: int = 0
-    """What was written, in bytes."""
-    refs: RefsCount | None = None
-
 
 Commit = Callable[[str, Iterable[FileOutcome]], Iterator[Committed]]
 """Commits files that a run's tasks have written, in no order; given the run."""

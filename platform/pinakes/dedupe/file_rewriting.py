@@ -2,89 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 from pinakes.archive_store.anew import write_anew
+from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
-from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
+from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.generations import Written, current_generation, write_generation
+from pinakes.row_store.port import RowStore
 
-from .decided_records import Pair, annotate, decided_by_ordinal
-from .file_choice import choose_file
+from .batches import FileTask
+from .decided_records import annotate, decided_by_ordinal
 from .given_back import require_records
+from .proven_originals import OriginalReader
 from .refs import RefsCount, RevisitWriter
-from .rewriting_run import RewritingRun, move_records
-from .run_report import WANTS_ROOM, DedupeReport
+from .rewriting_run import Committed, move_records
+from .run_files import RunFiles
 from .stored_files import StoredFiles
 
 
+class RevisitRules(NamedTuple):
+    """What all revisits that a run writes have in common."""
+
+    run: str
+    min_saving_bytes: int | None
+
+
+Rewrite = Callable[[RevisitRules, Iterable[FileTask]], Iterator[Committed]]
+"""Rewrites files of a run, in no order."""
+
+
 class FileRewriter:
-    """Rewrites the files of one run, one after the other, here.  Not for several threads."""
+    """Rewrites files of a run, one after the other.  Not for several threads."""
 
-    def __init__(self, run: RewritingRun, writer: RevisitWriter, bodies: StoredFiles) -> None:
-        self._run = run
-        self._writer = writer
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        bodies: StoredFiles,
+        files: RunFiles,
+        rules: RevisitRules,
+        *,
+        claim: Callable[[str], Held],
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`claim(archive_file)` takes a file's claim for the run; `bodies` are as decided on."""
+        duplicates = frozenset(
+            (line.file, line.offset, line.inner_offset) for line in files.read_decided()
+        )
+        self._rows = rows
+        self._archive = archive
         self._bodies = bodies
+        self._writer = RevisitWriter(
+            OriginalReader(bodies, duplicates).find,
+            run=rules.run,
+            min_saving_bytes=rules.min_saving_bytes,
+        )
+        self._run = rules.run
+        self._claim = claim
+        self._at = at
 
-    def rewrite(self, name: str, pairs: list[Pair], report: DedupeReport) -> None:
-        """Rewrite a file, or count in the report why it is left as it is."""
-        entry = read_entry(self._run.rows, name)
+    def rewrite(self, task: FileTask) -> Committed:
+        """Rewrite a file, unless it is claimed by another act."""
         try:
-            why_not = None if name in self._run.moved else self._why_not(entry, pairs)
-        except InputRefused as problem:
-            report.leave("failed", problem)
-            return
-        if why_not is not None:
-            report.files_left[why_not] += 1
-            return
-        try:
-            held = self._run.claim(name)
+            held = self._claim(task.archive_file)
         except Conflict as problem:
-            report.leave("claimed by another", problem)
-            return
-        clear_dead_asides(self._run.archive, held)
+            return Committed(task.archive_file, "claimed by another", problem)
+        clear_dead_asides(self._archive, held)
         try:
-            self._write_claimed(held, pairs, report)
+            committed = self._write_claimed(held, task)
         except (DigestMismatch, InputRefused) as problem:
-            report.leave("failed", problem)
-        release_claim(self._run.rows, held)
+            committed = Committed(task.archive_file, "failed", problem)
+        release_claim(self._rows, held)
+        return committed
 
-    def _why_not(self, entry: FileEntry, pairs: list[Pair]) -> str | None:
-        why_not, size = choose_file(self._run, entry, pairs)
-        if why_not is None and not self._run.room.make(size):
-            return WANTS_ROOM
-        return why_not
-
-    def _write_claimed(self, held: Held, pairs: list[Pair], report: DedupeReport) -> None:
-        run = self._run
-        old = current_generation(read_entry(run.rows, held.archive_file))
-        decided = decided_by_ordinal(run.archive, old.name, pairs)
-        if decided is None or held.archive_file in run.moved:
+    def _write_claimed(self, held: Held, task: FileTask) -> Committed:
+        old = current_generation(read_entry(self._rows, held.archive_file))
+        decided = decided_by_ordinal(self._archive, old.name, task.pairs)
+        if decided is None:
             # This run died after the file's move: it has been done.
-            report.files_left["done already"] += 1
-            return
-        lines = run.relocate(pairs)
-        for line in lines:
+            return Committed(held.archive_file, "done already")
+        for line in task.lines:
             if line.original_file is not None:
                 self._bodies.add(line.original_file)
 
         def write() -> tuple[Written, RefsCount]:
             count = RefsCount()
             written = write_generation(
-                run.archive,
-                run.archive,
+                self._archive,
+                self._archive,
                 old,
-                partial(self._writer.replacements, lines=lines, count=count),
+                partial(self._writer.replacements, lines=task.lines, count=count),
                 token=held.claim.token,
                 check=require_records,
                 annotate=partial(annotate, decided),
-                at=run.at,
+                at=self._at,
             )
             return written, count
 
         written, count = write_anew(write, held.archive_file)
-        move_records(run.rows, run.archive, held, written, decided=decided, run=run.run, at=run.at)
-        run.note_moved(held.archive_file, written.size)
+        move_records(
+            self._rows, self._archive, held, written, decided=decided, run=self._run, at=self._at
+        )
         self._bodies.close(held.archive_file)
-        report.add_file(written.size, count)
+        return Committed(held.archive_file, size=written.size, refs=count)

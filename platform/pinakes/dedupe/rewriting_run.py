@@ -5,20 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_rows import Held
+from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import Written, move_to_generation
 from pinakes.row_store.port import RowStore
 
 from .decided_records import Pair, marks_of
-from .run_report import DedupeRequest
+from .refs import RefsCount
+from .run_report import DedupeReport, DedupeRequest
 from .waves import Room
 
 _WHY = "dedupe"
 _ROWS = 1000
+
+
+class Committed(NamedTuple):
+    """What became of a file; `why_not` says why it is left as it is, if it is."""
+
+    archive_file: str
+    why_not: str | None = None
+    problem: PinakesError | None = None
+    size: int = 0
+    """What was written, in bytes."""
+    refs: RefsCount | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +52,16 @@ class RewritingRun:
     room: Room
     at: Callable[[str], None]
 
-    def note_moved(self, archive_file: str, size: int) -> None:
-        """Note that a file's records are in a new generation, of so many bytes, by this run."""
-        self.moved.add(archive_file)
-        self.room.take(size)
+    def note(self, committed: Committed, report: DedupeReport) -> None:
+        """Note what became of a file; one that is rewritten has moved, and takes its room."""
+        if committed.refs is not None:
+            self.moved.add(committed.archive_file)
+            self.room.take(committed.size)
+            report.add_file(committed.size, committed.refs)
+        elif committed.problem is not None:
+            report.leave(committed.why_not or "failed", committed.problem)
+        elif committed.why_not is not None:
+            report.files_left[committed.why_not] += 1
 
     def relocate(self, pairs: list[Pair]) -> list[ManifestLine]:
         """The lines, with each original where it lies now: its old place may be dropped.

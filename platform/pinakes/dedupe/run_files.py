@@ -97,10 +97,13 @@ class RunFiles:
             for name, group in groupby(pairs, key=lambda pair: pair[0].file):
                 yield name, list(group)
 
+    def generations(self) -> dict[str, int]:
+        """The generation of each file that was decided on."""
+        return {name: int(str(number)) for name, number in self.read_json(GENERATIONS).items()}
+
     def old_generations(self) -> dict[str, int]:
-        """The generation of each file that was decided on, but of those as they landed."""
-        generations = self.read_json(GENERATIONS)
-        return {name: int(str(number)) for name, number in generations.items() if number != 1}
+        """The same, but of those as they landed."""
+        return {name: number for name, number in self.generations().items() if number != 1}
 
     def write_validation(self, discrepancies: Iterable[Mapping[str, object]]) -> int:
         """Keep what validation found amiss; how much that is."""

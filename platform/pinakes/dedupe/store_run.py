@@ -26,13 +26,12 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.row_store.port import Put, RowStore
 
 from .archive_files import ArchiveFiles
+from .batches import iter_batches
 from .collection import Collection, Decisions
 from .file_commit import Commit
-from .file_rewriting import FileRewriter
+from .file_rewriting import FileRewriter, RevisitRules, Rewrite
 from .given_back import require_records
 from .late_revisits import LateRevisits
-from .proven_originals import OriginalReader
-from .refs import RevisitWriter
 from .rewriting_run import RewritingRun
 from .run_files import COUNTS, GENERATIONS, REPORT, RunFiles
 from .run_report import DedupeReport, DedupeRequest
@@ -58,25 +57,28 @@ class StoreRun:
         drop: Drop | None = None,
         tasks: Tasks | None = None,
         commit: Commit | None = None,
+        rewrite: Rewrite | None = None,
         at: Callable[[str], None] = lambda step: None,
         space: SortSpace = DEFAULT_SPACE,
     ) -> None:
         """`claim(archive_file)` takes a file's claim for this run.
 
         `drop(entries)` drops old generations where there is no room else; None: never.
-        `tasks` work on archive files; None: this process does.  `commit` commits what they
-        write; None: this process does.
+        `tasks` work on archive files, and `commit` commits what they write; without tasks,
+        `rewrite` rewrites files.  None of these: this process does.
         """
         self._rows = rows
         self._archive = archive
         self._files = files
         self._request = request
         self._run = run
+        self._rules = RevisitRules(run, request.min_saving_bytes)
         self._act_time_ms = act_time_ms
         self._claim = claim
         self._drop = drop
         self._tasks = tasks
         self._commit = commit
+        self._rewrite_files = rewrite
         self._at = at
         self._space = space
 
@@ -106,8 +108,8 @@ class StoreRun:
             self._files.write_json(GENERATIONS, collection.generations())
         # Decisions speak of places; those of files moved meanwhile are in the old generation.
         current = collection.generations()
-        generations = self._files.read_json(GENERATIONS)
-        collection.as_of({name: int(str(number)) for name, number in generations.items()})
+        generations = self._files.generations()
+        collection.as_of(generations)
         moved = {name for name in generations if generations[name] != current.get(name)}
         bodies = collection.open_files()
         with bodies:
@@ -150,25 +152,28 @@ class StoreRun:
             waves = WaveRewriter(run, self._tasks, self._files, commit=self._commit)
             waves.rewrite(self._files.by_file(), report, advance)
         else:
-            rewriter = FileRewriter(run, self._writer(bodies), bodies)
-            for name, pairs in self._files.by_file():
-                rewriter.rewrite(name, pairs, report)
-                advance(1)
+            rewrite = self._rewrite_files or self._rewriting_here(bodies)
+            for batch in iter_batches(run, self._files.by_file(), report):
+                for committed in rewrite(self._rules, batch.tasks()):
+                    run.note(committed, report)
+                    advance(1)
         # What tasks wrote and this run, or the one that died before it, has not published.
         self._archive.delete(f"{ASIDE}/{self._run}")
         if self._drop is not None:
             report.problems += drop_each(self._drop, self._entries_now())
         report.problems += room.problems
 
-    def _writer(self, bodies: StoredFiles) -> RevisitWriter:
-        duplicates = frozenset(
-            (line.file, line.offset, line.inner_offset) for line in self._files.read_decided()
+    def _rewriting_here(self, bodies: StoredFiles) -> Rewrite:
+        rewriter = FileRewriter(
+            self._rows,
+            self._archive,
+            bodies,
+            self._files,
+            self._rules,
+            claim=self._claim,
+            at=self._at,
         )
-        return RevisitWriter(
-            OriginalReader(bodies, duplicates).find,
-            run=self._run,
-            min_saving_bytes=self._request.min_saving_bytes,
-        )
+        return lambda _, tasks: map(rewriter.rewrite, tasks)
 
     def _entries_now(self) -> Iterable[FileEntry]:
         return self._read_collection().entries.values()

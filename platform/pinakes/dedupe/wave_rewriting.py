@@ -10,32 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
 from uuid import uuid4
 
-from pinakes.catalog.asides import clear_dead_asides
-from pinakes.catalog.file_rows import read_entry, release_claim
-from pinakes.errors import DigestMismatch, InputRefused, PinakesError
-from pinakes.index.manifest import ManifestLine
+from pinakes.errors import DigestMismatch, PinakesError
 
+from .batches import FilePairs, FileTask, iter_batches
 from .decided_records import Pair
-from .file_choice import choose_file
-from .file_commit import Commit, Committed, FileCommitter
-from .rewriting_run import RewritingRun
+from .file_commit import Commit, FileCommitter
+from .rewriting_run import Committed, RewritingRun
 from .run_files import VALIDATION, NotedWave, RunFiles
-from .run_report import WANTS_ROOM, DedupeReport
+from .run_report import DedupeReport
 from .tasks import FileOutcome, Tasks
 
 _WAVE_BYTES = 1 << 40
-FilePairs = tuple[str, list[Pair]]
-
-
-class _Chosen(NamedTuple):
-    """A file that is worth while, its duplicates, and what it will take, about, in bytes."""
-
-    name: str
-    pairs: list[Pair]
-    size: int
 
 
 class WaveRewriter:
@@ -65,48 +52,15 @@ class WaveRewriter:
     ) -> None:
         """Rewrite each file, or count in the report why it is left as it is."""
         done = set(self._finish_wave(report, advance))
-        worthwhile = self._worthwhile(by_file, done, report)
-        waiting = next(worthwhile, None)
-        while waiting is not None:
-            if not self._run.room.make(waiting.size):
-                report.files_left[WANTS_ROOM] += 1
-                waiting = next(worthwhile, None)
-                continue
-            wave = _Wave(waiting, worthwhile, self._holds, self._run.relocate)
+        batches = iter_batches(self._run, by_file, report, done=done, batch_bytes=self._wave_bytes)
+        for batch in batches:
             name = f"wave-{uuid4().hex[:8]}"
-            self._tasks.write(name, wave.pairs(), self._files.old_generations())
+            pairs = chain.from_iterable(map(_relocated, batch.tasks()))
+            self._tasks.write(name, pairs, self._files.old_generations())
             self._run.at("wave written")
-            self._files.note_wave(NotedWave(name, wave.sizes, is_valid=False))
+            self._files.note_wave(NotedWave(name, batch.sizes, is_valid=False))
             self._run.at("wave noted")
             self._finish_wave(report, advance)
-            waiting = wave.next
-
-    def _worthwhile(
-        self, by_file: Iterable[FilePairs], done: set[str], report: DedupeReport
-    ) -> Iterator[_Chosen]:
-        for name, pairs in by_file:
-            if name in done:
-                continue
-            if name in self._run.moved:
-                # This run died after the file's move: it has been done, and may still be claimed.
-                held = self._run.claim(name)
-                clear_dead_asides(self._run.archive, held)
-                release_claim(self._run.rows, held)
-                report.files_left["done already"] += 1
-                continue
-            entry = read_entry(self._run.rows, name)
-            try:
-                why_not, size = choose_file(self._run, entry, pairs)
-            except InputRefused as problem:
-                report.leave("failed", problem)
-                continue
-            if why_not is None:
-                yield _Chosen(name, pairs, size)
-            else:
-                report.files_left[why_not] += 1
-
-    def _holds(self, size: int) -> bool:
-        return size <= self._wave_bytes and self._run.room.holds(size)
 
     def _require_valid(self, noted: NotedWave) -> None:
         """Have the wave validated, unless it was; one that is wrong is written anew, next time."""
@@ -138,7 +92,7 @@ class WaveRewriter:
         self._require_valid(noted)
         missing = dict(noted.sizes)
         for committed in self._commit(self._run.run, self._each_once(noted.wave, missing)):
-            self._note(committed, report)
+            self._run.note(committed, report)
             advance(1)
         if missing:
             raise PinakesError(
@@ -159,47 +113,11 @@ class WaveRewriter:
                 )
             yield outcome
 
-    def _note(self, committed: Committed, report: DedupeReport) -> None:
-        if committed.refs is not None:
-            self._run.note_moved(committed.archive_file, committed.size)
-            report.add_file(committed.size, committed.refs)
-        elif committed.problem is not None:
-            report.leave(committed.why_not or "failed", committed.problem)
-        elif committed.why_not is not None:
-            report.files_left[committed.why_not] += 1
-
     def _commit_here(self, run: str, outcomes: Iterable[FileOutcome]) -> Iterator[Committed]:
         of = self._run
         committer = FileCommitter(of.rows, of.archive, run=run, claim=of.claim, at=of.at)
         return map(committer.commit, outcomes)
 
 
-class _Wave:
-    """Files for one job, taken as long as there is room for what they become."""
-
-    def __init__(
-        self,
-        first: _Chosen,
-        rest: Iterator[_Chosen],
-        holds: Callable[[int], bool],
-        relocate: Callable[[list[Pair]], list[ManifestLine]],
-    ) -> None:
-        self.sizes: dict[str, int] = {}
-        """What each file of it takes, about, in bytes; complete when `pairs` have been drawn."""
-        self.next: _Chosen | None = first
-        """The first file that is not of it; None where there is none."""
-        self._rest = rest
-        self._holds = holds
-        self._relocate = relocate
-
-    def pairs(self) -> Iterator[Pair]:
-        """The duplicates of its files, each original where it lies now."""
-        total = 0
-        while self.next is not None:
-            name, pairs, size = self.next
-            if self.sizes and not self._holds(total + size):
-                return
-            self.sizes[name] = size
-            total += size
-            yield from zip(self._relocate(pairs), (key for _, key in pairs), strict=True)
-            self.next = next(self._rest, None)
+def _relocated(task: FileTask) -> Iterator[Pair]:
+    return zip(task.lines, (key for _, key in task.pairs), strict=True)
