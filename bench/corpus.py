@@ -71,7 +71,7 @@ SMALL = Recipe(
 SMALL_RECORDS = Recipe(
     name="small-records",
     packages=(("openjdk-17-doc", None), ("python-pandas-doc", 4900)),
-    max_warc="20M",
+    max_warc="8M",
     sizes_noted=False,
 )
 CORPORA = {recipe.name: recipe for recipe in (FULL, SMALL, SMALL_RECORDS, LARGE)}

@@ -96,6 +96,43 @@ def test_another_capture_that_declares_the_digest_stays_full(
     assert main(["-q", "validate", str(path.parent), after]) == 0
 
 
+@pytest.mark.parametrize("later", [False, True], ids=["earlier", "later"])
+@pytest.mark.parametrize("by_target", ["sha256", "md5"])
+@pytest.mark.parametrize("in_store", [False, True], ids=["files", "store"])
+def test_where_the_target_declares_another_digest(
+    in_store: bool, by_target: str, later: bool, tmp_path: Path
+) -> None:
+    """It has the body; but who goes by declared digests takes another capture, which stays."""
+    date = "2020-01-15T00:00:00Z" if later else "2020-04-04T00:00:00Z"
+    fields = (PROFILE, *REFERS["by URI and date"], *digest_of("sha1"))
+    revisit = Rec(
+        uri="http://example.org/other", date=date, type="revisit", declared=None,
+        block_digest=False, fields=fields,
+    )  # fmt: skip
+    target = replace(TARGET, fields=digest_of(by_target))
+    meant = replace(TARGET, date="2020-03-01T00:00:00Z", fields=digest_of("sha1"))
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    path = before / "a.warc.gz"
+    crawl = [target, meant, *OTHERS, revisit]
+    path.write_bytes(b"".join(member(rec.raw(number)) for number, rec in enumerate(crawl)))
+    if in_store:
+        store = ("--store", str(tmp_path / "store"))
+        assert main(["-q", "init", *store]) == 0
+        assert main(["-q", "ingest", *store, "--crawl", "c", str(path)]) == 0
+        spared = ("--min-saving-bytes=none", "--min-file-saving=0")
+        assert main(["-q", "dedupe", *store, "--all", *spared]) == 0
+        after = tmp_path / "store" / "archive" / "c" / "g2"
+    else:
+        manifest, decided = str(tmp_path / "m"), str(tmp_path / "d")
+        assert main(["-q", "manifest", str(path), "-o", manifest]) == 0
+        assert main(["-q", "resolve", manifest, "--process", "-o", decided]) == 0
+        refs = ["refs", str(path), "--manifest", decided, "-o", str(after)]
+        assert main(["-q", *refs, "--min-saving", "none"]) == 0
+    assert b"WARC-Type: revisit" in list(pieces((after / path.name).read_bytes()))[2][1]
+    assert main(["-q", "validate", str(before), str(after)]) == 0
+
+
 @pytest.mark.parametrize(("refers", "declared"), WAYS)
 def test_a_target_stays_full_in_a_store(refers: str, declared: str | None, tmp_path: Path) -> None:
     path = write_crawl(tmp_path, refers, declared)

@@ -16,7 +16,7 @@ from pinakes.errors import InputRefused
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.acts import Actor
-from pinakes.ingest.inputs import Input, iter_inputs
+from pinakes.ingest.inputs import Input, LeftOut, iter_inputs
 from pinakes.ingest.landing import Lander
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
@@ -38,11 +38,11 @@ def test_all_archives_land_in_one_store(shared_data: Path, tmp_path: Path) -> No
     facts = CrawlFacts(collection="shared")
     ensure_crawl(rows, "all", facts, act="a", act_time_ms=actor.now_ms())
     lander = Lander(rows, archive, actor)
-    left: list[Path] = []
+    left = LeftOut()
     folder = shared_data / "archives"
     inputs = list(iter_inputs([str(folder)], left))
     # Some are called `.open`, and land when somebody names them.
-    inputs += [Input(path, path.relative_to(folder).as_posix()) for path in left]
+    inputs += [Input(path, path.relative_to(folder).as_posix()) for path in left.unfinished]
     names = Counter(item.path.name for item in inputs)
     assert len(inputs) > 150
     assert names.most_common(1)[0][1] > 1, "base names repeat, and that is the point"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.ingest.inputs import Input, is_archive_name, iter_inputs
+from pinakes.ingest.inputs import Input, LeftOut, is_archive_name, iter_inputs
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,7 @@ from pinakes.ingest.inputs import Input, is_archive_name, iter_inputs
         ("a.warc.gz", True),
         ("a.arc.gz", True),
         ("a.warc.zst", True),
+        ("A.WARC.GZ", True),
         ("a.warc.gz.open", False),
         ("a.cdx", False),
         ("crawl.log.gz", False),
@@ -32,8 +33,9 @@ def test_a_folder_gives_relative_paths_in_order_and_a_file_its_base_name(tmp_pat
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"x")
     (tmp_path / "loop").symlink_to(tmp_path)
-    left: list[Path] = []
+    left = LeftOut()
     found = list(iter_inputs([str(tmp_path), str(tmp_path / "a" / "log.txt")], left))
     assert [item.name for item in found] == ["a.warc.gz", "a/x.warc", "b/x.warc", "log.txt"]
-    assert left == [tmp_path / "b" / "y.warc.part"]
+    assert left.unfinished == [tmp_path / "b" / "y.warc.part"]
+    assert (left.others, left.examples) == (2, [tmp_path / "loop", tmp_path / "a" / "log.txt"])
     assert list(iter_inputs(["no/such.warc"], left)) == [Input(Path("no/such.warc"), "such.warc")]

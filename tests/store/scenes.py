@@ -26,7 +26,7 @@ from pinakes.dedupe.tasks import Tasks
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.acts import Actor
-from pinakes.ingest.inputs import iter_inputs
+from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.row_store.embedded import EmbeddedRowStore
@@ -110,7 +110,7 @@ class Scene:
         facts = CrawlFacts(collection=COLLECTION)
         ensure_crawl(self.rows, name, facts, act="a", act_time_ms=actor.now_ms())
         lander = Lander(self.rows, self.archive, actor, at=at)
-        inputs = iter_inputs([str(self.crawls / name)], [])
+        inputs = iter_inputs([str(self.crawls / name)], LeftOut())
         return [lander.land(path, f"{name}/{inside}", COLLECTION) for path, inside in inputs]
 
     def dedupe(

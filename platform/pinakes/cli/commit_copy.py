@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run
-from pinakes.cli.output import Console
+from pinakes.cli.output import Console, printable
 from pinakes.dedupe.commit_copy import commit_copy, plan_copy
 from pinakes.dedupe.copy_steps import DONE
 from pinakes.dedupe.receipt import read_receipt
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         text = "is done already" if kept is None else f"the old one goes to {kept}"
         console.result(
             {"file": step.facts.name, "state": step.state, "superseded": kept},
-            text=f"{step.facts.name}: {text}",
+            text=printable(f"{step.facts.name}: {text}"),
         )
     if arguments.dry_run:
         console.say(f"all checks passed; {plan.bytes_to_write:,} bytes would be written")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_inputs, input_names
-from pinakes.cli.output import Console
+from pinakes.cli.output import Console, printable
 from pinakes.errors import (
     ConfigError,
     Conflict,
@@ -86,13 +86,13 @@ def _convert(arc: Path, folder: Path, arguments: argparse.Namespace, console: Co
         )
     for finding in (*result.stretches, *result.findings):
         console.warn(PinakesError(finding.message, file=result.arc, offset=finding.offset))
-    console.result(result.as_json(), text=_sentence(result))
+    console.result(result.as_json(), text=printable(_sentence(result)))
     return not result.stretches
 
 
 def _back(warc: Path, folder: Path, arguments: argparse.Namespace, console: Console) -> bool:
     target = rebuild_file(warc, folder)
-    console.result({"warc": str(warc), "arc": str(target)}, text=f"{warc} -> {target}")
+    console.result({"warc": str(warc), "arc": str(target)}, text=printable(f"{warc} -> {target}"))
     return True
 
 

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 
 from pinakes import __version__
+from pinakes.archive_store.names import check_file_name
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cli.exits import Exit
 from pinakes.cli.ingest_bulk import Spool, bulk_crew, spool_of
 from pinakes.cli.ingest_loop import Alone, Answered, Crew, IngestLoop
+from pinakes.cli.left_out import say_others
 from pinakes.cli.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.options import (
     add_dry_run,
@@ -26,14 +27,14 @@ from pinakes.cli.options import (
 from pinakes.cli.output import Console, printable
 from pinakes.cli.workers import Workers
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.run_cells import CrawlFacts, RunFacts
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.attempts import Attempt, Landings
 from pinakes.ingest.copying import direct_writer
 from pinakes.ingest.hooks import HOOKS, Handover, hand_over
-from pinakes.ingest.inputs import Input, iter_inputs
+from pinakes.ingest.inputs import Input, LeftOut, iter_inputs
 from pinakes.ingest.landing import Lander
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
@@ -145,7 +146,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             if arguments.watch:
                 loop.watch(lambda: _look(arguments, names, loop), arguments.settle)
             loop.note_left(found.left)
-            if not found.inputs and not found.left:
+            if not found.inputs and not found.left.unfinished:
                 console.warn("nothing to land: no archive file there")
             with console.progress("ingest", total=_size(found.inputs)) as progress:
                 loop.land(found.inputs, progress)
@@ -211,7 +212,7 @@ def _landing_worker(
 
 def _look(arguments: argparse.Namespace, names: list[str], loop: IngestLoop) -> Iterator[Seen]:
     """What is there now to be watched."""
-    left: list[Path] = []
+    left = LeftOut()
     if arguments.hook:
         found = hand_over(arguments.hook, names)
         inputs, left = found.inputs, found.left
@@ -225,19 +226,28 @@ def _found(arguments: argparse.Namespace, names: list[str]) -> Handover:
     if arguments.hook:
         found = hand_over(arguments.hook, names)
         return found._replace(crawl=arguments.crawl or found.crawl)
-    left: list[Path] = []
+    left = LeftOut()
     # While watching, the first look is like every other: it lists anew.
     inputs = [] if arguments.watch else list(iter_inputs(names, left))
     return Handover(arguments.crawl or "", None, inputs, left)
 
 
 def _plan(found: Handover, console: Console) -> Exit:
-    for path in found.left:
+    for path in found.left.unfinished:
         console.warn(f"{printable(path)}: a writer still has it; left")
+    say_others(found.left, console)
+    is_well = True
     for path, name in found.inputs:
         identity = archive_file(found.crawl, name)
-        console.result({"file": identity, "from": str(path)}, text=f"{path} -> {identity}")
-    return Exit.DONE
+        try:
+            check_file_name(identity)
+        except InputRefused as problem:
+            is_well = False
+            console.warn(problem)
+            continue
+        text = f"{printable(path)} -> {printable(identity)}"
+        console.result({"file": identity, "from": str(path)}, text=text)
+    return Exit.DONE if is_well else Exit.SOME_FAILED
 
 
 def _size(inputs: list[Input]) -> int:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from pinakes.cli.left_out import say_others
 from pinakes.cli.output import Console, printable
 from pinakes.cli.progress import Progress, SilentProgress
 from pinakes.cli.workers import Died
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.ingest.attempts import Attempt, Left, Outcome
-from pinakes.ingest.inputs import Input
+from pinakes.ingest.inputs import Input, LeftOut
 from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.tally import Tally
@@ -88,6 +89,7 @@ class IngestLoop:
         self._busy: dict[Path, Attempt] = {}
         self._met_busy: set[Path] = set()
         self._noted: set[Path] = set()
+        self._others = 0
         self.failed = False
 
     def land(self, inputs: Iterable[Input], progress: Progress) -> None:
@@ -122,12 +124,15 @@ class IngestLoop:
             sleep=self._pause,
         )
 
-    def note_left(self, left: list[Path]) -> None:
-        """Name each file that a writer still has, once."""
-        for path in left:
+    def note_left(self, left: LeftOut) -> None:
+        """Name each file that a writer still has, and some of the others; once."""
+        for path in left.unfinished:
             if path not in self._noted:
                 self._noted.add(path)
                 self._console.warn(f"{printable(path)}: a writer still has it; left")
+        if left.others > self._others:
+            self._others = left.others
+            say_others(left, self._console)
 
     def _try_busy(self) -> None:
         attempts, self._busy = list(self._busy.values()), {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from uuid import uuid4
 
 from pinakes.catalog.presplits import sampled_splits
@@ -14,7 +13,7 @@ from pinakes.cli.output import Console
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.tables import FoundSchema, schema_drift
-from pinakes.ingest.inputs import iter_inputs
+from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.profile import (
     ARCHIVE,
     ROWS,
@@ -129,8 +128,7 @@ def _make(configuration: Configuration, splits: Splits, console: Console) -> Exi
 
 
 def _splits(configuration: Configuration, paths: Iterable[str], regions: int) -> Splits:
-    left: list[Path] = []
-    files = [item.path for item in iter_inputs(paths, left)]
+    files = [item.path for item in iter_inputs(paths, LeftOut())]
     if paths and not files:
         raise ConfigError("--sample: no archive file there")
     return sampled_splits(files, collection=configuration.collection, regions=regions)

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pinakes.cli.exits import Exit
+from pinakes.cli.left_out import say_others
 from pinakes.cli.options import add_inputs, configuration_of, input_names
 from pinakes.cli.output import Console
 from pinakes.cli.output_file import output_file
 from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.index.manifest_file import ALGORITHMS, ManifestForm, iter_manifest_pieces
-from pinakes.ingest.inputs import iter_inputs
+from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.warc.source import open_source
 
 if TYPE_CHECKING:
@@ -98,12 +99,12 @@ class _Problems:
     """Names each problem as it is met, and remembers that there was one."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
+        self.console = console
         self.found = False
 
     def name(self, problem: PinakesError) -> None:
         self.found = True
-        self._console.warn(problem)
+        self.console.warn(problem)
 
 
 def _files(names: Iterable[str], problems: _Problems) -> Iterator[str]:
@@ -113,11 +114,12 @@ def _files(names: Iterable[str], problems: _Problems) -> Iterator[str]:
             yield name
             continue
         try:
-            unfinished: list[Path] = []
-            for found in iter_inputs([name], unfinished):
+            left = LeftOut()
+            for found in iter_inputs([name], left):
                 yield os.path.join(name, found.name)
-            for path in unfinished:
+            for path in left.unfinished:
                 problems.name(InputRefused("not finished: left out", file=str(path)))
+            say_others(left, problems.console)
         except InputRefused as refusal:
             problems.name(refusal)
 

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from pinakes.cli.output import Console
 from pinakes.errors import ConfigError
+from pinakes.rewrite.aside import hidden_name
 
 
 @contextmanager
@@ -27,8 +28,8 @@ def output_file(name: str, console: Console) -> Iterator[BinaryIO]:
         with target.open("wb") as device:  # /dev/null, a pipe: nothing to rename
             yield device
         return
-    target = target.resolve()
-    aside = target.with_name(f".{target.name}.pinakes-part")
+    target = Path(os.path.realpath(target))
+    aside = hidden_name(target)
     try:
         with aside.open("wb") as file:
             yield file

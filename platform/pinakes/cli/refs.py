@@ -11,7 +11,7 @@ from pathlib import Path
 from pinakes.archive_store.local_files import sha256_of
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_inputs, configuration_of, input_names
-from pinakes.cli.output import Console
+from pinakes.cli.output import Console, printable
 from pinakes.cli.progress import Progress
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles, read_locations
 from pinakes.dedupe.duplicates import Duplicates
@@ -156,7 +156,9 @@ class _Batch:
             self._console.warn(unreadable)
         self.failed = self.failed or bool(count.problems)
         self.total.add(count)
-        self._console.result({"file": name, **count.as_json()}, text=_sentence(name, count))
+        self._console.result(
+            {"file": name, **count.as_json()}, text=_sentence(printable(name), count)
+        )
         progress.advance(path.stat().st_size)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 from functools import partial
 from pathlib import Path
 
 from pinakes.cli.exits import Exit
 from pinakes.cli.options import add_dry_run, add_inputs, input_names
-from pinakes.cli.output import Console
+from pinakes.cli.output import Console, printable
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.index_originals import note_indexed
 from pinakes.dedupe.originals import Originals
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             failed = failed or bool(count.problems)
             console.result(
                 {"file": name, "restored": count.restored, "left": dict(count.left)},
-                text=_sentence(name, count),
+                text=_sentence(printable(name), count),
             )
     return Exit.SOME_FAILED if failed else Exit.DONE
 
@@ -95,9 +96,9 @@ def _with_originals(names: list[str], folder: str | None) -> list[str]:
         return names
     if not Path(folder).is_dir():
         raise ConfigError(f"--dir {folder} is no folder")
-    known = {Path(name).resolve() for name in names}
+    known = {os.path.realpath(name) for name in names}
     found = sorted(path for path in Path(folder).rglob("*") if path.name.endswith(_SUFFIXES))
-    return names + [str(path) for path in found if path.resolve() not in known]
+    return names + [str(path) for path in found if os.path.realpath(path) not in known]
 
 
 def _sentence(name: str, count: RestoreCount) -> str:

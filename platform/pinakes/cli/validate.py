@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from pinakes.cli.exits import Exit
-from pinakes.cli.output import Console
+from pinakes.cli.output import Console, printable
 from pinakes.cli.receipt_file import write_receipt
 from pinakes.dedupe.folders import Validation, archive_folder, validate_folders
 from pinakes.dedupe.outcomes import OUTCOMES
@@ -98,11 +98,13 @@ def _validate(arguments: argparse.Namespace, console: Console) -> Exit:
     for found in result.open_discrepancies:
         console.result(
             found._asdict(),
-            text=f"{found.file}:{found.offset}: {found.code}: record {found.ordinal}: "
-            f"{found.message}",
+            text=printable(
+                f"{found.file}:{found.offset}: {found.code}: record {found.ordinal}: "
+                f"{found.message}"
+            ),
         )
     for name in result.others:
-        console.warn(f"{name}: not compared: no archive file by its name")
+        console.warn(f"{printable(name)}: not compared: no archive file by its name")
     if arguments.receipt:
         write_receipt(arguments.receipt, result)
     console.say(_sentence(result))
@@ -130,7 +132,9 @@ def _look_quickly(arguments: argparse.Namespace, console: Console) -> Exit:
             count += 1
             console.result(
                 found._asdict(),
-                text=f"{found.target_uri} {found.date}: {found.code}: {QUICK_FINDINGS[found.code]}",
+                text=printable(
+                    f"{found.target_uri} {found.date}: {found.code}: {QUICK_FINDINGS[found.code]}"
+                ),
             )
     console.say(f"{count} found; a quick look permits nothing" if count else "nothing found; a "
                 "quick look at what manifests say permits nothing")  # fmt: skip
@@ -146,8 +150,10 @@ def _check_references(arguments: argparse.Namespace, console: Console) -> Exit:
             if found.outcome != "resolves":
                 console.result(
                     found._asdict(),
-                    text=f"{found.file}: record {found.ordinal}: {found.outcome}: "
-                    f"{OUTCOMES[found.outcome]}: {found.target_uri} {found.target_second}",
+                    text=printable(
+                        f"{found.file}: record {found.ordinal}: {found.outcome}: "
+                        f"{OUTCOMES[found.outcome]}: {found.target_uri} {found.target_second}"
+                    ),
                 )
     total = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
     console.say(f"references: {total or 'none'}")

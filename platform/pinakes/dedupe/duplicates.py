@@ -6,6 +6,7 @@ fifth of the memory, and most lines of a manifest are of no duplicate.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,7 @@ class Duplicates:
         self.places: set[Place] = set()
         self.files: set[str] = set()
         self._texts: dict[str, list[tuple[int, int, int, str]]] = defaultdict(list)
-        self._names: dict[Path, list[str]] = defaultdict(list)
+        self._names: dict[str, list[str]] = defaultdict(list)
 
     @classmethod
     def read(cls, manifest: Path, files: ArchiveFiles) -> Duplicates:
@@ -53,7 +54,7 @@ class Duplicates:
         for name in result.files:
             result._texts[name].sort(key=lambda entry: entry[:3])
             try:
-                result._names[files.path_of(name).resolve()].append(name)
+                result._names[os.path.realpath(files.path_of(name))].append(name)
             except InputRefused:
                 continue
         return result
@@ -72,7 +73,7 @@ class Duplicates:
         """The names under which the manifest knows this file: none, one, seldom more."""
         if str(path) in self.files:
             return [str(path)]
-        return self._names.get(path.resolve(), [])
+        return self._names.get(os.path.realpath(path), [])
 
     def lines_of(self, path: Path) -> Iterator[ManifestLine]:
         """The duplicates in this file, in order of offset."""

@@ -104,13 +104,15 @@ class _AtSecond:
     def __init__(self) -> None:
         self.numbers: list[int] = []
         self.digests: set[str] = set()
+        self.shown: set[str] = set()
         self.algorithms: set[str] | None = None
         """Those that each of them has a digest of; None of no capture."""
 
-    def add(self, number: int, digests: set[str]) -> None:
+    def add(self, number: int, digests: set[str], shown: str) -> None:
         algorithms = set(map(_algorithm, digests))
         self.numbers.append(number)
         self.digests |= digests
+        self.shown.add(shown)
         self.algorithms = algorithms if self.algorithms is None else self.algorithms & algorithms
 
 
@@ -125,6 +127,7 @@ class _Search:
         self._digests = {request.digest for request in requests}
         self._algorithms = set(map(_algorithm, self._digests))
         self._answering: dict[str, _Captures] = {}
+        self._showing: dict[str, _Captures] = {}
         self._untold: dict[str, _Captures] = {}
 
     def see(self, address: Address) -> None:
@@ -132,9 +135,11 @@ class _Search:
         second = address.key[-14:]
         answers = _answers(address)
         if second in self._at:
-            self._at[second].add(address.number, answers)
+            self._at[second].add(address.number, answers, _shown(address))
         for digest in answers & self._digests:
             self._answering.setdefault(digest, []).append((second, address.number))
+        if (shown := _shown(address)) in self._digests:
+            self._showing.setdefault(shown, []).append((second, address.number))
         for algorithm in self._algorithms.difference(map(_algorithm, answers)):
             self._untold.setdefault(algorithm, []).append((second, address.number))
 
@@ -148,17 +153,22 @@ class _Search:
         seconds: set[tuple[str, str]] = set()
         for request in self._requests:
             exact = self._at[request.wanted_second]
-            if request.digest in exact.digests:
+            digest = request.digest
+            if digest in exact.shown:
                 continue
-            algorithm = _algorithm(request.digest)
+            same = self._showing.get(digest, [])
+            seconds.update((digest, second) for second in _meant(same, request))
+            if digest in exact.digests:
+                continue
+            algorithm = _algorithm(digest)
             if exact.algorithms is None or algorithm in exact.algorithms:
                 # What names a date may mean a later capture that is nearest to it.
                 until = request.own_second if request.wanted_second is None else _LAST_SECOND
                 captures = self._untold.get(algorithm, [])
                 end = bisect_right(captures, (until, _AFTER_ALL))
                 untold[algorithm] = max(end, untold.get(algorithm, 0))
-            same = self._answering.get(request.digest, [])
-            seconds.update((request.digest, second) for second in _meant(same, request))
+            same = self._answering.get(digest, [])
+            seconds.update((digest, second) for second in _meant(same, request))
         for algorithm, end in untold.items():
             found.update(number for _, number in self._untold.get(algorithm, [])[:end])
         for digest, second in seconds:
@@ -190,6 +200,11 @@ def _in_second(captures: _Captures, second: str) -> Iterator[int]:
 
 def _answers(address: Address) -> set[str]:
     return {address.digest, *(address.also.split(",") if address.also else ())}
+
+
+def _shown(address: Address) -> str:
+    """The digest by which tools that compute none know a capture: that which it declares."""
+    return address.also.rpartition(",")[2] if address.also else address.digest
 
 
 def _algorithm(digest: str) -> str:

@@ -38,9 +38,9 @@ class ManifestLine(NamedTuple):
     `type` is None for a response; `digest` is `-` where a revisit declares none.
     `inner_offset` tells records of one gzip member apart.  The `original_` fields are set
     by `process` where `copy_number` is above 1; `full` says why a copy stays a full record
-    all the same.  `also` holds further digests that the payload answers to (declared,
-    de-chunked), joined by commas.  `marks` carries what only the whole manifest can tell
-    (see `dedupe.marks`) into its parts.
+    all the same.  `also` holds further digests that the payload answers to (de-chunked,
+    declared), joined by commas, the declared one last.  `marks` carries what only the whole
+    manifest can tell (see `dedupe.marks`) into its parts.
     """
 
     file: str

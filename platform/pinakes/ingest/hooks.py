@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from pinakes.errors import ConfigError, InputRefused
 
-from .inputs import Input, iter_inputs
+from .inputs import Input, LeftOut, iter_inputs
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _WGET_PART = re.compile(r"-(?:\d{5}|meta)\Z")
@@ -39,7 +39,7 @@ class Handover(NamedTuple):
     crawl: str
     description: str | None
     inputs: list[Input]
-    left: list[Path]
+    left: LeftOut
 
 
 def hand_over(hook: str, names: Sequence[str]) -> Handover:
@@ -62,7 +62,7 @@ def _heritrix(names: Sequence[str]) -> Handover:
     folders = [launch / folder for folder in ("warcs", "arcs") if (launch / folder).is_dir()]
     if not folders:
         raise InputRefused("no Heritrix job: no latest/warcs in it", file=str(job))
-    left: list[Path] = []
+    left = LeftOut()
     inputs = list(iter_inputs(map(str, folders), left))
     report = launch / "reports" / "crawl-report.txt"
     return Handover(_id(f"{name}-{launch.name}"), _report(report), inputs, left)
@@ -83,7 +83,7 @@ def _browsertrix(names: Sequence[str]) -> Handover:
         return _webhook(path)
     if not (path / "archive").is_dir():
         raise InputRefused("no Browsertrix collection: no archive/ in it", file=str(path))
-    left: list[Path] = []
+    left = LeftOut()
     inputs = list(iter_inputs([str(path / "archive")], left))
     return Handover(_id(path.resolve().name), None, inputs, left)
 
@@ -97,7 +97,7 @@ def _webhook(path: Path) -> Handover:
         raise InputRefused("no webhook of a finished crawl", file=str(path)) from error
     if event not in ("crawlFinished", "uploadFinished"):
         raise InputRefused(f"a webhook of {event}, not of a finished crawl", file=str(path))
-    return Handover(_id(item), f"Browsertrix {event}: {state}", resources, [])
+    return Handover(_id(item), f"Browsertrix {event}: {state}", resources, LeftOut())
 
 
 def _resource(webhook: Path, resource: dict[str, Any]) -> Input:
@@ -107,7 +107,7 @@ def _resource(webhook: Path, resource: dict[str, Any]) -> Input:
 
 
 def _wget(names: Sequence[str]) -> Handover:
-    left: list[Path] = []
+    left = LeftOut()
     inputs = list(iter_inputs(names, left))
     stems = {_wget_stem(item.path.name) for item in inputs}
     return Handover(_id(stems.pop()) if len(stems) == 1 else "", None, inputs, left)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,11 +19,16 @@ from pinakes.archive_store.local_files import sync_folder
 from pinakes.errors import Conflict, InputRefused, StoreUnavailable
 
 _SUFFIX = ".pinakes-part"
+_MOST_BYTES = 255 - len(f".{_SUFFIX}")
+"""Of a name; a longer one is hidden by its hash."""
 
 
 def hidden_name(target: Path) -> Path:
     """The name under which `target` is written."""
-    return target.with_name(f".{target.name}{_SUFFIX}")
+    name = os.fsencode(target.name)
+    if len(name) > _MOST_BYTES:
+        name = hashlib.sha256(name).hexdigest().encode()
+    return target.with_name(f".{os.fsdecode(name)}{_SUFFIX}")
 
 
 @contextmanager

@@ -1,0 +1,75 @@
+"""Names of files that are long, hold control characters, lead nowhere, or are no archive's."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from warc_sets import Rec, member
+
+from pinakes.cli import main
+
+CRAWL = b"".join(
+    member(Rec(uri="http://example.org/", date=f"2020-01-0{day}T00:00:00Z").raw(day))
+    for day in (1, 2)
+)
+LONGEST = "n" * 247 + ".warc.gz"
+
+
+def chain(folder: Path, paths: list[Path]) -> int:
+    """Manifest to `refs` and back; files in `folder`/after and `folder`/again."""
+    manifest, decided = str(folder / "m"), str(folder / "d")
+    names = list(map(str, paths))
+    assert main(["-q", "manifest", *names, "-o", manifest]) == 0
+    assert main(["-q", "resolve", manifest, "--process", "-o", decided]) == 0
+    after = str(folder / "after")
+    code = main(["refs", *names, "--manifest", decided, "-o", after, "--min-saving", "none"])
+    written = sorted(map(str, (folder / "after").iterdir()))
+    assert main(["restore", *written, "-o", str(folder / "again")]) == 0
+    return code
+
+
+@pytest.mark.parametrize("name", [LONGEST, "a\n\x1b[31mb.warc.gz", "\udcff.warc.gz"])
+def test_the_chain_takes_any_name(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(CRAWL)
+    assert chain(tmp_path, [path]) == 0
+    assert gzip.decompress((tmp_path / "again" / name).read_bytes()) == gzip.decompress(CRAWL)
+    said = capfd.readouterr().out.splitlines()
+    assert len(said) == 2  # of `refs` and of `restore`, however the name is spelled
+    assert all("\x1b" not in line for line in said)
+
+
+def test_a_link_to_itself_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    loop, manifest = tmp_path / "loop.warc.gz", tmp_path / "m"
+    loop.symlink_to(loop.name)
+    manifest.touch()
+    assert main(["refs", str(loop), "--manifest", str(manifest), "-o", str(tmp_path / "o")]) == 3
+    assert main(["restore", str(loop), "-o", str(tmp_path / "r"), "--dir", str(tmp_path)]) == 3
+    assert capfd.readouterr().err.count("Too many levels of symbolic links") >= 2
+
+
+def test_what_a_folder_holds_besides_is_said(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder, store = tmp_path / "crawl", ("--store", str(tmp_path / "store"))
+    folder.mkdir()
+    for name in ("A.WARC.GZ", ".hidden.warc.gz", "b.warc.gz.1", "c.log", "noext", "z.wacz"):
+        (folder / name).write_bytes(CRAWL)
+    (folder / "link").symlink_to(tmp_path)
+    assert main(["manifest", str(folder), "-o", str(tmp_path / "m")]) == 0
+    assert "5 files are no archive files" in capfd.readouterr().err
+    assert main(["-q", "init", *store]) == 0
+    ingest = ["ingest", *store, "--crawl", "c", str(folder)]
+    assert main([*ingest, "--dry-run"]) == 3
+    planned = capfd.readouterr()
+    assert planned.out.splitlines() == [f"{folder}/A.WARC.GZ -> c/A.WARC.GZ"]
+    assert "c/.hidden.warc.gz: not a relative path of plain names" in planned.err
+    assert main(ingest) == 3
+    landed = capfd.readouterr()
+    assert len(landed.out.splitlines()) == 1
+    assert "link, " in landed.err
+    assert "b.warc.gz.1, " in landed.err
