@@ -103,16 +103,19 @@ class Claim:
     `token` is drawn anew for each attempt to take the claim: after a time-out, the token
     that is there tells who won.  A released claim has `expires_ms` 0 and keeps
     `act_time_ms`, the latest act's time, for `next_act_time`; so it outlives a purge.
+    `dead` are the tokens of unfinished claims that were taken over, one after the other, up to
+    this one: what was written aside under them is still to be deleted.
     """
 
     COLUMN: ClassVar[bytes] = b"l:claim"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     owner: str
     token: str
     act: str
     act_time_ms: int
     expires_ms: int
+    dead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ class Lease(Claim):
     """`l:lease` of a collection: a claim on all of it."""
 
     COLUMN: ClassVar[bytes] = b"l:lease"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

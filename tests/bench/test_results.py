@@ -43,7 +43,7 @@ def test_verdict(declared, costs, floors, verdict):
 def test_table_shows_quotients_and_what_could_not_be_run():
     missing = outcome([], [])
     missing.why_not = "not built"
-    text = table([outcome([cost(1.5, 3.0)], [cost(1.0, 2.0)], limit=1.4), missing])
+    text = table([outcome([cost(1.5, 3.0)], [cost(1.0, 2.0)], limit=1.4), missing], 1000)
     lines = text.splitlines()
     assert len({len(line) for line in lines}) == 1
     assert "**pinakes**" in lines[2]
@@ -52,6 +52,7 @@ def test_table_shows_quotients_and_what_could_not_be_run():
         "1.50 (1.50–1.50)",
         "1.50 (1.50–1.50)",
         "1.50",
+        "1500",
         "0",
         "CPU ≤ 1.40",
         "MISSED",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import traceback
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from scenes import KILLED, Scene, kill_at, make_scene
 
 from pinakes.errors import Conflict, InputRefused
+from pinakes.ingest import landing
 
 # claimed, in flight, rows, copied, facts, sidecar, file, stored, visible: of two files.
 STEPS = 18
@@ -27,10 +30,24 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 def test_killed_and_run_again(scene: Scene, in_child, undisturbed, step: int) -> None:  # type: ignore[no-untyped-def]
     assert in_child(lambda: scene.land(1, at=kill_at(step))) == KILLED
     scene.land(1)
-    state = scene.state()
-    # What a dead process wrote aside is fsck's to clear away; no reader sees it.
-    state["aside"] = undisturbed["aside"] = []
-    assert state == undisturbed
+    assert scene.state() == undisturbed
+
+
+def test_killed_twice_and_run_again(  # type: ignore[no-untyped-def]
+    scene: Scene, in_child, undisturbed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one died with the claim, before it had deleted what the first wrote aside."""
+
+    def die(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_child(lambda: scene.land(1, at=kill_at(4))) == KILLED
+    assert scene.state()["aside"] != []
+    with monkeypatch.context() as patched:
+        patched.setattr(landing, "clear_dead_asides", die)
+        assert in_child(lambda: scene.land(1)) == -signal.SIGKILL
+    scene.land(1)
+    assert scene.state() == undisturbed
 
 
 def test_every_step_was_killed_at(scene: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
@@ -62,8 +79,6 @@ def test_other_bytes_under_a_known_name_are_refused(scene: Scene) -> None:
 
 
 def test_two_landings_of_one_file_at_once(scene: Scene, undisturbed) -> None:  # type: ignore[no-untyped-def]
-    import os
-
     children = []
     for _ in range(4):
         child = os.fork()

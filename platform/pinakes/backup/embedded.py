@@ -150,7 +150,7 @@ class EmbeddedRestorer:
         if self._aside.with_name(f"{self._aside.name}-wal").exists():
             raise Conflict("somebody has the rows open", file=str(self._aside))
         with translated(str(self._aside)):
-            self._aside.rename(self.folder / ROWS_FILE)
             with suppress(OSError):
                 (self.folder / ASIDE).rmdir()
+            self._aside.rename(self.folder / ROWS_FILE)
             sync_folder(self.folder)

@@ -15,7 +15,7 @@ def aside_token(claim_token: str, part: str) -> str:
 
 
 def clear_dead_asides(archive: ArchiveStore, held: Held) -> None:
-    """Delete what an act that died with this file's claim was writing."""
-    if held.dead_token is not None:
+    """Delete what the acts that died with this file's claim were writing."""
+    for token in held.claim.dead:
         for part in (COPY, REWRITTEN, SIDECAR):
-            archive.delete(f"{ASIDE}/{aside_token(held.dead_token, part)}")
+            archive.delete(f"{ASIDE}/{aside_token(token, part)}")

@@ -50,10 +50,10 @@ class ClaimedCell:
         is_gone: Callable[[str], bool],
         goes_on: Callable[[str], bool],
         after_ms: int = 0,
-    ) -> tuple[Claim, bool, str | None]:
+    ) -> tuple[Claim, bool]:
         """Take the claim for an act later than `after_ms`.
 
-        Say whether it goes on with an unfinished one, and what token any unfinished one had.
+        Say whether it goes on with an unfinished one.
 
         `goes_on(last)` is whether the act would end an unfinished one of that name.
 
@@ -67,8 +67,10 @@ class ClaimedCell:
             if last is not None and unfinished:
                 self._require_gone(last, owner, now_ms, is_gone)
             resumed = last is not None and unfinished and goes_on(last.act)
+            dead = (*last.dead, last.token) if last is not None and unfinished else ()
             if last is not None and resumed:
-                claim = replace(last, owner=owner, token=token, expires_ms=now_ms + self.holds_ms)
+                expires_ms = now_ms + self.holds_ms
+                claim = replace(last, owner=owner, token=token, expires_ms=expires_ms, dead=dead)
             else:
                 earlier = after_ms if last is None else max(after_ms, last.act_time_ms)
                 claim = self.cell(
@@ -77,10 +79,11 @@ class ClaimedCell:
                     act=act,
                     act_time_ms=next_act_time(now_ms, earlier),
                     expires_ms=now_ms + self.holds_ms,
+                    dead=dead,
                 )
             # Whoever's token is there has it, also where the answer was lost.
             if self._put(store, value, claim) or self.is_held(store, token):
-                return claim, resumed, last.token if last is not None and unfinished else None
+                return claim, resumed
         raise Busy(f"somebody else takes {self.what} at this moment; try again", file=self.file)
 
     def _require_gone(

@@ -50,15 +50,11 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A claim that was taken: the cell as it stands, and whether an act is gone on with.
-
-    `dead_token` is of the claim of an act that died with it.
-    """
+    """A claim that was taken: the cell as it stands, and whether an act is gone on with."""
 
     archive_file: str
     claim: Claim
     resumed: bool
-    dead_token: str | None = None
 
 
 def read_entry(store: RowStore, archive_file: str) -> FileEntry:
@@ -133,7 +129,7 @@ def take_claim(
     Raises:
         Conflict: where somebody else has it.
     """
-    claim, resumed, dead_token = _cell_of(archive_file).take(
+    claim, resumed = _cell_of(archive_file).take(
         store,
         owner=owner,
         token=token,
@@ -143,7 +139,7 @@ def take_claim(
         goes_on=lambda last: _verb(last) == _verb(act),
         after_ms=after_ms,
     )
-    return Held(archive_file=archive_file, claim=claim, resumed=resumed, dead_token=dead_token)
+    return Held(archive_file=archive_file, claim=claim, resumed=resumed)
 
 
 def _cell_of(archive_file: str) -> ClaimedCell:

@@ -59,7 +59,7 @@ def take_lease(
     Raises:
         Conflict: where somebody is at work.
     """
-    lease, resumed, _ = _cell_of(collection).take(
+    lease, resumed = _cell_of(collection).take(
         store,
         owner=owner,
         token=token,

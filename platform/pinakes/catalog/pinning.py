@@ -39,7 +39,7 @@ def take_pin(
     Raises:
         Conflict: where somebody else is pinning it.
     """
-    pin, _, _ = _CELL.take(
+    pin, _ = _CELL.take(
         store,
         owner=owner,
         token=token,

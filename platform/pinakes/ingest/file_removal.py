@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_counts import has_landed, put_removed_counts
 from pinakes.catalog.file_records import (
@@ -119,6 +120,7 @@ class FileRemover:
             Conflict: somebody else works on it.
         """
         held = self._claim(archive_file, after_ms=after_ms)
+        clear_dead_asides(self._archive, held)
         state = self._leave(held)
         entry = read_entry(self._rows, archive_file)
         names = self._names(entry)
