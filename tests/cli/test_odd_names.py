@@ -73,3 +73,17 @@ def test_what_a_folder_holds_besides_is_said(
     assert len(landed.out.splitlines()) == 1
     assert "link, " in landed.err
     assert "b.warc.gz.1, " in landed.err
+
+
+def test_a_name_that_would_be_too_long_is_named_and_the_rest_is_done(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    line = b"filedesc://a.arc 0.0.0.0 20200101000000 text/plain %d\n"
+    head = b"1 0 test\nURL IP-address Archive-date Content-type Archive-length\n"
+    names = ["a.arc", "n" * 251 + ".arc", "z.arc"]
+    for name in names:
+        (tmp_path / name).write_bytes(line % len(head) + head + b"\n")
+    paths = [str(tmp_path / name) for name in names]
+    assert main(["convert", *paths, "-o", str(tmp_path / "o")]) == 3
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == ["a.warc", "z.warc"]
+    assert "too long" in capfd.readouterr().err

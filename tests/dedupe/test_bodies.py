@@ -14,8 +14,6 @@ from pinakes.dedupe.bodies import ArchiveBodies
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
 
-Walk = module._Walk
-
 RECORDS = (
     Rec(type="request"),
     Rec(body=b"one"),
@@ -50,8 +48,11 @@ def test_the_stored_body_in_every_layout(
 
 @pytest.mark.parametrize("layout", ["shared", "pairs", "split"])
 @pytest.mark.parametrize("seed", range(5))
-def test_bodies_of_shared_members_in_any_order(tmp_path: Path, layout: str, seed: int) -> None:
-    """Each read on from one that was read before it, where there is one."""
+def test_bodies_of_shared_members_in_any_order(
+    tmp_path: Path, layout: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Near the member's start and far from it."""
+    monkeypatch.setattr(module, "_NEAR_BYTES", 400)
     sets = [ArchiveFile("a", RECORDS, layout), ArchiveFile("b", RECORDS[::-1], layout)]
     lines = manifest_of(write_set(tmp_path, sets)) * 3
     wanted = [(line, read(line)) for line in lines]
@@ -67,15 +68,20 @@ def test_bodies_of_shared_members_in_any_order(tmp_path: Path, layout: str, seed
 def test_a_member_of_many_records_is_inflated_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = [Rec(uri=f"http://example.org/{n}", body=b"%d" % (n % 7)) for n in range(50)]
+    """In whatever order they are asked for."""
+    body = b"%07d " * 1000
+    many = [Rec(uri=f"http://example.org/{n}", body=body % ((n,) * 1000)) for n in range(50)]
     lines = manifest_of(write_set(tmp_path, [ArchiveFile("a", many, "shared")]))
-    walks: list[Walk] = []
-    monkeypatch.setattr(module, "_Walk", lambda *place: walks.append(Walk(*place)) or walks[-1])
+    starts: list[int] = []
+    read = module.iter_records
+    monkeypatch.setattr(
+        module, "iter_records", lambda *a, **k: starts.append(k["start"]) or read(*a, **k)
+    )
     with ArchiveFiles() as files:
         bodies = ArchiveBodies(files)
-        found = [b"".join(bodies.open_body(line)) for line in lines]
-    assert found == [b"%d" % (n % 7) for n in range(50)]
-    assert len(walks) == 1
+        found = [b"".join(bodies.open_body(line)) for line in reversed(lines)]
+    assert found == [body % ((n,) * 1000) for n in reversed(range(50))]
+    assert starts == [0]
 
 
 @pytest.mark.parametrize("layout", ["plain", "gzip"])

@@ -306,3 +306,21 @@ def test_the_digest_of_nothing_is_no_address(tmp_path: Path) -> None:
     paths = write_set(tmp_path / "before", [ArchiveFile("a", [first, replace(first, date=LATER)])])
     count = refs(paths, plan(paths), tmp_path / "after")
     assert (count.records, dict(count.left_full)) == (0, {"original-unaddressable": 1})
+
+
+@pytest.mark.parametrize("layout", ["gzip", "pairs", "plain"])
+@pytest.mark.parametrize("kilobytes", [60, 128, 400, 900])
+def test_a_record_with_a_very_long_header_stays_full(
+    layout: str, kilobytes: int, tmp_path: Path
+) -> None:
+    """And the others of its file become revisits."""
+    dice = random.Random(kilobytes)
+    uri = "http://example.org/" + "".join(dice.choices("abcdefgh0123456789", k=kilobytes << 10))
+    records = [Rec(), Rec(uri="http://example.org/2", date=LATER), Rec(uri=uri, date=LATER)]
+    paths = write_set(tmp_path / "before", [ArchiveFile("a", tuple(records), layout)])
+    count = refs(paths, plan(paths), tmp_path / "after")
+    assert count.records == (2 if kilobytes == 60 else 1)
+    assert count.left_full == ({} if kilobytes == 60 else {"header-long": 1})
+    assert not codes(validate(tmp_path / "before", tmp_path / "after"))
+    restore([tmp_path / "after" / paths[0].name], tmp_path / "again")
+    assert inflated(tmp_path / "again" / paths[0].name) == inflated(paths[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import tracemalloc
@@ -14,7 +15,7 @@ from isal import isal_zlib
 
 from pinakes.warc.arc import match_arc_header
 from pinakes.warc.members import first_bytes, inflate_member
-from pinakes.warc.reader import iter_records
+from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source
 
@@ -272,3 +273,24 @@ def test_a_large_chunked_block_is_hashed_both_ways() -> None:
         assert bare.value == hashlib.sha1(body).digest()
         assert found.payload_digest().value == hashlib.sha1(coded).digest()
         assert found.chunks_finished
+
+
+def test_records_within_a_member_leave_nothing_behind() -> None:
+    """Also where the garbage collector comes by seldom, as in our verbs."""
+    blocks = (HTTP + b"%07d" % number + bytes(50_000) for number in range(20))
+    source = source_of(member(b"".join(map(warc, blocks))))
+    records = [r for r in iter_records(source, digests=()) if isinstance(r, Record)]
+    places = [(record.offset, record.inner_offset) for record in records]
+    assert len(places) == 20
+    del records
+    gc.collect()
+    gc.disable()
+    try:
+        tracemalloc.start()
+        for offset, inner_offset in places * 5:
+            assert isinstance(read_record(source, offset, inner_offset=inner_offset), Record)
+        left, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert left < MIB

@@ -7,11 +7,13 @@ single records, all over the file.
 
 from __future__ import annotations
 
+import tempfile
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.warc.source import Source, open_source
@@ -39,6 +41,7 @@ class ArchiveFiles:
         self._folder = folder
         self._locations = locations or {}
         self._open: OrderedDict[str, tuple[Source, ExitStack]] = OrderedDict()
+        self._scratch: IO[bytes] | None = None
 
     def __enter__(self) -> ArchiveFiles:
         return self
@@ -51,6 +54,16 @@ class ArchiveFiles:
     ) -> None:
         while self._open:
             self._open.popitem()[1][1].close()
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
+
+    @property
+    def scratch(self) -> IO[bytes]:
+        """A temporary file for what is taken out of these files; closed with them."""
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryFile(prefix="pinakes-")  # noqa: SIM115
+        return self._scratch
 
     def path_of(self, name: str) -> Path:
         """Where the file of that name is.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
+import os
 from collections.abc import Iterable, Iterator
-from operator import attrgetter
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from isal import igzip_lib
 
 from pinakes.errors import MalformedRecord
 from pinakes.index.manifest import ManifestLine
-from pinakes.index.scan import HARMLESS_FINDINGS
+from pinakes.index.scan import CAPTURE_TYPES, HARMLESS_FINDINGS
 from pinakes.warc.http import head_end
 from pinakes.warc.members import GZIP_MAGIC, InflateError
 from pinakes.warc.reader import Item, iter_records, read_record
@@ -21,8 +20,9 @@ from pinakes.warc.source import Source
 from .archive_files import ArchiveFiles
 
 _QUICK_BYTES = 1 << 22
-_WALKS = 4
-"""Members that are read on from where they were: of originals, of their duplicates."""
+_NEAR_BYTES = 1 << 16
+"""How far into a member a record may lie to be read from the member's start."""
+_PIECE_BYTES = 1 << 20
 _RECORD_END = b"\r\n\r\n"
 _TARGET_URI = b"\r\nWARC-Target-URI: "
 Piece = bytes | memoryview
@@ -47,11 +47,16 @@ class BodyReader(Protocol):
 
 
 class ArchiveBodies:
-    """Bodies out of archive files; read only as far as they are drawn."""
+    """Bodies out of archive files; read only as far as they are drawn.
+
+    Where records share a gzip member, or a file is one stream, its bodies go into a temporary
+    file when the first one is asked for that does not lie near its start: else each would
+    inflate the member anew, in whatever order they are asked for.
+    """
 
     def __init__(self, files: ArchiveFiles) -> None:
         self._files = files
-        self._walks: deque[_Walk] = deque(maxlen=_WALKS)
+        self._members: dict[tuple[str, int], dict[int, _Spooled]] = {}
 
     def open_body(self, line: ManifestLine) -> Iterable[Piece]:
         """See `BodyReader`."""
@@ -60,58 +65,49 @@ class ArchiveBodies:
         return self._read_record(source, line) if body is None else (body,)
 
     def _read_record(self, source: Source, line: ManifestLine) -> Iterator[Piece]:
-        item: Item | None = self._walk_to(source, line) if line.inner_offset else None
-        if item is None:
-            item = read_record(source, line.offset, inner_offset=line.inner_offset, digests=())
-        yield from _payload(item, line)
-
-    def _walk_to(self, source: Source, line: ManifestLine) -> Record | None:
-        """A record that shares its member, read on from one that was read before it.
-
-        Else each would inflate the member from its start: a file may be one member.
-        """
-        place = line.offset, line.inner_offset
-        behind = [w for w in self._walks if w.source is source and w.may_come_to(*place)]
-        if behind:
-            walk = max(behind, key=_inner_offset)
-            self._walks.remove(walk)
+        if line.inner_offset > _NEAR_BYTES:
+            yield from self._spooled(source, line)
         else:
-            walk = _Walk(source, line.offset)
-        self._walks.append(walk)
-        return walk.go_to(line.inner_offset)
+            place = line.offset, line.inner_offset
+            item = read_record(source, place[0], inner_offset=place[1], digests=())
+            yield from _payload(item, line)
+
+    def _spooled(self, source: Source, line: ManifestLine) -> Iterator[Piece]:
+        member = self._members.get((line.file, line.offset))
+        if member is None:
+            member = self._members[line.file, line.offset] = self._spool_member(source, line.offset)
+        found = member.get(line.inner_offset)
+        _require_as_manifest(found, line)
+        assert found is not None
+        at, left = found.at, found.payload_size
+        while left:
+            self._files.scratch.seek(at)  # others are read meanwhile
+            piece = self._files.scratch.read(min(left, _PIECE_BYTES))
+            yield piece
+            at += len(piece)
+            left -= len(piece)
+
+    def _spool_member(self, source: Source, offset: int) -> dict[int, _Spooled]:
+        member = {}
+        at = self._files.scratch.seek(0, os.SEEK_END)
+        for item in iter_records(source, start=offset, digests=()):
+            if not isinstance(item, Record) or item.offset != offset:
+                break
+            size = item.payload_size if item.type in CAPTURE_TYPES else 0
+            if size:
+                self._files.scratch.writelines(item.payload())
+            member[item.inner_offset] = _Spooled(item.target_uri, size, _harm(item), at)
+            at += size
+        return member
 
 
-class _Walk:
-    """The records of one member, in order."""
+class _Spooled(NamedTuple):
+    """A record whose payload is in the temporary file, and where."""
 
-    def __init__(self, source: Source, offset: int) -> None:
-        self.source = source
-        self._offset = offset
-        self._items = iter_records(source, start=offset, digests=())
-        self._item: Item | None = next(self._items, None)
-
-    @property
-    def inner_offset(self) -> int:
-        """Where it stands in the member."""
-        return self._item.inner_offset if isinstance(self._item, Record) else 0
-
-    def may_come_to(self, offset: int, inner_offset: int) -> bool:
-        """Whether that place is here, or ahead."""
-        return self._offset == offset and self._is_inside() and self.inner_offset <= inner_offset
-
-    def go_to(self, inner_offset: int) -> Record | None:
-        """The record there; None where none begins there in this way of reading."""
-        while self._is_inside() and self.inner_offset < inner_offset:
-            self._item = next(self._items, None)
-        found = self._item
-        is_there = self._is_inside() and self.inner_offset == inner_offset
-        return found if is_there and isinstance(found, Record) else None
-
-    def _is_inside(self) -> bool:
-        return isinstance(self._item, Record) and self._item.offset == self._offset
-
-
-_inner_offset = attrgetter("inner_offset")
+    target_uri: str | None
+    payload_size: int
+    harm: str
+    at: int
 
 
 def _read_quickly(source: Source, line: ManifestLine) -> memoryview | None:
@@ -152,24 +148,37 @@ def _names(data: bytes, uri: str) -> bool:
     return data.startswith(written + b"\r\n", at)
 
 
-def _payload(record: Item | None, line: ManifestLine) -> Iterator[Piece]:
+def _payload(item: Item | None, line: ManifestLine) -> Iterator[Piece]:
+    record = item if isinstance(item, Record) else None
+    if record is not None and (record.offset, record.inner_offset) == (
+        line.offset,
+        line.inner_offset,
+    ):
+        found = _Spooled(record.target_uri, record.payload_size, _harm(record), 0)
+        _require_as_manifest(found, line)
+        yield from record.payload()
+    else:
+        _require_as_manifest(None, line)
+
+
+def _harm(record: Record) -> str:
+    harmful = {finding.code for finding in record.findings} - HARMLESS_FINDINGS
+    return ", ".join(sorted(harmful))
+
+
+def _require_as_manifest(found: _Spooled | None, line: ManifestLine) -> None:
+    """Raise MalformedRecord unless the record is the line's, and whole."""
     if (
-        not isinstance(record, Record)
-        or record.offset != line.offset
-        or record.inner_offset != line.inner_offset
-        or (record.target_uri or "") != line.target_uri
-        or (line.size is not None and record.payload_size != line.size)
+        found is None
+        or (found.target_uri or "") != line.target_uri
+        or (line.size is not None and found.payload_size != line.size)
     ):
         raise MalformedRecord(
             "the record here is not the manifest's: make the manifest again",
             file=line.file,
             offset=line.offset,
         )
-    harmful = {finding.code for finding in record.findings} - HARMLESS_FINDINGS
-    if harmful:
+    if found.harm:
         raise MalformedRecord(
-            f"the record is damaged: {', '.join(sorted(harmful))}",
-            file=line.file,
-            offset=line.offset,
+            f"the record is damaged: {found.harm}", file=line.file, offset=line.offset
         )
-    yield from record.payload()

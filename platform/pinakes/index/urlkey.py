@@ -24,13 +24,6 @@ _PLAIN = re.compile(
 # What may follow a plain URI's last slash: its last segment.
 _PLAIN_NAME = re.compile(r"(?!\.)[\w.~!$&'*+,;=:@-]+\Z", re.ASCII)
 _SESSION = re.compile("sess|sid=|cfid=")
-# Not addresses, but for dotted quads: these stay as they are written.
-_NUMERIC_HOST = re.compile(
-    r"\s*(?:[a-z][a-z\d+.-]*:)*/*(?:[^/?#]*@)?([\d.]+)(?::\d*)?(?:[/?#]|\s*\Z)", re.IGNORECASE
-)
-_QUAD = re.compile(
-    r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}\Z"
-)
 
 
 def urlkey(uri: str) -> str:
@@ -77,12 +70,8 @@ def _reverse(host: str) -> str:
 
 @lru_cache(maxsize=_KEPT_KEYS)
 def _by_all_rules(uri: str) -> str:
-    numeric = _NUMERIC_HOST.match(uri)
-    if numeric is None or _QUAD.match(numeric[1]):
-        try:
-            key = surt_of(uri.encode("utf-8", "surrogateescape")).decode(errors="surrogateescape")
-        except ValueError:
-            key = uri.lower()
-    else:
+    try:
+        key = surt_of(uri.encode("utf-8", "surrogateescape")).decode(errors="surrogateescape")
+    except ValueError:
         key = uri.lower()
     return "".join(key.split()) if any(map(str.isspace, key)) else key

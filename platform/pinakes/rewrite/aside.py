@@ -36,11 +36,11 @@ def written_aside(target: Path) -> Iterator[int]:
     """Give a descriptor to write to; publish the file as `target` if all went well.
 
     Raises:
-        InputRefused: where `target` exists.
+        InputRefused: where `target` exists, or the file system holds no such name.
         Conflict: where another process is writing it.
         StoreUnavailable: where the disk is full.
     """
-    if target.exists():
+    if os.path.lexists(target):
         raise InputRefused("exists already and is not replaced", file=str(target))
     hidden = hidden_name(target)
     descriptor = _open_hidden(hidden)
@@ -57,6 +57,8 @@ def written_aside(target: Path) -> Iterator[int]:
                     "the disk is full; nothing was published: make room and run again",
                     file=str(target),
                 ) from error
+            if error.errno == errno.ENAMETOOLONG:
+                raise InputRefused("is too long a name here", file=str(target)) from error
             raise
         finally:
             with suppress(FileNotFoundError):

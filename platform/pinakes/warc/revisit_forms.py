@@ -34,6 +34,8 @@ _HTTP_HEAD = b"\r\n" * 20483
 _CRC32 = 0x9D5A01C3
 _CHANGING = (b"warc-block-digest", b"warc-payload-digest", b"content-length")
 _COMPUTED = 6
+LONGEST_HEADER_BYTES = 1 << 17
+"""Of a record that is replaced, and of its revisit: what proves a file holds two of them."""
 _Pick = Callable[[Sequence[bytes]], tuple[bytes, ...]]
 
 
@@ -79,7 +81,18 @@ class RevisitBuilder:
         self._forms: dict[int, tuple[Shape, RevisitForm | None]] = {}
 
     def build(self, header: Header, http_head: bytes, original: Original, *, crc32: int) -> bytes:
-        """As `build_revisit`."""
+        """As `build_revisit`.
+
+        Raises:
+            Unwritable: also where one of the headers would be longer than who proves the file
+                reads one (`header-long`).
+        """
+        revisit = self._build(header, http_head, original, crc32)
+        if max(len(header.raw), len(revisit) - len(http_head)) > LONGEST_HEADER_BYTES:
+            raise Unwritable("header-long")
+        return revisit
+
+    def _build(self, header: Header, http_head: bytes, original: Original, crc32: int) -> bytes:
         if isinstance(header, ShapedHeader):
             shape = header.shape
             known = self._forms.get(id(shape))

@@ -7,6 +7,7 @@ never raises on damage: it ends, and `damage` says why and where.
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from collections.abc import Iterator
 from typing import Protocol
@@ -109,7 +110,8 @@ class MemberStream:
         self._members: deque[tuple[int, int]] = deque()  # (position, offset) of each start
         self._ends: dict[int, int] = {}
         self._faults: dict[int, Damage] = {}
-        self._inflated = self._inflate_members(offset)
+        # Weakly: a circle would keep what was inflated until the garbage collector comes by.
+        self._inflated = MemberStream._inflate_members(weakref.proxy(self), offset)
 
     def peek(self, length: int) -> bytes:
         """The next bytes without taking them; fewer only at the end or before damage."""
