@@ -16,8 +16,9 @@ from manifest_sets import TIGHT, Bodies, collections, fit, processed, resolved
 from pinakes.dedupe import compare
 from pinakes.dedupe.compare import KEPT_BODY_BYTES
 from pinakes.dedupe.counting import ResolveCount
-from pinakes.dedupe.resolve import resolve_lines
+from pinakes.dedupe.resolve import number_contents, resolve_lines
 from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.index.manifest import ManifestLine, place_of
 
 Collection = tuple[list[ManifestLine], Bodies]
@@ -257,3 +258,27 @@ def test_real_collisions_never_merge(
     assert originals == {
         number: None if number < half else number - half for number in range(len(contents))
     }
+
+
+@given(
+    st.lists(st.integers(0, 60), min_size=17, max_size=120),
+    st.sets(st.integers(0, 119), max_size=3),
+)
+def test_a_digest_of_very_many_contents(contents: list[int], unreadable: set[int]) -> None:
+    """Numbered as one round each would have numbered them."""
+    lines, bodies = captures(*(b"%07d" % content for content in contents))
+    broken = frozenset(place_of(line) for line in lines if line.offset // 100 in unreadable)
+    bodies = Bodies(bodies.by_place, unreadable=broken)
+    found, expected = ResolveCount(), ResolveCount()
+    few = list(number_contents(lines, bodies, found, TIGHT, most_rounds=4))
+    each = list(number_contents(lines, bodies, expected, DEFAULT_SPACE))
+    assert sorted(few, key=place_of) == sorted(each, key=place_of)
+    assert found.collisions == expected.collisions
+    assert (found.contents, len(found.problems)) == (expected.contents, len(expected.problems))
+
+
+def test_the_work_for_very_many_contents_is_no_square() -> None:
+    lines, bodies = captures(*(b"%07d" % number for number in range(2000)))
+    found = list(resolve_lines(lines, bodies, count=ResolveCount()))
+    assert len({line.hash_extension for line in found}) == 2000
+    assert len(bodies.read) < 20 * 2000

@@ -6,7 +6,8 @@ numbered: the hash extension.  A digest with one capture costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import groupby, islice
 from operator import itemgetter
 
@@ -16,12 +17,14 @@ from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_ou
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes
 
 from .bodies import BodyReader
-from .compare import Representative, UnreadableBody, represent
+from .compare import Representative, UnreadableBody, read_body, represent
 from .counting import Collision, ResolveCount, capture_of
 from .second_digests import SecondDigests
 from .trust import Trust, is_strong
 
 _PIECE_LINES = 64
+_MOST_ROUNDS = 16
+"""Of the contents of one digest; real ones have one, real collisions two."""
 _Clustered = tuple[str, str, int, int, int, ManifestLine]
 _Placed = tuple[str, int, int, str, int, int, int, ManifestLine]
 _first_place = itemgetter(0, 1, 2)
@@ -111,7 +114,9 @@ def _compare_bodies(
             )
             # A cluster is known by the place of its first capture.
             for _, cluster in groupby(placed, key=_first_place):
-                yield from number_contents(map(_line_of, cluster), bodies, count, space, trust)
+                yield from number_contents(
+                    map(_line_of, cluster), bodies, count, space, trust, most_rounds=_MOST_ROUNDS
+                )
             yield from alone
             count.collisions += seconds.collisions(bodies, count.problems)
             count.second_digests_unread += seconds.unread
@@ -164,15 +169,46 @@ def number_contents(
     count: ResolveCount,
     space: SortSpace,
     trust: Trust | None = None,
+    *,
+    most_rounds: int | None = None,
 ) -> Iterator[ManifestLine]:
     """Give the captures of one digest, ordered by place, their extensions.
 
     One round a content: the first capture that is left stands for it, those equal to it
     leave, the others go another round.  With `trust` no body is read that it can do without.
+    After `most_rounds` what is left is told apart by its SHA-256 first, each body read once
+    more: a digest that is declared, or broken, may have as many contents as captures.
+    """
+    found: list[ManifestLine] = []
+    extension, left = yield from _rounds(lines, bodies, count, space, trust, found, 0, most_rounds)
+    if left:
+        for group in _by_sha256(left, bodies, count, space):
+            if isinstance(group, ManifestLine):
+                yield group
+            else:
+                extension, _ = yield from _rounds(
+                    group, bodies, count, space, None, found, extension, None
+                )
+    count.contents += extension
+    if len(found) > 1:
+        count.collisions.append(Collision(found[0].digest, tuple(map(capture_of, found))))
+
+
+def _rounds(
+    lines: Iterable[ManifestLine],
+    bodies: BodyReader,
+    count: ResolveCount,
+    space: SortSpace,
+    trust: Trust | None,
+    found: list[ManifestLine],
+    extension: int,
+    most: int | None,
+) -> Generator[ManifestLine, None, tuple[int, Iterable[ManifestLine]]]:
+    """Rounds from this extension on; the next one, and what is left after `most` rounds.
+
+    `found` gets the first line of each content.
     """
     believed: Trust | None = None
-    extension = 0
-    found: list[ManifestLine] = []
     waiting: Iterable[ManifestLine] = lines
     while True:
         unequal: Spool[ManifestLine] = Spool(space=space, item_bytes=estimate_line_bytes)
@@ -204,18 +240,49 @@ def number_contents(
                 continue
             yield _extend(line, extension)
         if one is None:
-            break
+            return extension, ()
         count.compared_bytes += one.compared_bytes
         extension += 1
         if lost:
             # Nobody knows whether the next content is this one: no collision.
             found.pop()
-        if not unequal:
-            break
+        if not unequal or extension == most:
+            return extension, unequal
         waiting = unequal
-    count.contents += extension
-    if len(found) > 1:
-        count.collisions.append(Collision(found[0].digest, tuple(map(capture_of, found))))
+
+
+def _by_sha256(
+    lines: Iterable[ManifestLine], bodies: BodyReader, count: ResolveCount, space: SortSpace
+) -> Iterator[ManifestLine | Iterator[ManifestLine]]:
+    """The lines in groups of one SHA-256, ordered by their first; and those left out."""
+    known: Spool[tuple[bytes, int, ManifestLine]] = Spool(space=space, item_bytes=_hashed_bytes)
+    for number, line in enumerate(lines):
+        digest = hashlib.sha256()
+        try:
+            for piece in read_body(line, bodies):
+                count.compared_bytes += len(piece)
+                digest.update(piece)
+        except UnreadableBody as fault:
+            count.problems.append(fault.problem)
+            yield _leave_out(line, count)
+        else:
+            known.append((digest.digest(), number, line))
+
+    def in_groups() -> Iterator[tuple[int, int, ManifestLine]]:
+        ordered = sort_outside_memory(
+            known, key=itemgetter(0, 1), space=space, item_bytes=_hashed_bytes
+        )
+        for _, group in groupby(ordered, key=itemgetter(0)):
+            first: int | None = None
+            for _, number, line in group:
+                first = number if first is None else first
+                yield first, number, line
+
+    ordered = sort_outside_memory(
+        in_groups(), key=itemgetter(0, 1), space=space, item_bytes=_hashed_bytes
+    )
+    for _, group in groupby(ordered, key=itemgetter(0)):
+        yield (line for _, _, line in group)
 
 
 def _extend(line: ManifestLine, extension: int) -> ManifestLine:
@@ -231,6 +298,10 @@ def _leave_out(line: ManifestLine, count: ResolveCount) -> ManifestLine:
     count.skipped[UNREADABLE] += 1
     count.records -= 1
     return line._replace(hash_extension=None, skip=UNREADABLE)
+
+
+def _hashed_bytes(entry: tuple[object, int, ManifestLine]) -> int:
+    return 160 + estimate_line_bytes(entry[-1])
 
 
 def _clustered_bytes(entry: _Clustered) -> int:
