@@ -119,12 +119,8 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileState:
-    """`l:state`: `landing`, `loading`, `stored`, `refused`; `leaving`, `left`, `removed`, `purged`.
-
-    `loading` is `landing` with rows that are in files, and not yet in the store.  `left` is
-    `leaving` with its rows gone, the bytes not yet.
-    """
+class FileStateCell:
+    """`l:state`: a `FileState`, and the act that brought the file into it."""
 
     COLUMN: ClassVar[bytes] = b"l:state"
     VERSION: ClassVar[int] = 1

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.errors import ConfigError
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.mr_jobs.study.index_row import IndexedFile
 from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
-
-_STORED = "stored"
-_GONE = ("removed", "purged")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +36,9 @@ def study_inputs(rows: RowStore, crawls: Sequence[str]) -> StudyInputs:
     unfinished: list[str] = []
     for name in dict.fromkeys(crawls) if crawls else (None,):
         for entry in scan_entries(rows, name):
-            if entry.state in _GONE:
+            if entry.state is not None and entry.state.is_gone:
                 continue
-            if entry.state != _STORED or entry.facts is None:
+            if entry.state is not FileState.STORED or entry.facts is None:
                 unfinished.append(entry.archive_file)
                 continue
             files.append(

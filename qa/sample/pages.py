@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
@@ -18,7 +19,6 @@ from pinakes.rewrite.generations import current_name
 
 _MEDIA_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 _TYPES = frozenset(("response", "revisit"))
-_STORED = "stored"
 
 
 class Page(NamedTuple):
@@ -52,7 +52,7 @@ def pages_of(
     found = (
         page
         for entry in entries
-        if entry.state == _STORED
+        if entry.state is FileState.STORED
         for page in _pages_of_file(archive, entry)
     )
     ordered = sort_outside_memory(found, space=space)

@@ -11,7 +11,7 @@ from scenes import Scene
 from pinakes.catalog.file_rows import TABLE, scan_entries
 from pinakes.cli import main
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.file_cells import FileState
+from pinakes.hbase_schema.file_cells import FileStateCell
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put
 
@@ -46,8 +46,8 @@ def test_files_that_have_not_landed_are_told(
     store: Path, landed: Scene, state: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [name, *_] = [entry.archive_file for entry in scan_entries(landed.rows, "c2")]
-    cell = encode_cell(FileState(state=state, act="a"))
-    landed.rows.mutate(TABLE, [Put(encode_file_key(name), {FileState.COLUMN: cell}, None)])
+    cell = encode_cell(FileStateCell(state=state, act="a"))
+    landed.rows.mutate(TABLE, [Put(encode_file_key(name), {FileStateCell.COLUMN: cell}, None)])
     assert main(["qa", "sample", "c2"]) == 0
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 6

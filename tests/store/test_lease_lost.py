@@ -9,6 +9,7 @@ from scenes import Scene
 
 from pinakes.catalog.file_rows import read_entry, scan_entries, set_state, take_claim
 from pinakes.errors import Conflict
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.ingest.acts import Actor
 from pinakes.rewrite.generations import make_current
 
@@ -64,7 +65,7 @@ def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene) -> None:
 def test_a_file_that_another_act_has_moved_is_left_there(scene: Scene, current: int) -> None:
     held = Actor().claim(scene.rows, "c1/part-0.warc.gz", act="dedupe-b")
     earlier = replace(held, claim=replace(held.claim, act="dedupe-a"))
-    set_state(scene.rows, earlier, "stored", generation=current)
+    set_state(scene.rows, earlier, FileState.STORED, FileState.STORED, generation=current)
     with pytest.raises(Conflict, match="another act has moved"):
         make_current(scene.rows, held, 2, 3)
     assert read_entry(scene.rows, held.archive_file).generation == current

@@ -15,8 +15,9 @@ from pinakes.catalog.crawl_rows import CrawlEntry, scan_crawls
 from pinakes.catalog.file_counts import CrawlTotals, read_totals
 from pinakes.catalog.file_rows import INFLIGHT, read_entries
 from pinakes.catalog.run_rows import RUNNING, RunEntry, latest_runs
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of, decode_file_key
-from pinakes.ingest.landing import LANDING, LOADING, STORED, VERB
+from pinakes.ingest.landing import VERB
 from pinakes.row_store.port import RowStore
 
 from .rates import Rate, Rates
@@ -108,18 +109,15 @@ class LandingView:
     def _flights(self, names: list[str], now_ms: int) -> tuple[Flight, ...]:
         flights = []
         for name, entry in read_entries(self.rows, names).items():
-            claim, state = entry.claim, entry.state or LANDING
+            claim, state = entry.claim, entry.state or FileState.LANDING
             held = claim is not None and claim.expires_ms > now_ms
-            if state == STORED:
-                state = LANDING  # it has landed, and is not visible yet
-            if state in (LANDING, LOADING) and (
-                claim is None or not held or self.is_gone(claim.owner)
-            ):
-                state = STALLED
+            if state is FileState.STORED:
+                state = FileState.LANDING  # it has landed, and is not visible yet
+            stalled = state.is_landing and (claim is None or not held or self.is_gone(claim.owner))
             flights.append(
                 Flight(
                     file=name,
-                    state=state,
+                    state=STALLED if stalled else state.value,
                     act=claim.act if claim is not None else "",
                     owner=claim.owner if claim is not None else None,
                     since_ms=claim.act_time_ms if claim is not None else None,
@@ -130,7 +128,9 @@ class LandingView:
     def _runs(self, flights: Iterable[Flight], now_ms: int) -> tuple[Run, ...]:
         runs = []
         at_work = {
-            _process_of(f.owner) for f in flights if f.owner and f.state in (LANDING, LOADING)
+            _process_of(f.owner)
+            for f in flights
+            if f.owner and f.state in (FileState.LANDING, FileState.LOADING)
         }
         for entry in latest_runs(self.rows, VERB, RUNS_LIMIT):
             progress = entry.progress

@@ -17,6 +17,7 @@ from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import ConfigError, DigestMismatch, PinakesError, SchemaError
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.row_store.port import RowStore
@@ -196,11 +197,12 @@ class Restoring:
 
 def _wanted(entry: FileEntry, there: dict[str, FileLine]) -> Iterator[str]:
     """The files of an entry that the backup has, up to the generation that its rows know."""
-    if entry.state in (None, "removed", "refused", "purged"):
+    state = entry.state
+    if state is None or state.is_gone or state is FileState.REFUSED:
         return
     for generation in range(1, entry.generation + 1):
         name = generation_file(entry.archive_file, generation)
-        if entry.state == "landing" and not _is_landed(entry, there.get(name)):
+        if state is FileState.LANDING and not _is_landed(entry, there.get(name)):
             return
         for stored in (name, sidecar_name(name)):
             if stored in there:

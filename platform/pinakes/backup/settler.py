@@ -34,6 +34,7 @@ from pinakes.catalog.run_rows import TABLE as RUNS
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import (
     STORE_KEY,
     crawl_of,
@@ -43,9 +44,7 @@ from pinakes.hbase_schema.name_keys import (
 )
 from pinakes.hbase_schema.run_cells import Lease, RunState
 from pinakes.ingest.acts import Actor
-from pinakes.ingest.file_removal import LEAVING, LEFT
 from pinakes.ingest.fsck_acts import DeadActs
-from pinakes.ingest.landing import STORED
 from pinakes.ingest.removal import CANCEL, REMOVE, Remover
 from pinakes.row_store.port import Delete, Put, RowStore
 
@@ -135,7 +134,7 @@ class Settler:
         }
         for entry in scan_entries(self._rows):
             open_claim = entry.claim is not None and entry.claim.expires_ms
-            settled = entry.state in (STORED, "removed", None)
+            settled = entry.state in (FileState.STORED, FileState.REMOVED, None)
             if (
                 open_claim
                 or not settled
@@ -146,7 +145,7 @@ class Settler:
 
     def _lacks_sidecar(self, entry: FileEntry) -> bool:
         """Whether fsck was making its sidecar anew when the files were held."""
-        if entry.state != STORED:
+        if entry.state is not FileState.STORED:
             return False
         name = generation_file(entry.archive_file, entry.generation)
         return self._archive.size(sidecar_name(name)) is None
@@ -176,7 +175,7 @@ class Settler:
     def _undo_removal(self, name: str) -> Iterator[Settled]:
         """Of a crawl that is not leaving no row has gone: the removal began later."""
         entry = read_entry(self._rows, name)
-        if entry.state not in (LEAVING, LEFT) or entry.facts is None:
+        if entry.state is None or not entry.state.is_leaving or entry.facts is None:
             return
         crawl = read_crawl(self._rows, crawl_of(name))
         if (
@@ -186,7 +185,7 @@ class Settler:
         ):
             return
         held = self._claim(name)
-        set_state(self._rows, held, STORED)
+        set_state(self._rows, held, entry.state, FileState.STORED)
         set_inflight(self._rows, held, None)
         release_claim(self._rows, held)
         yield Settled(code="removal-undone", file=name, message="is stored")
@@ -197,9 +196,9 @@ class Settler:
                 continue
             # Rows that had gone from `files` may not have gone from tables held before it.
             for entry in scan_entries(self._rows, crawl.crawl):
-                if entry.state == LEFT and self._has_sidecar(entry):
+                if entry.state is FileState.LEFT and self._has_sidecar(entry):
                     held = self._claim(entry.archive_file)
-                    set_state(self._rows, held, LEAVING)
+                    set_state(self._rows, held, entry.state, FileState.LEAVING)
                     release_claim(self._rows, held)
             way = CANCEL if crawl.state == CANCELLING else REMOVE
             removal = Remover(self._rows, self._archive, self._actor).take_out(crawl.crawl, way)

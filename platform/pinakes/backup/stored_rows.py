@@ -19,10 +19,10 @@ from pinakes.catalog.sidecar import SidecarRow
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.ingest.fsck_mending import iter_batches
 from pinakes.ingest.fsck_stored import StoredFileCheck
-from pinakes.ingest.landing import STORED
 from pinakes.row_store.port import Delete, Put, RowStore
 
 from .findings import Settled
@@ -46,7 +46,7 @@ class StoredRows:
     def settle(self, stopped: set[str]) -> Iterator[Settled]:
         """Settle rows, then marks and pins; `stopped` takes the runs cut off."""
         entry = read_entry(self._rows, self._name)
-        if entry.state != STORED or entry.facts is None:
+        if entry.state is not FileState.STORED or entry.facts is None:
             return
         check = StoredFileCheck(self._rows, self._archive, entry, entry.facts, self._holding)
         for finding in check.findings(quick=True, full=False, seed=0):

@@ -6,13 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 
 from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import scan_entries
 from .sidecar import SidecarRow
-
-_STORED = "stored"
 
 
 @dataclass(slots=True)
@@ -62,7 +61,7 @@ def count_crawl(store: RowStore, archive: ArchiveReader, crawl: str) -> CrawlSta
     stats = CrawlStats()
     seen: set[bytes] = set()
     for entry in scan_entries(store, crawl):
-        if entry.state != _STORED or entry.facts is None:
+        if entry.state is not FileState.STORED or entry.facts is None:
             continue
         generations = read_generations(store, entry.archive_file)
         stats.files += 1

@@ -13,10 +13,11 @@ from pinakes.hbase_schema.file_cells import (
     Claim,
     CurrentGeneration,
     FileFacts,
-    FileState,
+    FileStateCell,
     FirstDecision,
     InFlight,
 )
+from pinakes.hbase_schema.file_states import FileState, require_next
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
 from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
@@ -41,7 +42,7 @@ class FileEntry:
 
     archive_file: str
     facts: FileFacts | None
-    state: str | None
+    state: FileState | None
     generation: int
     claim: Claim | None
     decided: FirstDecision | None = None
@@ -82,13 +83,13 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         value = row.value(cls.COLUMN) if row is not None else None
         return decode_cell(cls, value) if value is not None else None
 
-    state, generation = read(FileState), read(CurrentGeneration)
+    state, generation = read(FileStateCell), read(CurrentGeneration)
     facts, decided = read(FileFacts), read(FirstDecision)
     is_of_this_landing = facts is not None and decided and decided.landing == facts.act
     return FileEntry(
         archive_file=archive_file,
         facts=facts,
-        state=state.state if state is not None else None,
+        state=FileState(state.state) if state is not None else None,
         generation=generation.generation if generation is not None else 1,
         claim=read(Claim),
         decided=decided if is_of_this_landing else None,
@@ -173,10 +174,22 @@ def release_claim(store: RowStore, held: Held) -> None:
     _cell_of(held.archive_file).renew(store, held.claim, expires_ms=0)
 
 
-def set_state(store: RowStore, held: Held, state: str, *, generation: int | None = None) -> None:
-    """Write the file's state, and its current generation where one is given."""
+def set_state(
+    store: RowStore,
+    held: Held,
+    was: FileState | None,
+    state: FileState,
+    *,
+    generation: int | None = None,
+) -> None:
+    """Write the file's state behind the one that it was in, and a current generation, if any.
+
+    Raises:
+        Conflict: where that does not follow.
+    """
+    require_next(was, state)
     act = held.claim.act
-    cells = {FileState.COLUMN: encode_cell(FileState(state=state, act=act))}
+    cells = {FileStateCell.COLUMN: encode_cell(FileStateCell(state=state.value, act=act))}
     if generation is not None:
         current = CurrentGeneration(generation=generation, act=act)
         cells[CurrentGeneration.COLUMN] = encode_cell(current)

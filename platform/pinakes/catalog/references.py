@@ -15,6 +15,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.capture_cells import Pin
 from pinakes.hbase_schema.capture_keys import captures_of
 from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
@@ -28,7 +29,6 @@ from .lookup import FoundDigest, scan_digest
 from .sidecar import SidecarRow
 
 _BATCH_ROWS = 500
-_STORED = "stored"
 Second = tuple[str, str]
 
 
@@ -72,7 +72,7 @@ def scan_references(
     for entry in scan_entries(store):
         if (
             crawl_of(entry.archive_file) == crawl
-            or entry.state != _STORED
+            or entry.state is not FileState.STORED
             or entry.facts is None
             or entry.facts.collection != collection
         ):

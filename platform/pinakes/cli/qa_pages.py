@@ -11,13 +11,13 @@ from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.cli.output import Console
 from pinakes.errors import ConfigError, InputRefused
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
 from pinakes.profile import Stores
 from pinakes.qa.sample.draw import Drawn, draw
 from pinakes.qa.sample.pages import pages_of
 
 _SIZE = 500
-_NOT_LANDED = frozenset(("landing", "loading", "refused"))
 
 
 def add_pages(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def drawn_pages(stores: Stores, arguments: argparse.Namespace, console: Console)
     def entries() -> Iterator[FileEntry]:
         nonlocal not_landed
         for entry in scan_entries(stores.rows, arguments.crawl):
-            not_landed += entry.state in _NOT_LANDED
+            not_landed += entry.state in (FileState.LANDING, FileState.LOADING, FileState.REFUSED)
             yield entry
 
     pages = pages_of(stores.archive, entries())

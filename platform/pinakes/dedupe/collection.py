@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import current_name
@@ -25,7 +26,6 @@ from .stored_lines import stored_line
 from .survey import Survey, survey_captures
 from .trust import Trust
 
-STORED = "stored"
 _NOW = 1 << 62
 
 
@@ -61,7 +61,7 @@ class Collection:
         self.entries: dict[str, FileEntry] = {
             entry.archive_file: entry
             for entry in scan_entries(rows)
-            if entry.state == STORED
+            if entry.state is FileState.STORED
             and entry.facts is not None
             and entry.facts.collection == collection
         }

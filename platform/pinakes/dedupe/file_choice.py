@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.errors import InputRefused
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.rewrite.generations import current_name
 
 from .decided_records import Pair
@@ -30,7 +31,7 @@ def choose_file(run: RewritingRun, entry: FileEntry, pairs: Sequence[Pair]) -> C
     Raises:
         InputRefused: where the catalogue has the file, and the archive has not.
     """
-    if entry.state != "stored":
+    if entry.state is not FileState.STORED:
         return Choice("not stored any more")
     name = current_name(entry)
     old_size = run.archive.size(name)

@@ -9,8 +9,6 @@ from pinakes.row_store.port import RowStore
 
 from .acts import Actor
 
-_UNDER_WAY = ("landing", "loading", "leaving", "left")
-
 
 def commit_crawl(rows: RowStore, crawl: str, actor: Actor, *, dry_run: bool = False) -> bool:
     """Make an open crawl committed; whether it was not yet.
@@ -26,7 +24,11 @@ def commit_crawl(rows: RowStore, crawl: str, actor: Actor, *, dry_run: bool = Fa
         return False
     if entry.state != OPEN:
         raise ConfigError(f"the crawl {crawl} is {entry.state}: only an open one is committed")
-    under_way = [e.archive_file for e in scan_entries(rows, crawl) if e.state in _UNDER_WAY]
+    under_way = [
+        file.archive_file
+        for file in scan_entries(rows, crawl)
+        if file.state is not None and (file.state.is_landing or file.state.is_leaving)
+    ]
     if under_way:
         more = f", and {len(under_way) - 3} more" if len(under_way) > 3 else ""
         raise Conflict(

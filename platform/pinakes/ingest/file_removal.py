@@ -33,13 +33,13 @@ from pinakes.catalog.file_rows import (
 from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records, scan_rows_of
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import ConfigError
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
 
 VERB = "remove"
-LEAVING, LEFT, GONE = "leaving", "left", "removed"
 
 
 class RemovedFile(NamedTuple):
@@ -74,15 +74,16 @@ class FileRemover:
         """
         self._leave(self._claim(archive_file, after_ms=after_ms))
 
-    def _leave(self, held: Held) -> str:
+    def _leave(self, held: Held) -> FileState:
         """Hide the file; its state: `left` where an act before this one came so far."""
-        set_inflight(self._rows, held, LEAVING)
+        set_inflight(self._rows, held, FileState.LEAVING)
         self._at("hidden")
-        if read_entry(self._rows, held.archive_file).state == LEFT:
-            return LEFT
-        set_state(self._rows, held, LEAVING)
+        was = read_entry(self._rows, held.archive_file).state
+        if was is FileState.LEFT:
+            return was
+        set_state(self._rows, held, was, FileState.LEAVING)
         self._at("leaving")
-        return LEAVING
+        return FileState.LEAVING
 
     def _claim(self, archive_file: str, *, after_ms: int = 0) -> Held:
         act = self._actor.new_act(VERB)
@@ -93,14 +94,14 @@ class FileRemover:
         lost = [
             self._claim(entry.archive_file)
             for entry in entries
-            if entry.state != LEFT and not self._has_records(entry)
+            if entry.state is not FileState.LEFT and not self._has_records(entry)
         ]
         if not lost:
             return
         times = {held.archive_file: held.claim.act_time_ms for held in lost}
         delete_rows(self._rows, scan_rows_of(self._rows, times), times)
         for held in lost:
-            set_state(self._rows, held, LEFT)
+            set_state(self._rows, held, FileState.LEAVING, FileState.LEFT)
         self._at("strays")
 
     def _has_records(self, entry: FileEntry) -> bool:
@@ -124,12 +125,12 @@ class FileRemover:
         state = self._leave(held)
         entry = read_entry(self._rows, archive_file)
         names = self._names(entry)
-        if state != LEFT:
+        if state is not FileState.LEFT:
             times = {archive_file: held.claim.act_time_ms}
             delete_rows(self._rows, self._row_names(entry, names, held), times)
             self._at("rows")
             require_claim(self._rows, held)
-            set_state(self._rows, held, LEFT)
+            set_state(self._rows, held, state, FileState.LEFT)
             self._at("left")
         self._actor.wait_until_unpinned(self._rows)
         require_claim(self._rows, held)
@@ -173,7 +174,7 @@ class FileRemover:
         size, captures = (facts.size, facts.captures) if facts is not None else (0, 0)
         if landed:
             put_removed_counts(self._rows, held, verb=VERB, size=size, captures=captures)
-        set_state(self._rows, held, GONE)
+        set_state(self._rows, held, FileState.LEFT, FileState.REMOVED)
         self._at("gone")
         set_inflight(self._rows, held, None)
         self._at("out of flight")

@@ -24,14 +24,13 @@ from pinakes.catalog.leases import read_lease
 from pinakes.catalog.row_deletion import RowName, delete_rows, scan_rows_outside
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
-from .file_removal import GONE
 from .fsck_acts import DeadActs, is_leaving
 from .fsck_findings import FsckFinding
 from .fsck_stored import StoredFileCheck
-from .landing import STORED
 
 _SIDECAR = sidecar_name("")
 _RUN = re.compile(r"[a-z-]+-\d{8}T\d{6}-[0-9a-f]{8}\Z")
@@ -85,9 +84,9 @@ class Fsck:
                 yield from self._check_entry(entry, is_hidden=entry.archive_file in hidden)
                 # As it is now that it may have been mended.
                 state = read_entry(self._rows, entry.archive_file).state
-                if state not in (None, GONE, "refused"):
+                if state is not None and not (state.is_gone or state is FileState.REFUSED):
                     known.update(names)
-                if state == STORED:
+                if state is FileState.STORED:
                     stored.add(entry.archive_file)
             hidden.discard(entry.archive_file)
         for name in sorted(hidden):
@@ -100,7 +99,7 @@ class Fsck:
 
     def _check_entry(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
         yield from self._acts.findings(entry, is_hidden=is_hidden)
-        if entry.state == STORED and entry.facts is not None and not is_leaving(entry):
+        if entry.state is FileState.STORED and entry.facts is not None and not is_leaving(entry):
             check = StoredFileCheck(
                 self._rows, self._archive, entry, entry.facts, self._acts.holding
             )

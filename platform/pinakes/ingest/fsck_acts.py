@@ -19,13 +19,13 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.hbase_schema.file_cells import Claim
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
-from .file_removal import LEAVING, LEFT, FileRemover
 from .file_removal import VERB as REMOVAL
+from .file_removal import FileRemover
 from .fsck_findings import FsckFinding
-from .landing import LANDING, LOADING, STORED
 
 VERB = "fsck"
 
@@ -60,7 +60,8 @@ class DeadActs:
 
     def findings(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
         """What is wrong with a file that nobody works on."""
-        if entry.state in (LANDING, LOADING, "refused"):
+        state = entry.state
+        if state is not None and (state.is_landing or state is FileState.REFUSED):
             yield self._dead_landing(entry)
             return
         if is_leaving(entry):
@@ -114,13 +115,13 @@ class DeadActs:
         facts = entry.facts
         published = (
             facts is not None
-            and entry.state == LANDING
+            and entry.state is FileState.LANDING
             and facts.act == entry.state_act  # else of a landing before, and rows may lack
             and self._archive.size(entry.archive_file) == facts.size
             and self._archive.size(sidecar_name(entry.archive_file)) is not None
             and self._archive.checksum(entry.archive_file) == facts.sha256
         )
-        what = "rows" if entry.state == LOADING else "bytes"
+        what = "rows" if entry.state is FileState.LOADING else "bytes"
         return FsckFinding(
             code="dead-landing",
             file=entry.archive_file,
@@ -131,7 +132,8 @@ class DeadActs:
 
     def _complete(self, archive_file: str) -> None:
         held = self._claim(archive_file)
-        facts = read_entry(self._rows, archive_file).facts
+        entry = read_entry(self._rows, archive_file)
+        facts = entry.facts
         if facts is not None:
             put_landed_counts(
                 self._rows,
@@ -140,7 +142,7 @@ class DeadActs:
                 act=facts.act,
                 act_time_ms=held.claim.act_time_ms,
             )
-            set_state(self._rows, held, STORED, generation=1)
+            set_state(self._rows, held, entry.state, FileState.STORED, generation=1)
             set_inflight(self._rows, held, None)
         release_claim(self._rows, held)
 
@@ -151,7 +153,7 @@ class DeadActs:
 def is_leaving(entry: FileEntry) -> bool:
     """Whether a removal of the file has begun."""
     begun = _is_unfinished(entry.claim) and entry.claim.act.startswith(f"{REMOVAL}-")
-    return entry.state in (LEAVING, LEFT) or begun
+    return begun or (entry.state is not None and entry.state.is_leaving)
 
 
 def _is_unfinished(claim: Claim | None) -> TypeGuard[Claim]:

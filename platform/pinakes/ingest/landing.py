@@ -34,6 +34,7 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.members import why_unread
@@ -45,11 +46,8 @@ from .landed import Landed, write_facts, write_rows
 from .publishing import publish_pair
 from .row_sink import RowSinks, stored_rows
 
-STORED = "stored"
 VERB = "ingest"
 _ACT = f"{VERB}-"
-LANDING = "landing"
-LOADING = "loading"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +122,7 @@ class Lander:
         self._at("claimed")
         # Somebody may have finished between the look and the claim, or died behind `stored`.
         entry = read_entry(self._rows, archive_file)
-        if entry.state == STORED:
+        if entry.state is FileState.STORED:
             self._show(held)
             return self._compare_known(path, entry)
         try:
@@ -151,11 +149,13 @@ class Lander:
         return Landed(entry.archive_file, size=facts.size, sha256=sha256, was_there=True)
 
     def _publish_claimed(
-        self, path: Path, held: Held, collection: str, state: str | None
+        self, path: Path, held: Held, collection: str, state: FileState | None
     ) -> Published:
-        set_inflight(self._rows, held, LANDING)
-        if state != LOADING:  # else of a landing that died, and its rows are still to come
-            set_state(self._rows, held, LANDING)
+        set_inflight(self._rows, held, FileState.LANDING)
+        # Else of a landing that died, and its rows are still to come.
+        if state is not FileState.LOADING:
+            set_state(self._rows, held, state, FileState.LANDING)
+            state = FileState.LANDING
         self._at("in flight")
         result = Landed(held.archive_file)
         token = held.claim.token
@@ -170,8 +170,9 @@ class Lander:
             source = Source(copying, name=str(path))
             write_rows(sink, source, sidecar.file, held=held, collection=collection, result=result)
             rows_stored = sink.finish()
-            if rows_stored is (state == LOADING):
-                set_state(self._rows, held, LANDING if rows_stored else LOADING)
+            following = FileState.LANDING if rows_stored else FileState.LOADING
+            if state is not following:
+                set_state(self._rows, held, state, following)
             self._at("rows")
             result.sha256 = copying.finish()
             result.size = copying.copied_bytes
@@ -223,7 +224,8 @@ class Lander:
         held, result = published.held, published.result
         claim, name = held.claim, held.archive_file
         put_landed_counts(self._rows, name, result, act=claim.act, act_time_ms=claim.act_time_ms)
-        set_state(self._rows, held, STORED, generation=1)
+        was = FileState.LANDING if published.rows_stored else FileState.LOADING
+        set_state(self._rows, held, was, FileState.STORED, generation=1)
         self._at("stored")
         self._show(held)
         return result
@@ -236,7 +238,7 @@ class Lander:
     def _withdraw(self, held: Held) -> None:
         """Undo a refused landing as far as readers see it; fsck clears its rows away."""
         try:
-            set_state(self._rows, held, "refused")
+            set_state(self._rows, held, FileState.LANDING, FileState.REFUSED)
             release_claim(self._rows, held)
         except Conflict:
             return
@@ -246,7 +248,7 @@ def _is_finished(entry: FileEntry) -> bool:
     """Whether a file has landed, and whoever landed it has gone through to the end."""
     claim = entry.claim
     landing = claim is not None and claim.expires_ms and claim.act.startswith(_ACT)
-    return entry.state == STORED and not landing
+    return entry.state is FileState.STORED and not landing
 
 
 def _sha256_of(source: Source) -> str:

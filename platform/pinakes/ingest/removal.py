@@ -35,7 +35,7 @@ from pinakes.errors import ConfigError, Conflict, PinakesError
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
-from .file_removal import GONE, VERB, FileRemover, RemovedFile
+from .file_removal import VERB, FileRemover, RemovedFile
 
 _LISTED = 1000
 
@@ -183,4 +183,4 @@ class Remover:
 def _is_there(entry: FileEntry) -> bool:
     """Whether there is anything of a file: a claim alone may be all that a landing left."""
     unfinished = entry.claim is not None and entry.claim.expires_ms != 0
-    return unfinished or entry.state not in (None, GONE, "purged")
+    return unfinished or (entry.state is not None and not entry.state.is_gone)
