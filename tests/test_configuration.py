@@ -94,7 +94,9 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
 
 
 def test_a_variable_that_is_nearly_a_setting_is_a_slip(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="PINAKES_PROFLE is no setting: PINAKES_PROFILE is"):
+    with pytest.raises(
+        ConfigError, match="unknown setting PINAKES_PROFLE: did you mean PINAKES_PROFILE"
+    ):
         load_configuration(environment={"PINAKES_PROFLE": "cluster"}, folder=tmp_path)
     found = load_configuration(environment={"PINAKES_REQUIRE_SHARED": "1"}, folder=tmp_path)
     assert found.profile == "embedded"
@@ -105,7 +107,7 @@ def test_a_wrong_variable_or_option_is_named(tmp_path: Path) -> None:
         load_configuration(environment={"PINAKES_JOBS": "many"}, folder=tmp_path)
     with pytest.raises(ConfigError, match="--min-saving-bytes"):
         load_configuration(environment={}, options={"min_saving_bytes": "-1"}, folder=tmp_path)
-    with pytest.raises(ConfigError, match="nearest is 'jobs'"):
+    with pytest.raises(ConfigError, match="did you mean 'jobs'"):
         load_configuration(environment={}, options={"job": 1}, folder=tmp_path)
 
 

@@ -132,22 +132,24 @@ class Configuration:
     collection: str = _setting(_parse_name, "default", "collection that a crawl joins")
     cell_versions: int = _setting(parse_count, 10, "versions of a cell that are kept")
     min_saving_bytes: int | None = _setting(
-        _optional(parse_size), 64, "bytes that rewriting a record must save; none: any"
+        _optional(parse_size),
+        64,
+        "least saving for which a record is rewritten, in bytes; none: any",
     )
     min_file_saving: float = _setting(
-        parse_fraction, 0.01, "part of a file that rewriting it must save"
+        parse_fraction, 0.01, "least saving for which a file is rewritten, as a part of it"
     )
     max_extra_bytes: int | None = _setting(
         _optional(parse_size),
         None,
-        "disk that old and new generations may take together; none: any",
+        "most disk space that new generations may take beside old ones; none: any",
     )
-    jobs: int = _setting(parse_count, 1, "processes that work at once")
+    jobs: int = _setting(parse_count, 1, "number of worker processes")
     temp_dir: Path | None = _setting(
-        _parse_path, None, "folder for what does not fit into memory; the system's where unset"
+        _parse_path, None, "folder for temporary files (default: the system's)"
     )
     spill_bytes: int = _setting(
-        parse_size, 64 << 20, "memory that a sort takes before it goes to temp_dir"
+        parse_size, 64 << 20, "memory a sort may use before it writes to temp_dir"
     )
     hbase: str | None = _setting(
         _optional(_parse_text), None, "HBase's Thrift servers, for rows: host:port,host:port"
@@ -156,36 +158,32 @@ class Configuration:
         _optional(_parse_text), None, "HBase's Thrift 2 servers, for making tables"
     )
     hbase_prefix: str = _setting(
-        _parse_text, "pinakes:", "what the names of tables begin with; with ':', a namespace"
+        _parse_text, "pinakes:", "prefix of table names; ending in ':', a namespace"
     )
     hbase_transport: str = _setting(
-        _one_of("buffered", "framed", "http"), "buffered", "what the Thrift servers speak"
+        _one_of("buffered", "framed", "http"), "buffered", "transport of the Thrift servers"
     )
     hbase_protocol: str = _setting(
-        _one_of("binary", "compact"), "binary", "how the Thrift servers encode"
+        _one_of("binary", "compact"), "binary", "protocol of the Thrift servers"
     )
     hbase_http_path: str = _setting(_parse_text, "/", "path of the Thrift servers, over HTTP")
     hbase_tls: str = _setting(_one_of("off", "on"), "off", "encrypt, and verify certificates")
     hbase_ca_file: Path | None = _setting(
-        _parse_path, None, "authorities to trust; the system's where unset"
+        _parse_path, None, "trusted certificate authorities (default: the system's)"
     )
-    hbase_certificate_file: Path | None = _setting(_parse_path, None, "our certificate, for TLS")
+    hbase_certificate_file: Path | None = _setting(_parse_path, None, "client certificate for TLS")
     hbase_key_file: Path | None = _setting(
-        _parse_path, None, "its key; in the certificate's file where unset"
+        _parse_path, None, "client key (default: in the certificate file)"
     )
     hbase_kerberos_service: str | None = _setting(
         _optional(_parse_name), None, "first part of the Thrift servers' principal; none: no SASL"
     )
     hbase_do_as: str | None = _setting(
-        _optional(_parse_name), None, "user for whom we act, over HTTP"
+        _optional(_parse_name), None, "user to impersonate (HTTP only)"
     )
-    hbase_timeout_s: float = _setting(
-        parse_seconds, 30.0, "seconds after which an answer of HBase is given up"
-    )
-    hbase_patience_s: float = _setting(
-        parse_seconds, 120.0, "seconds for which HBase is asked again"
-    )
-    hbase_connections: int = _setting(parse_count, 8, "connections to HBase, at most")
+    hbase_timeout_s: float = _setting(parse_seconds, 30.0, "seconds to wait for an answer of HBase")
+    hbase_patience_s: float = _setting(parse_seconds, 120.0, "seconds to keep retrying HBase")
+    hbase_connections: int = _setting(parse_count, 8, "most connections to HBase")
     hdfs: str | None = _setting(
         _optional(_parse_text), None, "folder in HDFS, for archive files: hdfs://host:port/folder"
     )
@@ -196,19 +194,19 @@ class Configuration:
         _parse_path, None, "folder of core-site.xml and hdfs-site.xml; HADOOP_CONF_DIR where unset"
     )
     hdfs_principal: str | None = _setting(
-        _optional(_parse_text), None, "who we are, for Kerberos; the ticket that is there: none"
+        _optional(_parse_text), None, "Kerberos principal; none: use the existing ticket"
     )
     hdfs_keytab: Path | None = _setting(_parse_path, None, "the principal's keytab")
     hdfs_ticket_cache: Path | None = _setting(
-        _parse_path, None, "Kerberos' tickets; Kerberos' own where unset"
+        _parse_path, None, "Kerberos ticket cache (default: Kerberos' own)"
     )
     hdfs_replication: int | None = _setting(
-        _optional(parse_count), None, "copies of each block; none: as the cluster has it"
+        _optional(parse_count), None, "copies of each block; none: the cluster's default"
     )
     hdfs_block_bytes: int | None = _setting(
-        _optional(parse_size), None, "size of blocks; none: as the cluster has it"
+        _optional(parse_size), None, "block size; none: the cluster's default"
     )
-    hdfs_patience_s: float = _setting(parse_seconds, 120.0, "seconds for which HDFS is asked again")
+    hdfs_patience_s: float = _setting(parse_seconds, 120.0, "seconds to keep retrying HDFS")
     hbase_command: str = _setting(
         _parse_command, "hbase", "HBase's command, for bulk loads and backups"
     )
@@ -367,14 +365,14 @@ def _setting_of(variable: str) -> str | None:
         return name
     near = get_close_matches(name, SETTINGS, n=1, cutoff=0.8)
     if near:
-        raise ConfigError(f"{variable} is no setting: {_PREFIX}{near[0].upper()} is")
+        raise ConfigError(f"unknown setting {variable}: did you mean {_PREFIX}{near[0].upper()}?")
     return None
 
 
 def _check_name(name: str, where: str) -> None:
     if name not in SETTINGS:
         near = get_close_matches(name, SETTINGS, n=1, cutoff=0.0)[0]
-        raise ConfigError(f"{where}: there is no setting {name!r}; the nearest is {near!r}")
+        raise ConfigError(f"{where}: unknown setting {name!r}: did you mean {near!r}?")
 
 
 def _parse(name: str, text: object, where: str) -> object:

@@ -12,7 +12,7 @@ from pinakes.qa.report.views import side_names
 from pinakes.qa.results.pair_line import is_image_name
 from pinakes.qa.results.pair_result import View
 
-from .board import Listed, Looked
+from .board import Listed, PairHistory
 from .judgement import Judgement
 from .judgement_rows import Signed
 from .seen import SeenPair
@@ -49,7 +49,7 @@ def _listed(pair: SeenPair) -> dict[str, Any]:
     }
 
 
-def pair_answer(looked: Looked) -> dict[str, Any]:
+def pair_answer(looked: PairHistory) -> dict[str, Any]:
     """All of a pair."""
     pair = looked.seen
     result = pair.pair.judged.result

@@ -45,7 +45,7 @@ class Listed(NamedTuple):
     problem: str | None
 
 
-class Looked(NamedTuple):
+class PairHistory(NamedTuple):
     """A pair, and its judgements as far as the viewer may see them, the oldest first."""
 
     seen: SeenPair
@@ -118,14 +118,14 @@ class Board:
         fitting = sorted(filter(wanted.matches, seen), key=lambda pair: pair.order)
         return Listed(fitting[offset : offset + limit], len(fitting), problem)
 
-    def look(self, id: str, viewer: Viewer) -> Looked | None:  # noqa: A002
+    def look(self, id: str, viewer: Viewer) -> PairHistory | None:  # noqa: A002
         """A pair as it stands now; None where there is none.  `Raises` StoreUnavailable."""
         pair = self._by_id.get(id)
         if pair is None:
             return None
         return self._looked(pair, read_judgements(self._rows, pair.key), viewer)
 
-    def judge(self, id: str, viewer: Viewer, judgement_id: str, said: Said) -> Looked | None:  # noqa: A002
+    def judge(self, id: str, viewer: Viewer, judgement_id: str, said: Said) -> PairHistory | None:  # noqa: A002
         """Save what the viewer says; the pair as it stands then, None where there is none.
 
         Raises:
@@ -199,14 +199,14 @@ class Board:
         known, _ = self._look()
         return sum(row.unreadable for row in known.rows.values())
 
-    def _looked(self, pair: ReviewedPair, row: JudgedRow, viewer: Viewer) -> Looked:
+    def _looked(self, pair: ReviewedPair, row: JudgedRow, viewer: Viewer) -> PairHistory:
         self._learn(row)
         seen = see(pair, row.judgements, viewer)
         me = same_author(viewer.author) if viewer.author is not None else None
         history = tuple(
             one for one in row.judgements if not seen.others_hidden or same_author(one.author) == me
         )
-        return Looked(seen, history, row.unreadable)
+        return PairHistory(seen, history, row.unreadable)
 
     def _check_store(self) -> None:
         if not self._is_there():

@@ -38,7 +38,7 @@ _FOUND = None, False, True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class SampledPair:
     """A pair of the sample: `is_faulty` is None where nothing is settled.
 
     `is_judged` says whether anybody has said something of it.  `counts` says whether a settled
@@ -94,7 +94,7 @@ _Both = tuple[_T, _T]
 
 
 def estimate(
-    pairs: Iterable[Looked], *, seed: str, draws: int = DRAWS, unlooked: str | None = None
+    pairs: Iterable[SampledPair], *, seed: str, draws: int = DRAWS, unlooked: str | None = None
 ) -> Estimate:
     """The estimate; the same pairs and the same seed, the same figures.
 
@@ -125,7 +125,7 @@ def estimate(
     return replace(found, share=share, low=low, high=high)
 
 
-def _lacks(found: Estimate, similar: Sequence[Looked]) -> Iterator[str]:
+def _lacks(found: Estimate, similar: Sequence[SampledPair]) -> Iterator[str]:
     """What reviewers have still to do."""
     if found.reviewed < AT_LEAST:
         yield f"{found.reviewed} reviewed pairs count, and {AT_LEAST} are wanted"
@@ -140,11 +140,11 @@ def _lacks(found: Estimate, similar: Sequence[Looked]) -> Iterator[str]:
         yield "none of the similar pairs has been audited"
 
 
-def _counts(pair: Looked) -> bool:
+def _counts(pair: SampledPair) -> bool:
     return pair.is_faulty is not None and pair.counts
 
 
-def _columns(pairs: Sequence[Looked]) -> tuple[_Columns, _Columns]:
+def _columns(pairs: Sequence[SampledPair]) -> tuple[_Columns, _Columns]:
     """Of the alarms and of what is similar, the weights of each site, sites in one order."""
     numbers: dict[str, int] = {}
     for pair in pairs:
@@ -172,7 +172,7 @@ def _by_site(both: _Both[_Columns]) -> Callable[[random.Random], _Both[_Sums]]:
     return draw
 
 
-def _by_page(pairs: Sequence[Looked]) -> Callable[[random.Random], _Both[_Sums]]:
+def _by_page(pairs: Sequence[SampledPair]) -> Callable[[random.Random], _Both[_Sums]]:
     """Draws sums of each stratum where a page counts so many times."""
     weights: dict[tuple[bool, bool | None], list[float]] = {}
     for pair in pairs:

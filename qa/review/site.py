@@ -31,7 +31,7 @@ from pinakes.qa.report.shown import shown
 
 from . import asked
 from .answers import listed_answer, pair_answer, signed_answer, summary_answer
-from .board import Board, Looked
+from .board import Board, PairHistory
 from .filters import FILTER_NAMES, HIDDEN, STATES, parse_filter
 from .images import RunImages, image_type
 from .judgement import FAULTS, NAME_CHARACTERS, NOTE_CHARACTERS
@@ -183,7 +183,7 @@ class ReviewSite(WsgiSite):
         return self._board.viewer(asked.name_of(request))
 
 
-def _looked(looked: Looked | None) -> Response:
+def _looked(looked: PairHistory | None) -> Response:
     if looked is None:
         raise NotFound("there is no such pair in this run")
     return _json(pair_answer(looked))

@@ -16,7 +16,7 @@ from pinakes.qa.report.extent import Extent
 from pinakes.qa.results.pair_result import Verdict
 
 from .agreement import Agreement, agreements
-from .estimate import Estimate, Looked, estimate
+from .estimate import Estimate, SampledPair, estimate
 from .judgement import FAULTS, Judgement, newest_by_author
 from .reviewed_pair import ReviewedPair
 from .settled import Settled, Standing, settled, standing
@@ -154,8 +154,10 @@ def summarise(
     )
 
 
-def _looked(pair: ReviewedPair, settlement: Settled | None, said: Sequence[Judgement]) -> Looked:
-    return Looked(
+def _looked(
+    pair: ReviewedPair, settlement: Settled | None, said: Sequence[Judgement]
+) -> SampledPair:
+    return SampledPair(
         site=pair.site,
         weight=pair.judged.weight,
         is_alarm=pair.is_alarm,

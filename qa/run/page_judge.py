@@ -32,7 +32,7 @@ from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
 from pinakes.qa.views.beside_stored import beside_stored
 from pinakes.qa.views.gap import verdict_on
-from pinakes.qa.views.side import Looked, Side
+from pinakes.qa.views.side import LookResult, Side
 
 from .looks import judge_looks
 from .page_looks import PageLooks
@@ -108,8 +108,8 @@ class PageJudge:
         self,
         pair: Pair,
         comparison: Comparison,
-        reference: Looked,
-        other: Looked,
+        reference: LookResult,
+        other: LookResult,
         looks: PageLooks,
     ) -> tuple[Comparison, Judgement, int]:
         """What differs, the verdict, and the milliseconds that comparing again took.
@@ -131,7 +131,7 @@ class PageJudge:
             judgement = judgement._replace(harm=(*judgement.harm, other_bytes(others)))
         return comparison, self._as_of_today(pair, judgement, looks), took
 
-    def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[Looked, Looked]:
+    def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[LookResult, LookResult]:
         """Both sides; of a stored screenshot's other side what that can be compared with."""
         reference, other = looks.at(pair.reference), looks.at(pair.other)
         if self._sides[pair.reference].kind != STORED:
@@ -149,7 +149,7 @@ class PageJudge:
         return judgement
 
     def _compare(
-        self, reference: Looked, other: Looked, again: Looked | None = None
+        self, reference: LookResult, other: LookResult, again: LookResult | None = None
     ) -> tuple[Comparison, int]:
         """And the milliseconds that it took."""
         started = time.monotonic()
@@ -162,7 +162,7 @@ class PageJudge:
         return comparison, round(1000 * (time.monotonic() - started))
 
     def _prove(
-        self, pair: Pair, comparison: Comparison, before: Looked, after: Looked
+        self, pair: Pair, comparison: Comparison, before: LookResult, after: LookResult
     ) -> Judgement | None:
         """Of two generations in one browser what was sent says it, as a rule."""
         if not self._are_generations(pair) or before.log is None or after.log is None:
@@ -181,7 +181,7 @@ class PageJudge:
         browsers = {self._sides[name].browser for name in pair if self._sides[name].browser}
         return self._models[model_name(browsers)]
 
-    def _view(self, name: str, looked: Looked) -> View:
+    def _view(self, name: str, looked: LookResult) -> View:
         side, snapshot = self._sides[name], looked.seen.snapshot
         misses = looked.log.misses if looked.log is not None else ()
         return View(
@@ -209,7 +209,7 @@ def _is_seed(exchange: Exchange) -> bool:
     return is_web and exchange.method == "GET" and len(exchange.url) < TEXT_LIMIT_CHARACTERS
 
 
-def _kinds(looked: Looked) -> Iterator[str]:
+def _kinds(looked: LookResult) -> Iterator[str]:
     """What the page is taken for by itself, whatever it is compared with."""
     pixels = looked.seen.pixels
     image = statistics_of(pixels) if pixels is not None else None

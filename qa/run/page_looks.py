@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome
-from pinakes.qa.views.side import Looked, ReplaySide, Side
+from pinakes.qa.views.side import LookResult, ReplaySide, Side
 
 from .proof import changed_outcomes
 
@@ -27,7 +27,7 @@ class PageLooks:
         self._sides = sides
         self._url = drawn.page.url
         self._folder = folder
-        self._looked: dict[str, Looked] = {}
+        self._looked: dict[str, LookResult] = {}
 
     def at_once(self, names: Sequence[str]) -> None:
         """Look from several sides at the same time: a browser is idle for most of a look.
@@ -60,14 +60,14 @@ class PageLooks:
         if same and not changed_outcomes(log, again):
             took = round(1000 * (time.monotonic() - started))
             seen = replace(first.seen, payloads=again.payloads)
-            self._looked[current] = Looked(seen, again, took, note=_NOT_SHOWN)
+            self._looked[current] = LookResult(seen, again, took, note=_NOT_SHOWN)
 
-    def at(self, name: str) -> Looked:
+    def at(self, name: str) -> LookResult:
         """From this side."""
         if name not in self._looked:
             self._looked[name] = self.once_more(name)
         return self._looked[name]
 
-    def once_more(self, name: str) -> Looked:
+    def once_more(self, name: str) -> LookResult:
         """From this side, whether it was looked at from there or not."""
         return self._sides[name].look(self._url, self.moment, self._folder)

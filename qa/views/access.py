@@ -22,7 +22,7 @@ from .access_urls import AccessUrls
 from .gate import PassingSession, Refused, Told, Turn
 from .page_itself import as_answered
 from .passing import Keeper, Passed
-from .side import Browser, Looked, Page, seen_of, shown_and_logged
+from .side import Browser, LookResult, Page, seen_of, shown_and_logged
 from .upstream import Origin, Upstream
 
 LEAK = "leak to the live web"
@@ -52,7 +52,7 @@ _REWRITTEN = frozenset({"image/svg+xml"})
 
 
 class AccessWay:
-    """Leads to one access system.  See `gate.Way`."""
+    """Leads to one access system.  See `gate.ProxyPolicy`."""
 
     def __init__(self, urls: AccessUrls) -> None:
         self._urls = urls
@@ -114,7 +114,7 @@ class AccessSide:
         self._session = session
         self._browser = browser
 
-    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """Show a page as the access system has it, under original URLs."""
         started = time.monotonic()
         pins = Pins(clock=moment, before=_WITHOUT_FRAME)
@@ -122,7 +122,7 @@ class AccessSide:
         snapshot, log = shown_and_logged(self._browser, self._session, page, folder)
         took = round(1000 * (time.monotonic() - started))
         snapshot = judged_by(log, under_original_urls(snapshot, url, self._urls))
-        return Looked(seen_of(snapshot, folder, log.payloads), log, took)
+        return LookResult(seen_of(snapshot, folder, log.payloads), log, took)
 
 
 def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snapshot:

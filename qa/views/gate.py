@@ -1,7 +1,7 @@
 """The proxy between a browser and a real server: sessions and pages, as in replay.
 
-Who may be asked, what is noted of it and who keeps what passes is `Way`'s to say; all else is
-refused, and in the page's log.
+A `ProxyPolicy` says who may be asked, what is noted of it and who keeps what passes; all else
+is refused, and in the page's log.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .upstream import PATIENCE_S, Origin, Upstream, asked_of, connect, request_b
 
 
 class Refused(Exception):
-    """Inside this package: the way does not lead there; `is_fault` where that is the page's."""
+    """Inside this package: policy forbids this request; `is_fault` where that is the page's."""
 
     def __init__(self, why: str, *, is_fault: bool) -> None:
         super().__init__(why)
@@ -56,7 +56,7 @@ class Turn:
     upstream: Upstream
 
 
-class Way(Protocol):
+class ProxyPolicy(Protocol):
     """Where a browser's requests may go.  Called by several threads at once."""
 
     def addresses(self, uri: str, origin: Origin) -> list[tuple[str, int]]:
@@ -97,7 +97,7 @@ class PassingSession:
 
     def __init__(
         self,
-        way: Way,
+        way: ProxyPolicy,
         authority: Authority,
         tls: ssl.SSLContext,
         *,

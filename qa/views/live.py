@@ -29,7 +29,7 @@ from .page_itself import as_answered
 from .passing import Keeper, Passed
 from .public_addresses import NotPublic, Resolver, public_addresses
 from .recording import Kept, Recording
-from .side import Browser, Looked, Page, seen_of, shown_and_logged
+from .side import Browser, LookResult, Page, seen_of, shown_and_logged
 from .upstream import Origin, Upstream
 
 PAUSE_S = 5.0
@@ -37,7 +37,7 @@ PAUSE_S = 5.0
 
 
 class LiveWay:
-    """Leads to the public web, and records.  See `gate.Way`."""
+    """Leads to the public web, and records.  See `gate.ProxyPolicy`."""
 
     def __init__(self, recording: Recording, resolver: Resolver) -> None:
         self._recording = recording
@@ -160,12 +160,12 @@ class LiveSide:
         self._pauses = pauses
         self._clock = clock or (lambda: datetime.now(timezone.utc))
 
-    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """Show the page as it is now; `moment`, of its capture, is what the gap is counted from."""
         with self._pauses.page_of(host_of(url) or ""):
             return self._look(url, moment, folder)
 
-    def _look(self, url: str, moment: datetime, folder: Path) -> Looked:
+    def _look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         started = time.monotonic()
         now = self._clock()
         page = Page(url, moment, url, Pins(clock=now))
@@ -174,4 +174,4 @@ class LiveSide:
         reasons = [*snapshot.reasons, gap_in_words(now - moment), *self._recording.take_problems()]
         snapshot = replace(snapshot, reasons=tuple(reasons))
         snapshot = as_answered(snapshot, log, missed="the page was not answered")
-        return Looked(seen_of(snapshot, folder, log.payloads), log, took)
+        return LookResult(seen_of(snapshot, folder, log.payloads), log, took)

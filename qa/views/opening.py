@@ -18,7 +18,7 @@ from .access import AccessSide, access_session
 from .access_urls import AccessUrls
 from .live import LiveSide, Pauses, live_session
 from .recording import Recording
-from .side import Looked, Side
+from .side import LookResult, Side
 from .stored import StoredScreenshots, StoredSide
 
 RECORDED = "live"
@@ -105,7 +105,7 @@ class AsWideAsStored:
         self._open_side = open_side
         self._open: dict[Viewport, tuple[Side, ExitStack]] = {}
 
-    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """Show it in a window of the screenshot's width; in the usual one where there is none."""
         snapshot = self._stored.look(url, moment, folder).seen.snapshot
         return self._side(window_of(snapshot.viewport_width, snapshot.viewport_height)).look(

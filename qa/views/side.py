@@ -23,7 +23,7 @@ _NAMED = 10
 _CHARACTERS = 2_000
 
 
-class Looked(NamedTuple):
+class LookResult(NamedTuple):
     """What one look at a page gave, and the milliseconds that it took."""
 
     seen: Seen
@@ -47,7 +47,7 @@ class Side(Protocol):
         """The name of its browser in the list; empty where there is none."""
         ...
 
-    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """Show a page as it was at that moment; images go to the folder."""
         ...
 
@@ -99,7 +99,7 @@ class ReplaySide:
         self._replay = replay
         self._browser = browser
 
-    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """See `Side`.
 
         Raises:
@@ -112,7 +112,7 @@ class ReplaySide:
         took = round(1000 * (time.monotonic() - started))
         snapshot = as_answered(snapshot, log, missed="the archive does not have the page")
         snapshot = replace(snapshot, reasons=(*snapshot.reasons, *_not_given(snapshot, log)))
-        return Looked(seen_of(snapshot, folder, log.payloads), log, took)
+        return LookResult(seen_of(snapshot, folder, log.payloads), log, took)
 
     def ask_again(self, log: PageLog, moment: datetime) -> PageLog:
         """What the requests of a page would be answered by this side, without showing it.

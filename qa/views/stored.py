@@ -25,7 +25,7 @@ from pinakes.qa.replay.asked import Asked
 from pinakes.qa.snapshot import Image, Outcome, Snapshot
 from pinakes.row_store.port import RowStore
 
-from .side import Looked, seen_of
+from .side import LookResult, seen_of
 from .stored_image import MOST_BYTES, as_png
 
 MOST_ROWS = 4_000
@@ -105,7 +105,7 @@ class StoredSide:
     def __init__(self, screenshots: StoredScreenshots) -> None:
         self._screenshots = screenshots
 
-    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """The screenshot as a snapshot with image and text, and nothing else known.
 
         Its `viewport_height` is that of the image where that shows the top of the page only,
@@ -114,7 +114,7 @@ class StoredSide:
         started = time.monotonic()
         snapshot = self._snapshot(url, moment, folder)
         seen = seen_of(snapshot, folder)
-        return Looked(seen, None, round(1000 * (time.monotonic() - started)))
+        return LookResult(seen, None, round(1000 * (time.monotonic() - started)))
 
     def _snapshot(self, url: str, moment: datetime, folder: Path) -> Snapshot:
         image, is_top, reasons, taken = None, False, list[str](), moment

@@ -357,7 +357,7 @@ def test_help_is_shown_and_keys_can_be_turned_off(page: Page) -> None:
     page.js("document.getElementById('keys-on').click()")
 
 
-def test_what_is_not_saved_is_said_until_it_is(driver: Chrome, run: Path) -> None:
+def test_unsaved_warning_stays_until_saved(driver: Chrome, run: Path) -> None:
     """The server dies between two judgements; another is begun on the same port."""
     with serving(run) as first:
         page = Page(driver, first)

@@ -8,20 +8,20 @@ from statistics import fmean
 
 import pytest
 
-from pinakes.qa.review.estimate import AT_LEAST, Looked, estimate
+from pinakes.qa.review.estimate import AT_LEAST, SampledPair, estimate
 
 # At 95% of 60 crawls 57 have the truth in it, give or take 2; of 200, 190, give or take 3.
 CRAWLS = pytest.mark.parametrize("crawls", [60, pytest.param(200, marks=pytest.mark.large)])
 
 
-def page(number: int, **given: object) -> Looked:
+def page(number: int, **given: object) -> SampledPair:
     values = {"site": f"s{number // 5}", "weight": 2.0, "is_alarm": False, "is_faulty": False}
-    return Looked(**{**values, **given})  # type: ignore[arg-type]
+    return SampledPair(**{**values, **given})  # type: ignore[arg-type]
 
 
 def crawl(
     dice: random.Random, *, rate: float, spread: float, sites: int
-) -> tuple[float, list[Looked]]:
+) -> tuple[float, list[SampledPair]]:
     """A sample of a crawl, reviewed as it is meant to be, and the share that is faulty.
 
     Each site has a share of its own; `rate` is the mean of all the sites there could be.  The
@@ -34,12 +34,12 @@ def crawl(
             is_faulty = dice.random() < of_site
             is_alarm = dice.random() < (0.9 if is_faulty else 0.02)
             looked.append(
-                Looked(site=str(site), weight=3.0, is_alarm=is_alarm, is_faulty=is_faulty)
+                SampledPair(site=str(site), weight=3.0, is_alarm=is_alarm, is_faulty=is_faulty)
             )
     return rate, reviewed(dice, looked)
 
 
-def reviewed(dice: random.Random, looked: list[Looked]) -> list[Looked]:
+def reviewed(dice: random.Random, looked: list[SampledPair]) -> list[SampledPair]:
     """As it is meant to be: all alarms, and a hundred of the similar."""
     similar = [one for one in looked if not one.is_alarm]
     audited = set(map(id, dice.sample(similar, min(100, len(similar)))))
@@ -52,7 +52,7 @@ def reviewed(dice: random.Random, looked: list[Looked]) -> list[Looked]:
 
 def crawl_of_few(
     dice: random.Random, *, rate: float, spread: float, sites: int, found: float
-) -> tuple[float, list[Looked]]:
+) -> tuple[float, list[SampledPair]]:
     """A sample of 1,000 pages of a crawl that has these sites and no other, and its share.
 
     The machine finds so many of the faults.
@@ -63,7 +63,7 @@ def crawl_of_few(
         is_faulty = dice.random() < of_site[number % sites]
         is_alarm = dice.random() < (found if is_faulty else 0.02)
         site = str(number % sites)
-        looked.append(Looked(site=site, weight=3.0, is_alarm=is_alarm, is_faulty=is_faulty))
+        looked.append(SampledPair(site=site, weight=3.0, is_alarm=is_alarm, is_faulty=is_faulty))
     return fmean(of_site), reviewed(dice, looked)
 
 
@@ -199,7 +199,7 @@ FEW = "60 of 61 pages are not looked at yet"
         ),
     ],
 )  # fmt: skip
-def test_what_is_not_enough(looked: list[Looked], unlooked: str | None, wanting: str) -> None:
+def test_what_is_not_enough(looked: list[SampledPair], unlooked: str | None, wanting: str) -> None:
     found = estimate(looked, seed="", unlooked=unlooked)
     assert (found.share, found.low, found.high, found.wanting) == (None, None, None, wanting)
 

@@ -24,7 +24,7 @@ from pinakes.qa.sample.pages import Page
 from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
 from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT
 from pinakes.qa.views.opening import AsWideAsStored, OtherViews, window_of
-from pinakes.qa.views.side import Looked, ReplaySide, Side
+from pinakes.qa.views.side import LookResult, ReplaySide, Side
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -56,9 +56,9 @@ class Shown:
         }  # fmt: skip
         self._seen = Seen(snapshot=Snapshot(**{**told, **of_snapshot}), pixels=pixels)
 
-    def look(self, url: str, moment: datetime, folder: Path) -> Looked:
+    def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         self.looks += 1
-        return Looked(self._seen, None, 1)
+        return LookResult(self._seen, None, 1)
 
 
 def judged(reference: Side, other: Side, folder: Path) -> PairResult:

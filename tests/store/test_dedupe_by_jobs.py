@@ -126,7 +126,7 @@ def test_a_file_of_which_tasks_say_nothing_ends_the_run(
     outcomes = TasksHere.outcomes
     with monkeypatch.context() as silent:
         silent.setattr(TasksHere, "outcomes", lambda self, wave: islice(outcomes(self, wave), 1))
-        fails("of 2 files, tasks have left 1 without a word")
+        fails("1 of 2 files have no result from any task")
     landed.dedupe(runner="here")
     assert landed.state() == undisturbed
 

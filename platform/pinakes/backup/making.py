@@ -93,7 +93,7 @@ class BackupMaker:
         self._at = at
 
     def make(self, advance: Callable[[FileLine], None] = lambda line: None) -> BackupReport:
-        """Make the backup, or end one that was broken off; `advance` is told of each file.
+        """Make the backup, or end one that was broken off; `advance` is called for each file.
 
         Raises:
             ConfigError: the target is not empty, or holds a backup that is whole.

@@ -79,7 +79,7 @@ class Restoring:
         self._at = at
 
     def restore(self, advance: Callable[[FileLine], None] = lambda line: None) -> RestoreReport:
-        """Bring everything back; `advance` is told of each file.
+        """Bring everything back; `advance` is called for each file.
 
         Raises:
             ConfigError: there is no whole backup, it is another profile's, or the store is

@@ -15,7 +15,7 @@ def capture_at(archive: ArchiveReader, file: str, offset: int) -> bytes | None:
         InputRefused: where the store has no such file.
     """
     if archive.size(file) is None:
-        raise InputRefused("neither here nor in the store is there such a file", file=file)
+        raise InputRefused("file not found on disk or in the store", file=file)
     if archive.size(sidecar_name(file)) is None:
         return None
     with archive.open(sidecar_name(file)) as sidecar:

@@ -41,6 +41,15 @@ from pinakes.ingest.tally import Tally
 from pinakes.profile import Stores, open_stores
 
 _VERB = "dedupe"
+_UNCHANGED = {
+    "min-file-saving": "would save less than min_file_saving",
+    "larger than max-extra-bytes": "larger than max_extra_bytes",
+    WANTS_ROOM: "no room left within max_extra_bytes",
+    "failed": "could not be rewritten (named above)",
+    "claimed by another": "another process is working on it (named above)",
+    "not stored any more": "removed meanwhile",
+    "done already": "rewritten already",
+}
 _RENEW_MS = 60_000
 _SILENT: Progress = SilentProgress()
 
@@ -277,13 +286,12 @@ def _tell(report: DedupeReport, console: Console) -> None:
 def _sentences(report: DedupeReport) -> str:
     first = f"run {report.run}: {report.refs.records:,} revisits in {report.files:,} files"
     lines = [f"{first}, {report.refs.saved_bytes:,} bytes saved once the old ones are dropped"]
-    for title, counts in (
-        ("records left full", report.refs.left_full),
-        ("files left as they are", report.files_left),
-    ):
-        if counts:
-            listed = ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items()))
-            lines.append(f"{title}: {listed}")
+    if report.refs.left_full:
+        counted = sorted(report.refs.left_full.items())
+        lines.append("records left full: " + ", ".join(f"{n:,} {reason}" for reason, n in counted))
+    for reason, n in sorted(report.files_left.items()):
+        files = "file" if n == 1 else "files"
+        lines.append(f"{n:,} {files} unchanged: {_UNCHANGED.get(reason, reason)}")
     if report.is_stopped:
         lines.append(
             f"stopped: {report.files_left[WANTS_ROOM]:,} files are left for want of room; the same "

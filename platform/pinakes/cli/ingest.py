@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 facts=run_facts,
                 crawl=found.crawl,
                 also=job.write,
-            ) as told,
+            ) as landing_run,
             ExitStack() as at_end,
         ):
             alone = _landings(configuration, stores, actor, found.crawl, spool, tally)
@@ -142,7 +142,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 crew = at_end.enter_context(
                     bulk_crew(crew, configuration, stores, spool, found.crawl, console)
                 )
-            loop = IngestLoop(crew, told, tally, console)
+            loop = IngestLoop(crew, landing_run, tally, console)
             if arguments.watch:
                 loop.watch(lambda: _look(arguments, names, loop), arguments.settle)
             loop.note_left(found.left)

@@ -80,9 +80,9 @@ class Alone:
 class IngestLoop:
     """Gives files to a crew; `failed` is whether one of them was refused or not readable."""
 
-    def __init__(self, crew: Crew, told: LandingRun, tally: Tally, console: Console) -> None:
+    def __init__(self, crew: Crew, landing_run: LandingRun, tally: Tally, console: Console) -> None:
         self._crew = crew
-        self._told = told
+        self._landing_run = landing_run
         self._tally = tally
         self._console = console
         self._progress: Progress = SilentProgress()
@@ -156,13 +156,13 @@ class IngestLoop:
                 self._take(min(left_s, _BEAT_S))
             else:
                 time.sleep(min(left_s, _BEAT_S))
-                self._told.beat()
+                self._landing_run.beat()
 
     def _take(self, timeout_s: float) -> None:
         for attempt, answer in self._crew.answers(timeout_s):
             self._note(attempt, answer)
             self._console.flush()  # a watch goes on for days, and its reader waits
-        self._told.beat()
+        self._landing_run.beat()
 
     def _note(self, attempt: Attempt, answer: Answered | Died) -> None:
         path = attempt.item.path
@@ -173,7 +173,7 @@ class IngestLoop:
             self._tally.add(name, count)
         outcome = answer.outcome
         if isinstance(outcome, Landed):
-            self._told.landed(outcome)
+            self._landing_run.landed(outcome)
             self.failed = _report(outcome, str(path), self._console) or self.failed
             self._progress.advance(outcome.size)
         elif isinstance(outcome, Left):
@@ -195,7 +195,7 @@ class IngestLoop:
 
     def _miss(self, problem: PinakesError) -> None:
         self._console.warn(problem)
-        self._told.missed(problem)
+        self._landing_run.missed(problem)
         self.failed = True
 
 

@@ -153,7 +153,7 @@ class Collection:
 
         Without `compare`, equal SHA-256 digests are taken for equal bodies; with `trust` they
         are where it believes them, and bodies are read elsewhere.  `advance` is
-        told of each file read, and by 0 of each body: comparing may take hours.
+        called for each file read, and with 0 for each body: comparing may take hours.
         """
         bodies = _ToldOf(ArchiveBodies(files), advance) if compare else None
         resolved = resolve_lines(

@@ -96,7 +96,7 @@ class WaveRewriter:
             advance(1)
         if missing:
             raise PinakesError(
-                f"of {len(noted.sizes):,} files, tasks have left {len(missing):,} without a word",
+                f"{len(missing):,} of {len(noted.sizes):,} files have no result from any task",
                 file=min(missing),
             )
         self._files.forget_wave()

@@ -46,7 +46,7 @@ def iter_manifest_pieces(
     """The lines of one file, some hundred at a time, and what was wrong with it, when known.
 
     `opened` opens the file when it is entered, and `name` is what the lines call it;
-    `advance` is told of bytes read.  Lines that came before a file turned out to change
+    `advance` is called with the bytes read.  Lines that came before a file turned out to change
     under the reader have come: the refusal says so.
     """
     stretches: list[DamagedStretch] = []

@@ -53,7 +53,7 @@ class BulkLanding:
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
         """The lander's sinks are the spool's.  A batch is loaded when it has so many bytes of
-        spooled rows, or so many files.  `done` is told of each file that has landed, `missed`
+        spooled rows, or so many files.  `done` is called for each file that has landed, `missed`
         why one that was published has not."""
         self._lander = lander
         self._actor = actor

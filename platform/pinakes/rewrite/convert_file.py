@@ -71,7 +71,7 @@ def convert_file(
 
     Idempotent: a WARC file that is there already, and equal, is left as it is.  With
     `verify` the ARC is made again from what was written, before that is published.
-    `advance` is told of ARC bytes done.
+    `advance` is called with the ARC bytes done.
 
     Raises:
         InputRefused: for what is no ARC file, changed while it was read, or would
