@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench import corpus, layout
 from bench.cache import cache_dir
-from bench.cases import OURS, Case
+from bench.cases import OURS, Case, on_corpus
 from bench.peers import pins
 from bench.peers.cases import PEERS
 from bench.results import as_json, table
@@ -70,7 +70,7 @@ def main() -> None:
     folder = corpus.build(corpus.CORPORA[args.corpus])
     warcs = corpus.warcs(folder)
     records = sum(len(layout.load(warc)) // layout.FIELDS for warc in warcs)
-    outcomes = [start(case) for case in cases]
+    outcomes = [start(on_corpus(case, args.corpus)) for case in cases]
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="scratch-") as scratch:
         rounds = Rounds(warcs, Path(scratch), ALL)
         for number in range(1, args.runs + 1):

@@ -41,7 +41,8 @@ class Rounds:
         try:
             prepared = self.prepared(case)
             if case.corpus_mb is None:
-                outcome.floors.append(self.once(self.floor_of(case), prepared))
+                floor = self.floor_of(case)
+                outcome.floors.append(self.once(floor, prepared, before=case.each_time))
             outcome.costs.append(self.once(case.steps, prepared, case.corpus_mb, case.each_time))
         except CommandFailed as why:
             say(f"{case.name}: {why}")
