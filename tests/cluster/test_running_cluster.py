@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import happybase
 import pytest
 from shared_cluster import RunningCluster, remove_cluster, start_cluster
+from thriftpy2.thrift import TException
 
 from pinakes.cluster.daemons import DAEMONS
 from pinakes.cluster.hangs import Slowness
@@ -40,8 +41,17 @@ def put_row(layout: Layout, row: bytes) -> None:
 
 
 def read_rows(layout: Layout) -> dict[bytes, bytes]:
-    with closing(happybase.Connection(HOST, layout.port("thrift"), timeout=120_000)) as connection:
-        return {row: cells[b"d:q"] for row, cells in connection.table(TABLE).scan()}
+    """All rows.  Asked again for a minute: a server is ready before its regions are online."""
+    until = time.monotonic() + 60
+    while True:
+        port = layout.port("thrift")
+        try:
+            with closing(happybase.Connection(HOST, port, timeout=120_000)) as connection:
+                return {row: cells[b"d:q"] for row, cells in connection.table(TABLE).scan()}
+        except TException as error:
+            if "NotServingRegion" not in str(error) or time.monotonic() > until:
+                raise
+        time.sleep(1)
 
 
 def ask_webhdfs(layout: Layout, method: str, name: str, operation: str, content: bytes) -> bytes:
