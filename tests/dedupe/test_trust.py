@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b32encode
+from datetime import datetime, timezone
 from hashlib import sha1
 from pathlib import Path
 
@@ -14,11 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from manifest_sets import TIGHT, Bodies, collections, fit
 
+from pinakes.catalog.requests import iter_rows
 from pinakes.cli import main
 from pinakes.dedupe.counting import ResolveCount
 from pinakes.dedupe.resolve import resolve_lines
-from pinakes.dedupe.trust import Trust
+from pinakes.dedupe.stored_lines import stored_line
+from pinakes.dedupe.trust import Trust, second_digest
 from pinakes.index.manifest import ManifestLine, place_of
+from pinakes.warc.digest import parse_digest
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import open_source
 
 Collection = tuple[list[ManifestLine], Bodies]
 
@@ -167,3 +174,24 @@ def test_the_store_tells_of_collisions(
     assert collision["digest"].startswith("sha1:")
     assert report["decisions"]["resolve"]["believed"] == (compare == "sha256")
     assert report["revisits"] == 1
+
+
+@pytest.mark.parametrize("declares", ["", "md5:900150983cd24fb0d6963f7d28e17f72"])
+def test_digests_of_a_stored_line(declares: str, tmp_path: Path) -> None:
+    """First the stored body's SHA-1, the second digest; last that by which tools know it."""
+    framed = b"3\r\nabc\r\n0\r\n\r\n"
+    block = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + framed
+    fields = [("WARC-Payload-Digest", declares)] if declares else []
+    path = tmp_path / "a.warc"
+    path.write_bytes(warc(block, extra=fields))
+    with open_source(path) as source:
+        records = (item for item in iter_records(source) if isinstance(item, Record))
+        now = datetime.now(timezone.utc)
+        [row] = iter_rows(records, archive_file="c/a.warc", landed=now)
+    line = stored_line(row, "c/a.warc")
+    assert line is not None
+    assert line.also is not None
+    first, *between, last = line.also.split(",")
+    assert first == second_digest(line) == sha1_of(framed)
+    assert sha1_of(b"abc") in between
+    assert last == (str(parse_digest(declares)) if declares else first)

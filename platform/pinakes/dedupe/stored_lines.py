@@ -60,14 +60,21 @@ def _digest(row: SidecarRow) -> str:
 
 
 def _other_digests(row: SidecarRow) -> Iterator[str]:
-    """What revisits of others may name this payload by; last as tools know it: see `also`."""
+    """What revisits of others may name this payload by.
+
+    First the stored body's SHA-1, which `trust` takes for its second digest; last the one by
+    which tools know the capture, that is declared, or else computed: see `also`.
+    """
     if row.sha1 is None:
         return
+    stored = str(Digest("sha1", row.sha1))
+    yield stored
     if row.dechunked_sha1 is not None:
         yield str(Digest("sha1", row.dechunked_sha1))
     if row.dechunked_sha256 is not None:
         yield str(Digest("sha256", row.dechunked_sha256))
-    yield str(Digest("sha1", row.sha1))
     declared = parse_digest(row.declared) if row.declared else None
     if declared is not None:
         yield str(declared)
+    elif row.dechunked_sha1 is not None:
+        yield stored
