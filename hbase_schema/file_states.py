@@ -1,9 +1,8 @@
 """The states of an archive file in the catalogue, and which may follow which.
 
-┌────────────────▶ refused
-landing ─┼─▶ loading ─┐
-▲     └────────────┴───▶ stored ─▶ leaving ─▶ left ─▶ removed
-└── a file that is not known, refused or removed lands (again)
+    landing ─▶ stored ─▶ leaving ─▶ left ─▶ removed
+
+A landing may also be loading, and end refused; a file that was refused or removed may land again.
 """
 
 from __future__ import annotations

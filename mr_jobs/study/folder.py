@@ -16,6 +16,7 @@ from pathlib import Path
 from pinakes.mr_jobs.study.figures import Study
 from pinakes.mr_jobs.study.page import study_page
 from pinakes.mr_jobs.study.plots import LIGHT, drawn
+from pinakes.rewrite.aside import hidden_name
 
 
 def write_study(study: Study, folder: Path) -> None:
@@ -49,6 +50,6 @@ def _csv(rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    aside = path.with_name(f".{path.name}.pinakes-part")
+    aside = hidden_name(path)
     aside.write_bytes(content)
     aside.replace(path)

@@ -15,7 +15,7 @@ def say_others(left: LeftOut, console: Console) -> None:
     what = (
         "file is no archive file by its name"
         if left.others == 1
-        else ("files are no archive files by their names")
+        else "files are no archive files by their names"
     )
     console.say(
         f"{left.others:,} {what}, or behind a link to a folder, and not read: {names}{more}"

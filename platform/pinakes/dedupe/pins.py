@@ -133,12 +133,12 @@ class _Search:
     def see(self, address: Address) -> None:
         """Take the next capture of this urlkey, in order of time."""
         second = address.key[-14:]
-        answers = _answers(address)
+        answers, shown = _answers(address), _shown(address)
         if second in self._at:
-            self._at[second].add(address.number, answers, _shown(address))
+            self._at[second].add(address.number, answers, shown)
         for digest in answers & self._digests:
             self._answering.setdefault(digest, []).append((second, address.number))
-        if (shown := _shown(address)) in self._digests:
+        if shown in self._digests:
             self._showing.setdefault(shown, []).append((second, address.number))
         for algorithm in self._algorithms.difference(map(_algorithm, answers)):
             self._untold.setdefault(algorithm, []).append((second, address.number))

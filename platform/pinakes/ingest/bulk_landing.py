@@ -53,8 +53,8 @@ class BulkLanding:
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
         """The lander's sinks are the spool's.  A batch is loaded when it has so many bytes of
-        spooled rows, or so many files.  `done` is called for each file that has landed, `missed`
-        why one that was published has not."""
+        spooled rows, or so many files.  `done` is called with each file that has landed,
+        `missed` with why one has not that was published."""
         self._lander = lander
         self._actor = actor
         self._spool = spool
