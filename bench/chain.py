@@ -14,13 +14,13 @@ from itertools import groupby
 from pathlib import Path
 
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.bodies import ArchiveBodies
-from pinakes.dedupe.counting import ProcessCount, ResolveCount
-from pinakes.dedupe.process import process_lines
-from pinakes.dedupe.proven_originals import OriginalReader
-from pinakes.dedupe.refs import RefsCount, RevisitWriter
-from pinakes.dedupe.resolve import resolve_lines
-from pinakes.dedupe.rewriting import rewrite_or_copy
+from pinakes.dedupe.decide.bodies import ArchiveBodies
+from pinakes.dedupe.decide.counting import ProcessCount, ResolveCount
+from pinakes.dedupe.decide.process import process_lines
+from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.write.proven_originals import OriginalReader
+from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
+from pinakes.dedupe.write.rewriting import rewrite_or_copy
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.reader import iter_records

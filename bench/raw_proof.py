@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pinakes.dedupe.raw_proof import compare_raw
+from pinakes.dedupe.validate.raw_proof import compare_raw
 from pinakes.warc.source import open_source
 
 

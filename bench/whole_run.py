@@ -34,7 +34,7 @@ from bench.landing import options_of
 from bench.peers import pins
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.config import load_configuration
-from pinakes.dedupe.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT, WAVE
+from pinakes.dedupe.run.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT, WAVE
 from pinakes.mr_jobs.driver.submission import settings_text
 from pinakes.profile import open_stores
 from pinakes.rewrite.generations import current_name

@@ -24,11 +24,11 @@ from typing import Any, BinaryIO
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.dedupe.archive_files import SUPERSEDED
-from pinakes.dedupe.copy_steps import DONE, Step, plan_steps, require_permission
-from pinakes.dedupe.folders import sort_out
-from pinakes.dedupe.receipt import FileFacts, Receipt
-from pinakes.dedupe.reference_check import originals_first, refuse_dangling
-from pinakes.dedupe.resolution import Reference
+from pinakes.dedupe.copy.copy_steps import DONE, Step, plan_steps, require_permission
+from pinakes.dedupe.copy.reference_check import originals_first, refuse_dangling
+from pinakes.dedupe.references.resolution import Reference
+from pinakes.dedupe.validate.folders import sort_out
+from pinakes.dedupe.validate.receipt import FileFacts, Receipt
 from pinakes.errors import InputRefused, PinakesError
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
 from pinakes.mr_jobs.copy_files import CopyFilesJob

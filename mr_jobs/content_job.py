@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from pinakes.dedupe.counting import ProcessCount
-from pinakes.dedupe.process import decide_contents
+from pinakes.dedupe.decide.counting import ProcessCount
+from pinakes.dedupe.decide.process import decide_contents
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob
 from pinakes.mr_jobs.extra import MRStep, jobconf_from_env
 from pinakes.mr_jobs.lines.frequent import Frequent

@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from pinakes.dedupe.outcomes import Full, Revisit
-from pinakes.dedupe.reference_check import add_set_records, add_standing_records
+from pinakes.dedupe.copy.reference_check import add_set_records, add_standing_records
+from pinakes.dedupe.references.outcomes import Full, Revisit
 from pinakes.errors import InputRefused
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, ArchiveJob

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from zlib import crc32
 
-from pinakes.dedupe.resolve import takes_part
-from pinakes.dedupe.trust import Trust
+from pinakes.dedupe.decide.resolve import takes_part
+from pinakes.dedupe.decide.trust import Trust
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import LINES, ArchiveJob
 from pinakes.mr_jobs.extra import jobconf_from_env

@@ -20,10 +20,10 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from pinakes.dedupe.clusters import PINNED
-from pinakes.dedupe.marks import mark_urlkey
-from pinakes.dedupe.pins import PinRequest, estimate_request_bytes, request_of
-from pinakes.dedupe.process import is_decided_on, leave_undecided
+from pinakes.dedupe.decide.clusters import PINNED
+from pinakes.dedupe.decide.marks import mark_urlkey
+from pinakes.dedupe.decide.pins import PinRequest, estimate_request_bytes, request_of
+from pinakes.dedupe.decide.process import is_decided_on, leave_undecided
 from pinakes.errors import ConfigError
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine

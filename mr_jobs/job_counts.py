@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pinakes.dedupe.counting import ProcessCount, ResolveCount
+from pinakes.dedupe.decide.counting import ProcessCount, ResolveCount
 from pinakes.mr_jobs.driver.running import JobReport
 
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.bodies import ArchiveBodies
-from pinakes.dedupe.counting import ResolveCount, capture_of
-from pinakes.dedupe.travelling_bodies import Arrival, Place, number_arrivals
+from pinakes.dedupe.decide.bodies import ArchiveBodies
+from pinakes.dedupe.decide.counting import ResolveCount, capture_of
+from pinakes.dedupe.decide.shuffled_bodies import Arrival, Place, number_arrivals
 from pinakes.errors import PinakesError
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of

@@ -17,11 +17,11 @@ from itertools import chain
 from uuid import uuid4
 
 from pinakes.config import Configuration
-from pinakes.dedupe.given_back import require_given_back
-from pinakes.dedupe.originals import Originals, Place, Wanted, place_of
-from pinakes.dedupe.restore import RestoreCount, restorations, wanted_of
-from pinakes.dedupe.rewriting import refuse_equal_names
-from pinakes.dedupe.stored_rewriting import rewrite_stored
+from pinakes.dedupe.references.originals import Originals, Place, Wanted, place_of
+from pinakes.dedupe.write.given_back import require_given_back
+from pinakes.dedupe.write.restore import RestoreCount, restorations, wanted_of
+from pinakes.dedupe.write.rewriting import refuse_equal_names
+from pinakes.dedupe.write.stored_rewriting import rewrite_stored
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, TaskFiles

@@ -11,8 +11,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 
-from pinakes.dedupe.proven_originals import KnownOriginal, OriginalReader
-from pinakes.dedupe.refs import RevisitWriter
+from pinakes.dedupe.write.proven_originals import KnownOriginal, OriginalReader
+from pinakes.dedupe.write.refs import RevisitWriter
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob, TaskFiles

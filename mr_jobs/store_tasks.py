@@ -19,13 +19,13 @@ from uuid import uuid4
 from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
-from pinakes.dedupe.collection import Decisions
-from pinakes.dedupe.decided_records import Pair
-from pinakes.dedupe.proven_originals import original_place
-from pinakes.dedupe.resolve import resolve_lines
-from pinakes.dedupe.run_report import DedupeRequest
-from pinakes.dedupe.tasks import FileOutcome
-from pinakes.dedupe.validate import Discrepancy
+from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.run.collection import Decisions
+from pinakes.dedupe.run.decided_records import Pair
+from pinakes.dedupe.run.run_report import DedupeRequest
+from pinakes.dedupe.run.tasks import FileOutcome
+from pinakes.dedupe.validate.file_pairs import Discrepancy
+from pinakes.dedupe.write.proven_originals import original_place
 from pinakes.index.external_sort import sort_outside_memory
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
@@ -52,7 +52,7 @@ def _unwatched(_: str) -> AbstractContextManager[OnPercent]:
 
 
 class StoreTasks:
-    """`pinakes.dedupe.tasks.Tasks` by a runner of jobs.  Not for several threads."""
+    """`pinakes.dedupe.run.tasks.Tasks` by a runner of jobs.  Not for several threads."""
 
     def __init__(
         self,

@@ -14,16 +14,16 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from pinakes.config import Configuration
-from pinakes.dedupe.folders import astray, without_counterpart
-from pinakes.dedupe.further_originals import add_originals
-from pinakes.dedupe.reference_values import FoundReferences
-from pinakes.dedupe.second_reader import WarcioReader
-from pinakes.dedupe.validate import (
+from pinakes.dedupe.references.further_originals import add_originals
+from pinakes.dedupe.references.values import FoundReferences
+from pinakes.dedupe.validate.file_pairs import (
     Comparison,
     Discrepancy,
     Witnesses,
     compare_files,
 )
+from pinakes.dedupe.validate.folders import astray, without_counterpart
+from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, FOUND, LINES_OF_REDUCES, ArchiveJob

@@ -9,8 +9,8 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from pinakes.config import Configuration
-from pinakes.dedupe.folders import Folder, Validation, not_compared, sort_out
-from pinakes.dedupe.validate import Discrepancy
+from pinakes.dedupe.validate.file_pairs import Discrepancy
+from pinakes.dedupe.validate.folders import Folder, Validation, not_compared, sort_out
 from pinakes.errors import PinakesError
 from pinakes.mr_jobs.archive_job import FOUND
 from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job

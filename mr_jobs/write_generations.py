@@ -4,7 +4,7 @@
 
 A line of input is one of `flag_duplicates` behind the row key of its original.  Each file's
 new generation lies in the output, below `_written/`, with its sidecar; nothing is published,
-and no row is touched: that is the driver's (`pinakes.dedupe.wave_rewriting`).
+and no row is touched: that is the driver's (`pinakes.dedupe.run.wave_rewriting`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from functools import partial
 from uuid import uuid4
 
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.dedupe.decided_records import (
+from pinakes.dedupe.run.decided_records import (
     Decided,
     Pair,
     annotate,
     decided_by_ordinal,
 )
-from pinakes.dedupe.given_back import require_records
-from pinakes.dedupe.refs import RefsCount
-from pinakes.dedupe.tasks import FileOutcome
+from pinakes.dedupe.run.tasks import FileOutcome
+from pinakes.dedupe.write.given_back import require_records
+from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.outcome_lines import outcome_text

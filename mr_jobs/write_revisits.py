@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterable
 from uuid import uuid4
 
-from pinakes.dedupe.given_back import require_revisits
-from pinakes.dedupe.refs import RefsCount
-from pinakes.dedupe.stored_rewriting import rewrite_stored
+from pinakes.dedupe.write.given_back import require_revisits
+from pinakes.dedupe.write.refs import RefsCount
+from pinakes.dedupe.write.stored_rewriting import rewrite_stored
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.travelling import text_line

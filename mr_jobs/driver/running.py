@@ -17,7 +17,7 @@ from typing import IO, BinaryIO
 from uuid import uuid4
 
 from pinakes.config import Configuration
-from pinakes.dedupe.counting import Collision
+from pinakes.dedupe.decide.counting import Collision
 from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
 from pinakes.mr_jobs.archive_job import (
     FILES,

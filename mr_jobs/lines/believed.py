@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
-from pinakes.dedupe.bodies import BodyReader
-from pinakes.dedupe.second_digests import MOST_READ, find_collision
-from pinakes.dedupe.trust import Trust, second_digest
+from pinakes.dedupe.decide.bodies import BodyReader
+from pinakes.dedupe.decide.second_digests import MOST_READ, find_collision
+from pinakes.dedupe.decide.trust import Trust, second_digest
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.collisions import collision_text

@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pinakes.dedupe.counting import Capture, Collision
+from pinakes.dedupe.decide.counting import Capture, Collision
 
 COLLISIONS = "collisions"
 """What tasks keep such lines under."""

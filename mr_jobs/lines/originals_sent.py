@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pinakes.dedupe.proven_originals import KnownOriginal
+from pinakes.dedupe.write.proven_originals import KnownOriginal
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem

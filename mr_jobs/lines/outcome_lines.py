@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from dataclasses import asdict
 
-from pinakes.dedupe.refs import RefsCount
-from pinakes.dedupe.tasks import FileOutcome
+from pinakes.dedupe.run.tasks import FileOutcome
+from pinakes.dedupe.write.refs import RefsCount
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 from pinakes.rewrite.generations import Written
 

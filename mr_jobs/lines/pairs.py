@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pinakes.config import Configuration
-from pinakes.dedupe.folders import sort_out
+from pinakes.dedupe.validate.folders import sort_out
 from pinakes.errors import ConfigError
 from pinakes.profile import open_folder
 

@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from zlib import crc32
 
-from pinakes.dedupe.counting import ProcessCount
-from pinakes.dedupe.divided import Leaders, decide_part
-from pinakes.dedupe.process import Entry, Group, group_of
+from pinakes.dedupe.decide.counting import ProcessCount
+from pinakes.dedupe.decide.divided import Leaders, decide_part
+from pinakes.dedupe.decide.process import Entry, Group, group_of
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator
 from isal import isal_zlib
 
 import pinakes.errors as error_classes
-from pinakes.dedupe.bodies import BodyReader, Piece
-from pinakes.dedupe.travelling_bodies import Arrival
+from pinakes.dedupe.decide.bodies import BodyReader, Piece
+from pinakes.dedupe.decide.shuffled_bodies import Arrival
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place

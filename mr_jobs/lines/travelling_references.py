@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from pinakes.dedupe.outcomes import Full, Revisit
-from pinakes.dedupe.reference_stream import judge_references, place_of, uri_of, wanted_id
-from pinakes.dedupe.reference_values import as_bytes, full_of, indexed_full, revisit_of
-from pinakes.dedupe.resolution import Reference, reference_of
+from pinakes.dedupe.references.outcomes import Full, Revisit
+from pinakes.dedupe.references.resolution import Reference, reference_of
+from pinakes.dedupe.references.stream import judge_references, place_of, uri_of, wanted_id
+from pinakes.dedupe.references.values import as_bytes, full_of, indexed_full, revisit_of
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
 from pinakes.warc.record import Record

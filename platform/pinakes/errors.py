@@ -1,6 +1,6 @@
 """What can go wrong, one class per thing the caller can do about it.
 
-The lowest layer: imports nothing of the project.  `pinakes.cli.exits` maps each
+The lowest layer: imports nothing of the project.  `pinakes.cli.frame.exits` maps each
 class to an exit code; foreign exceptions become one of these in adapters only.
 """
 

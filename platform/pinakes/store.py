@@ -12,7 +12,7 @@ from pathlib import Path
 from pinakes.catalog.captures import Placed, place_captures, scan_captures_of
 from pinakes.catalog.payloads import read_body
 from pinakes.config import load_configuration
-from pinakes.dedupe.collection import Collection
+from pinakes.dedupe.run.collection import Collection
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.urlkey import urlkey
 from pinakes.profile import Stores, open_stores

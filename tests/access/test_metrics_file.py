@@ -11,9 +11,9 @@ from exposed_metrics import sample, samples_of
 from landed_stores import LandedStore, page
 
 from pinakes.cli import main
-from pinakes.cli.exits import Exit
-from pinakes.cli.metrics_file import JobMetrics
-from pinakes.cli.output import Console
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.metrics_file import JobMetrics
+from pinakes.cli.frame.output import Console
 from pinakes.ingest.tally import BYTES, FILES, RECORDS, ROW_RETRIES, Tally
 
 SUCCESS = "pinakes_job_last_success_timestamp_seconds"

@@ -18,7 +18,7 @@ import pytest
 from exposed_metrics import sample
 from landed_stores import LandedStore, page
 
-from pinakes.cli.listening import listening
+from pinakes.cli.frame.listening import listening
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300

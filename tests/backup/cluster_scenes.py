@@ -34,7 +34,7 @@ from pinakes.backup.cluster_snapshots import RESTORING, ClusterSnapshots
 from pinakes.backup.making import BackupMaker
 from pinakes.backup.restoring import Restoring
 from pinakes.backup.stage import BACKUPS, Stage, stage_names
-from pinakes.cli.backup_places import cluster_places
+from pinakes.cli.verbs.backup_places import cluster_places
 from pinakes.config import Configuration, load_configuration
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.tables import SCHEMA_VERSION, declared_schema

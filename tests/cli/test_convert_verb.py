@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.cli import main
-from pinakes.cli.exits import Exit
+from pinakes.cli.frame.exits import Exit
 
 BLOCK = b"HTTP/1.1 200 OK\r\n\r\nhello"
 HEAD = b"filedesc://a.arc 0.0.0.0 20200102030405 text/plain 4\n1 0\n\n"

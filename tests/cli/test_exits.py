@@ -9,7 +9,7 @@ import pytest
 
 from pinakes import errors
 from pinakes.cli import main
-from pinakes.cli.exits import Exit, Terminated, describe, exit_for
+from pinakes.cli.frame.exits import Exit, Terminated, describe, exit_for
 
 
 @pytest.mark.parametrize(

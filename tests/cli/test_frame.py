@@ -17,9 +17,9 @@ import pytest
 
 from pinakes import __version__
 from pinakes.cli import main
-from pinakes.cli.exits import Exit
-from pinakes.cli.frame import run
-from pinakes.cli.output import Console
+from pinakes.cli.command import run
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.output import Console
 from pinakes.cli.verbs import Verb
 from pinakes.errors import ConfigError, StoreUnavailable
 
@@ -203,7 +203,7 @@ def test_help_imports_neither_a_verb_nor_anything_heavy() -> None:
         "import sys; from pinakes.cli import main; main(['--help']);"
         "print([name for name in sys.modules if name.partition('.')[0] in"
         " ('pyarrow', 'rich', 'warcio', 'isal', 'asyncio')"
-        " or name.startswith(('pinakes.warc', 'pinakes.cli.config', 'pinakes.row'))])"
+        " or name.startswith(('pinakes.warc', 'pinakes.cli.verbs.config', 'pinakes.row'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.startswith("usage: pinakes")

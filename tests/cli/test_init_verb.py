@@ -43,8 +43,8 @@ def test_one_region_a_table_is_said(
     def admin(*_: Any, **__: Any) -> Iterator[Admin]:
         yield Admin(done)
 
-    monkeypatch.setattr("pinakes.cli.init.open_schema_admin", admin)
-    monkeypatch.setattr("pinakes.cli.init._try_archive", lambda configuration: None)
+    monkeypatch.setattr("pinakes.cli.verbs.init.open_schema_admin", admin)
+    monkeypatch.setattr("pinakes.cli.verbs.init._try_archive", lambda configuration: None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pinakes.toml").write_text(
         'profile = "cluster"\nhbase = "127.0.0.1:9"\nhdfs = "hdfs://127.0.0.1:9/archive"\n'

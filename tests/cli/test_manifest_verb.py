@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from pinakes.cli import main
-from pinakes.cli.exits import Exit
-from pinakes.cli.processes import process_pool
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.processes import process_pool
 from pinakes.index.manifest import ManifestLine, parse_line
 
 BODY = b"<p>hello"

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinakes.cli.exits import Exit
-from pinakes.cli.output import Console, ConsoleHandler, escape_controls, printable
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.output import Console, ConsoleHandler, escape_controls, printable
 from pinakes.errors import ConfigError, InputRefused, StoreUnavailable
 
 

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from pinakes.cli.output import Console
-from pinakes.cli.progress import LineProgress, SilentProgress, format_count, format_duration
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.progress import LineProgress, SilentProgress, format_count, format_duration
 
 
 class Clock:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import working
 
-from pinakes.cli.workers import Died, Workers
+from pinakes.cli.frame.workers import Died, Workers
 
 LONG_S = 300.0
 

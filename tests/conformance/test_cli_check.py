@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conformance_builders import info, record, warc
 
-from pinakes.cli.exits import Exit
-from pinakes.cli.frame import run
+from pinakes.cli.command import run
+from pinakes.cli.frame.exits import Exit
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.conformance.describe import describe_rules
 from pinakes.conformance.table import RULES

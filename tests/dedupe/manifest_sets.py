@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from surt import surt
 
-from pinakes.dedupe.counting import ProcessCount, ResolveCount
-from pinakes.dedupe.process import process_lines
-from pinakes.dedupe.resolve import resolve_lines
+from pinakes.dedupe.decide.counting import ProcessCount, ResolveCount
+from pinakes.dedupe.decide.process import process_lines
+from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.errors import MalformedRecord
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import ManifestLine, place_of

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from warc_sets import ArchiveFile, Rec, manifest_of, write_set
 
-from pinakes.dedupe import bodies as module
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.bodies import ArchiveBodies
+from pinakes.dedupe.decide import bodies as module
+from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
 

@@ -11,7 +11,7 @@ import pytest
 from warc_sets import DECLARED, OTHER, PAGE, ArchiveFile, Rec, write_set
 
 from pinakes.cli import main
-from pinakes.cli.exits import Exit
+from pinakes.cli.frame.exits import Exit
 from pinakes.index.manifest import ManifestLine, parse_lines, place_of
 
 RECORDS = [

@@ -13,9 +13,9 @@ from killing import tree
 from warc_sets import ArchiveFile, Rec, plan, refs, write_set
 
 from pinakes.cli import main
-from pinakes.dedupe.commit_copy import commit_copy, plan_copy
-from pinakes.dedupe.receipt import read_receipt
-from pinakes.dedupe.reference_check import examine_copy
+from pinakes.dedupe.copy.commit_copy import commit_copy, plan_copy
+from pinakes.dedupe.copy.reference_check import examine_copy
+from pinakes.dedupe.validate.receipt import read_receipt
 from pinakes.errors import ConfigError
 
 LATER = "2020-02-02T00:00:00Z"

@@ -24,7 +24,7 @@ from manifest_sets import (
     resolved,
 )
 
-from pinakes.dedupe.split import split_lines
+from pinakes.dedupe.decide.split import split_lines
 from pinakes.index.manifest import ManifestLine, format_line, parse_line, place_of
 
 Collection = tuple[list[ManifestLine], Bodies]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from manifest_sets import TIGHT, decisions_in, processed
 
-from pinakes.dedupe.clusters import KNOWN, LATE, MARKS, PINNED, SETTLED, ContentCluster
-from pinakes.dedupe.counting import ProcessCount
-from pinakes.dedupe.marks import format_marks, mark_lines, parse_marks
-from pinakes.dedupe.process import process_lines
-from pinakes.dedupe.split import split_lines
+from pinakes.dedupe.decide.clusters import KNOWN, LATE, MARKS, PINNED, SETTLED, ContentCluster
+from pinakes.dedupe.decide.counting import ProcessCount
+from pinakes.dedupe.decide.marks import format_marks, mark_lines, parse_marks
+from pinakes.dedupe.decide.process import process_lines
+from pinakes.dedupe.decide.split import split_lines
 from pinakes.errors import ConfigError
 from pinakes.index.manifest import ManifestLine, place_of
 

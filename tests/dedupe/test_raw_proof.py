@@ -20,7 +20,7 @@ from isal import igzip
 from judge import content
 from warc_sets import Rec, member
 
-from pinakes.dedupe.raw_proof import compare_raw
+from pinakes.dedupe.validate.raw_proof import compare_raw
 from pinakes.warc.source import Source
 
 LATER = "2020-02-02T00:00:00Z"

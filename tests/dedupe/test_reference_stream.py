@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warc_sets import OTHER, PAGE, Rec
 
-from pinakes.dedupe.outcomes import CHECKED, KEPT, RESTORED, REWRITTEN, Full, Revisit
-from pinakes.dedupe.reference_stream import judge_references, place_of, uri_of, wanted_id
-from pinakes.dedupe.reference_values import full_of, revisit_of
-from pinakes.dedupe.resolution import Resolution
+from pinakes.dedupe.references.outcomes import CHECKED, KEPT, RESTORED, REWRITTEN, Full, Revisit
+from pinakes.dedupe.references.resolution import Resolution
+from pinakes.dedupe.references.stream import judge_references, place_of, uri_of, wanted_id
+from pinakes.dedupe.references.values import full_of, revisit_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source

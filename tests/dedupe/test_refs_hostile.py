@@ -32,7 +32,7 @@ from warc_sets import (
     write_set,
 )
 
-from pinakes.dedupe.refs import RefsCount
+from pinakes.dedupe.write.refs import RefsCount
 from pinakes.index.manifest import ManifestLine
 
 LATER = "2020-02-02T00:00:00Z"

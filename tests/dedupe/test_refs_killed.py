@@ -177,7 +177,7 @@ def test_a_published_file_is_never_truncated(tmp_path: Path) -> None:
 
 
 def test_the_input_is_no_output(tmp_path: Path) -> None:
-    from pinakes.dedupe.rewriting import rewrite_to
+    from pinakes.dedupe.write.rewriting import rewrite_to
 
     path = two_files(tmp_path)[0]
     with pytest.raises(InputRefused, match="input itself"):

@@ -26,7 +26,7 @@ from warc_sets import (
     write_set,
 )
 
-from pinakes.dedupe.outcomes import HARMLESS
+from pinakes.dedupe.references.outcomes import HARMLESS
 from pinakes.warc.dates import parse_date
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.revisit import is_ours

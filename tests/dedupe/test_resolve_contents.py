@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from manifest_sets import TIGHT, Bodies, collections, fit, processed, resolved
 
-from pinakes.dedupe import compare
-from pinakes.dedupe.compare import KEPT_BODY_BYTES
-from pinakes.dedupe.counting import ResolveCount
-from pinakes.dedupe.resolve import number_contents, resolve_lines
+from pinakes.dedupe.decide import compare
+from pinakes.dedupe.decide.compare import KEPT_BODY_BYTES
+from pinakes.dedupe.decide.counting import ResolveCount
+from pinakes.dedupe.decide.resolve import number_contents, resolve_lines
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.index.manifest import ManifestLine, place_of

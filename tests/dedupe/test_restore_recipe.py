@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from warc_sets import ArchiveFile, Rec, chunked, inflated, plan, records_of, refs, write_set
 
-from pinakes.dedupe.originals import wanted_by
+from pinakes.dedupe.references.originals import wanted_by
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.revisit import is_ours
 

@@ -17,10 +17,10 @@ from manifest_sets import TIGHT, Bodies, collections, fit
 
 from pinakes.catalog.requests import iter_rows
 from pinakes.cli import main
-from pinakes.dedupe.counting import ResolveCount
-from pinakes.dedupe.resolve import resolve_lines
-from pinakes.dedupe.stored_lines import stored_line
-from pinakes.dedupe.trust import Trust, second_digest
+from pinakes.dedupe.decide.counting import ResolveCount
+from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.decide.trust import Trust, second_digest
+from pinakes.dedupe.run.stored_lines import stored_line
 from pinakes.index.manifest import ManifestLine, place_of
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import iter_records

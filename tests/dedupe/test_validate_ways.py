@@ -28,8 +28,8 @@ from warc_sets import (
 )
 
 from pinakes.cli import main
-from pinakes.dedupe.quick_look import compare_manifests
-from pinakes.dedupe.replay_sample import ReplaySample
+from pinakes.dedupe.validate.quick_look import compare_manifests
+from pinakes.dedupe.validate.replay_sample import ReplaySample
 from pinakes.index.cdxj import CdxLine, format_cdx, format_cdx_header, format_cdxj
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import ManifestLine

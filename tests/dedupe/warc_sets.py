@@ -20,12 +20,12 @@ from functools import partial
 from pathlib import Path
 
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.folders import Validation, validate_folders
-from pinakes.dedupe.originals import Originals
-from pinakes.dedupe.proven_originals import OriginalReader
-from pinakes.dedupe.refs import RefsCount, RevisitWriter
-from pinakes.dedupe.restore import RestoreCount, restorations, want_originals
-from pinakes.dedupe.rewriting import rewrite_or_copy, rewrite_to
+from pinakes.dedupe.references.originals import Originals
+from pinakes.dedupe.validate.folders import Validation, validate_folders
+from pinakes.dedupe.write.proven_originals import OriginalReader
+from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
+from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
+from pinakes.dedupe.write.rewriting import rewrite_or_copy, rewrite_to
 from pinakes.index.manifest import ManifestLine, format_line
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.dates import parse_date

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.cli.frame import VerbParser, build_parser
+from pinakes.cli.command import VerbParser, build_parser
 from pinakes.cli.verbs import VERBS
 
 # Options of the interface that a verb which is built does not have yet, and with what they come.

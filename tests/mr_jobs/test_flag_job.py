@@ -26,8 +26,8 @@ from steps_here import by_mrjob, steps_here
 from bench.skew import lines as bench_lines
 from pinakes.cli import main
 from pinakes.config import load_configuration
-from pinakes.dedupe.counting import ProcessCount
-from pinakes.dedupe.process import process_lines
+from pinakes.dedupe.decide.counting import ProcessCount
+from pinakes.dedupe.decide.process import process_lines
 from pinakes.index.manifest import ManifestLine, format_line, parse_line, place_of
 from pinakes.mr_jobs import flag_duplicates
 from pinakes.mr_jobs.driver.running import JobRequest, run_job

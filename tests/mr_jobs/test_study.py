@@ -17,7 +17,7 @@ from warc_sets import ArchiveFile, Rec, write_set
 
 from pinakes.catalog.sidecar import read_sidecar
 from pinakes.cli import main
-from pinakes.dedupe.stored_lines import landed_line
+from pinakes.dedupe.run.stored_lines import landed_line
 from pinakes.mr_jobs.study.figures import COUNTS, DEDUPE_SCOPE, CrawlFigures, Share, Study
 from pinakes.mr_jobs.study.index_columns import COLUMNS
 from pinakes.mr_jobs.study.index_row import IndexedFile, index_rows

@@ -27,7 +27,7 @@ from warc_sets import (
 
 from pinakes.cli import main
 from pinakes.config import load_configuration
-from pinakes.dedupe.folders import Validation
+from pinakes.dedupe.validate.folders import Validation
 from pinakes.errors import PinakesError
 from pinakes.mr_jobs.driver.running import JobRequest, run_job
 from pinakes.mr_jobs.lines.pairs import FilePair, OriginalsFile, format_pair

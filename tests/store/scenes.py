@@ -18,11 +18,11 @@ from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import release_lease
 from pinakes.config import load_configuration
-from pinakes.dedupe.old_generations import Dropped, drop_old_generations
-from pinakes.dedupe.run_files import RunFiles
-from pinakes.dedupe.run_report import DedupeReport, DedupeRequest
-from pinakes.dedupe.store_run import StoreRun
-from pinakes.dedupe.tasks import Tasks
+from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
+from pinakes.dedupe.run.run_files import RunFiles
+from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
+from pinakes.dedupe.run.store_run import StoreRun
+from pinakes.dedupe.run.tasks import Tasks
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.acts import Actor

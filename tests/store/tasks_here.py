@@ -10,19 +10,19 @@ from pathlib import Path
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.dedupe.bodies import ArchiveBodies
-from pinakes.dedupe.collection import Decisions
-from pinakes.dedupe.decided_records import Pair, annotate, decided_by_ordinal
-from pinakes.dedupe.given_back import require_records
-from pinakes.dedupe.process import process_lines
-from pinakes.dedupe.proven_originals import OriginalReader
-from pinakes.dedupe.refs import RefsCount, RevisitWriter
-from pinakes.dedupe.resolution import Resolution
-from pinakes.dedupe.resolve import resolve_lines
-from pinakes.dedupe.run_report import DedupeRequest
-from pinakes.dedupe.stored_files import StoredFiles
-from pinakes.dedupe.tasks import FileOutcome
-from pinakes.dedupe.validate import Comparison, Discrepancy, compare_files
+from pinakes.dedupe.decide.bodies import ArchiveBodies
+from pinakes.dedupe.decide.process import process_lines
+from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.references.resolution import Resolution
+from pinakes.dedupe.run.collection import Decisions
+from pinakes.dedupe.run.decided_records import Pair, annotate, decided_by_ordinal
+from pinakes.dedupe.run.run_report import DedupeRequest
+from pinakes.dedupe.run.stored_files import StoredFiles
+from pinakes.dedupe.run.tasks import FileOutcome
+from pinakes.dedupe.validate.file_pairs import Comparison, Discrepancy, compare_files
+from pinakes.dedupe.write.given_back import require_records
+from pinakes.dedupe.write.proven_originals import OriginalReader
+from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import OldGeneration, Written, write_generation
 from pinakes.warc.source import open_source

@@ -14,8 +14,8 @@ from scenes import write_crawl
 from test_profiles_agree import Profile, start_acts
 
 from pinakes.cli import main
-from pinakes.dedupe.file_commit import Committed, FileCommitter
-from pinakes.dedupe.tasks import FileOutcome
+from pinakes.dedupe.run.file_commit import Committed, FileCommitter
+from pinakes.dedupe.run.tasks import FileOutcome
 
 pytestmark = pytest.mark.large
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")

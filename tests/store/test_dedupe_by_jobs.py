@@ -12,7 +12,7 @@ from scenes import KILLED, Scene, kill_at, make_scene, write_crawl
 from tasks_here import TasksHere
 from test_at_once import check_references
 
-from pinakes.dedupe.tasks import FileOutcome
+from pinakes.dedupe.run.tasks import FileOutcome
 from pinakes.errors import DigestMismatch, StoreUnavailable
 
 pytestmark = pytest.mark.slow

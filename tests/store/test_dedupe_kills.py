@@ -9,9 +9,9 @@ from scenes import COLLECTION, KILLED, Scene, kill_at
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
-from pinakes.dedupe.originals import Originals
-from pinakes.dedupe.restore import RestoreCount, restorations, want_originals
-from pinakes.dedupe.rewriting import rewrite_to
+from pinakes.dedupe.references.originals import Originals
+from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
+from pinakes.dedupe.write.rewriting import rewrite_to
 from pinakes.hbase_schema.capture_cells import DedupeMark, Location, Pin
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
@@ -123,7 +123,7 @@ def test_a_sidecar_with_another_uri_keeps_its_file_as_it_is(landed: Scene) -> No
 
 
 def test_another_collection_is_left_alone(landed: Scene) -> None:
-    from pinakes.dedupe.collection import Collection
+    from pinakes.dedupe.run.collection import Collection
 
     assert not Collection(landed.rows, landed.archive, "other").entries
     assert len(Collection(landed.rows, landed.archive, COLLECTION).entries) == 4

@@ -15,9 +15,9 @@ from scenes import write_crawl
 from test_profiles_agree import Profile, start_acts
 
 from pinakes.cli import main
-from pinakes.dedupe.batches import FileTask
-from pinakes.dedupe.file_rewriting import FileRewriter
-from pinakes.dedupe.rewriting_run import Committed
+from pinakes.dedupe.run.batches import FileTask
+from pinakes.dedupe.run.file_rewriting import FileRewriter
+from pinakes.dedupe.run.rewriting_run import Committed
 
 pytestmark = pytest.mark.slow
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")

@@ -10,7 +10,7 @@ from scenes import Scene
 
 from pinakes.catalog.run_rows import put_run, set_run_state
 from pinakes.cli import main
-from pinakes.dedupe.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT
+from pinakes.dedupe.run.run_files import DECIDED, GENERATIONS, ORIGINAL_KEYS, REPORT
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from scenes import COLLECTION, KILLED, Scene, kill_at, make_scene, write_crawl
 from test_at_once import check_references
 
 from pinakes.cli import main
-from pinakes.dedupe.run_report import WANTS_ROOM
+from pinakes.dedupe.run.run_report import WANTS_ROOM
 from pinakes.errors import DigestMismatch
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.archive_store.port import ASIDE, WritingLost
 from pinakes.backup.contents import FileLine, store_file, write_text
 from pinakes.catalog.sidecar import sidecar_name
-from pinakes.dedupe.run_report import DedupeReport
+from pinakes.dedupe.run.run_report import DedupeReport
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 

@@ -1,0 +1,171 @@
+"""Read the command line, run one verb, turn what comes of it into an exit code.
+
+Only the verb that is called is imported, and only once the parser reaches it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn, Protocol, cast
+
+from pinakes import __version__
+from pinakes.cli.frame.exits import Exit, Terminated
+from pinakes.cli.frame.output import Console, ConsoleHandler
+from pinakes.cli.verbs import VERBS, Verb
+from pinakes.waiting import LOGGER
+
+
+class VerbModule(Protocol):
+    """What a module `pinakes.cli.VERB` offers."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the verb's own arguments; nested verbs are `parser.add_subparsers()`."""
+
+    def run(self, arguments: argparse.Namespace, console: Console) -> int:
+        """Do it; an `Exit`.  Errors may be raised: `run` below maps them."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that takes the global options at every level (`crawl list --json`).
+
+    Options are never abbreviated: a script must not break when one is added.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "allow_abbrev": False})
+        group = self.add_argument_group("on every verb")
+        # Suppressed defaults: an inner level must not undo what an outer one was given.
+        switch: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
+        group.add_argument("-q", "--quiet", **switch, help="results, warnings and errors only")
+        group.add_argument("-v", "--verbose", **switch, help="details, and tracebacks of errors")
+        group.add_argument("--json", **switch, help="results as JSON, one object a line")
+        group.add_argument(
+            "--config",
+            metavar="PATH",
+            type=Path,
+            default=argparse.SUPPRESS,
+            help="this configuration file, not the pinakes.toml found upwards from here",
+        )
+
+    def error(self, message: str) -> NoReturn:
+        super().error(f"{message}; see {self.prog} --help")
+
+
+class VerbParser(CommandParser):
+    """The parser of one verb, which loads the verb's module when it is first used."""
+
+    def __init__(self, *args: Any, module: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._module = module
+        self._verb: VerbModule | None = None
+
+    def load(self) -> VerbModule:
+        """Import the verb's module and add its arguments; once."""
+        if self._verb is None:
+            self._verb = cast(VerbModule, import_module(self._module))
+            self._verb.configure(self)
+            self.set_defaults(verb_module=self._verb)
+        return self._verb
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+    def add_subparsers(self, **kwargs: Any) -> Any:
+        kwargs.setdefault("parser_class", CommandParser)
+        return super().add_subparsers(**kwargs)
+
+
+def build_parser(table: Mapping[str, Verb] = VERBS) -> CommandParser:
+    """The parser of the whole command; no verb is imported."""
+    parser = CommandParser(
+        prog="pinakes",
+        description="Catalogue web archives, remove their duplicates without losing a byte.",
+        epilog="Exit: 0 done; 1 done, with something found; 2 wrong call, configuration or "
+        "schema; 3 some inputs failed, each named; 4 a store is not reachable or full; "
+        "5 stopped, safe to run again.  `pinakes VERB --help` says more.",
+    )
+    parser.add_argument("--version", action="version", version=f"pinakes {__version__}")
+    verbs = parser.add_subparsers(
+        title="verbs", metavar="VERB", dest="verb", required=True, parser_class=VerbParser
+    )
+    for name, verb in table.items():
+        description = verb.help[0].upper() + verb.help[1:] + "."
+        verbs.add_parser(name, module=verb.module, help=verb.help, description=description)
+    return parser
+
+
+def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) -> int:
+    """Parse, run the verb, return the exit code; never raises."""
+    console = Console.standard()
+    try:
+        with _signals_raise():
+            arguments = _parse(argv, table)
+            console = Console.standard(
+                json=arguments.json, quiet=arguments.quiet, verbose=arguments.verbose
+            )
+            with _notices(console):
+                code = Exit(arguments.verb_module.run(arguments, console))
+    except SystemExit as stop:  # argparse: --help, --version, a wrong call
+        code = Exit(stop.code) if isinstance(stop.code, int) else Exit.DONE
+    except BaseException as error:  # noqa: BLE001  the one place where everything ends
+        code = console.fail(error)
+    return int(_flushed(code, console))
+
+
+@contextmanager
+def _notices(console: Console) -> Iterator[None]:
+    """The console says which stores are waited for."""
+    logger, handler = logging.getLogger(LOGGER), ConsoleHandler(console)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+def _flushed(code: Exit, console: Console) -> Exit:
+    """The code, or that of standard output failing at the last: results that nobody got."""
+    try:
+        console.flush()
+    except OSError as error:
+        # Python flushes standard output at exit, and would complain of the same again.
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return console.fail(error) if code in (Exit.DONE, Exit.FOUND) else code
+    return code
+
+
+def _parse(argv: Sequence[str] | None, table: Mapping[str, Verb]) -> argparse.Namespace:
+    preset = argparse.Namespace(quiet=False, verbose=False, json=False, config=None)
+    return build_parser(table).parse_args(argv, preset)
+
+
+@contextmanager
+def _signals_raise() -> Iterator[None]:
+    """SIGTERM and SIGHUP raise where Ctrl-C would, so that `finally` blocks run."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # What was ignored stays ignored: `nohup pinakes ...`.
+    wanted = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, _raise) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _raise(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated(signal.Signals(number).name)

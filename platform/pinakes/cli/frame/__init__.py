@@ -1,0 +1,1 @@
+"""What verbs share: the command line, options, output, progress, exit codes."""

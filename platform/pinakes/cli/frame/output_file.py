@@ -1,0 +1,40 @@
+"""Where a verb writes its lines: standard output, or a file that appears when it is whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from pinakes.cli.frame.output import Console
+from pinakes.errors import ConfigError
+from pinakes.rewrite.aside import hidden_name
+
+
+@contextmanager
+def output_file(name: str, console: Console) -> Iterator[BinaryIO]:
+    """Standard output, or a file written aside, which takes its name once it is whole."""
+    if name == "-":
+        out = console.binary_out
+        yield out
+        out.flush()
+        return
+    target = Path(name)
+    if target.exists() and not target.is_file():
+        if target.is_dir():
+            raise ConfigError(f"-o {name} is a folder: name a file")
+        with target.open("wb") as device:  # /dev/null, a pipe: nothing to rename
+            yield device
+        return
+    target = Path(os.path.realpath(target))
+    aside = hidden_name(target)
+    try:
+        with aside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(target)
+    finally:
+        aside.unlink(missing_ok=True)

@@ -1,0 +1,104 @@
+"""`pinakes backup`: rows and files of a moment, copied to another place while work goes on."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime, timezone
+
+from pinakes import __version__
+from pinakes.backup.making import BackupMaker, BackupReport
+from pinakes.backup.verifying import verify_backup
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.cli.verbs.backup_places import open_snapshots
+from pinakes.config import Configuration
+from pinakes.ingest.acts import Actor
+from pinakes.profile import open_folder, open_stores
+
+SOFTWARE = f"pinakes {__version__}"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Where it goes."""
+    parser.add_argument(
+        "destination",
+        metavar="DEST",
+        help="an empty folder, or one that is not there yet; on a cluster also hdfs://…",
+    )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="make none: read the one that is there, and compare every file with its checksum",
+    )
+    parser.add_argument("-j", "--jobs", metavar="N", help="files that are copied at once (1)")
+    add_settings(parser, "store")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Make it, or end one that was broken off; or verify."""
+    configuration = configuration_of(arguments)
+    if arguments.verify:
+        return verify(arguments.destination, configuration, console)
+    with (
+        open_stores(configuration) as stores,
+        open_folder(arguments.destination, configuration) as target,
+        open_snapshots(configuration) as snapshots,
+    ):
+        maker = BackupMaker(
+            stores.rows,
+            snapshots,
+            target,
+            Actor(),
+            profile=configuration.profile,
+            software=SOFTWARE,
+            place=arguments.destination,
+            runs_folder=stores.runs_folder,
+            jobs=configuration.jobs,
+        )
+        with console.progress("backup", unit="files") as progress:
+            report = maker.make(lambda line: progress.advance(1))
+    for problem in report.problems:
+        console.warn(problem)
+    console.result(_as_object(report), text=_sentences(report, arguments.destination))
+    return Exit.SOME_FAILED if report.problems else Exit.DONE
+
+
+def verify(place: str, configuration: Configuration, console: Console) -> Exit:
+    """A line for each file that is not what was written; exit 1 where there is one."""
+    found = 0
+    with (
+        open_folder(place, configuration) as backup,
+        console.progress("verify", unit="files") as progress,
+    ):
+        for problem in verify_backup(backup, place, lambda line: progress.advance(1)):
+            found += 1
+            console.result({"file": problem.file, "message": problem.message}, text=str(problem))
+    console.say(f"{found} found" if found else f"{place}: every file is what was written")
+    return Exit.FOUND if found else Exit.DONE
+
+
+def moment(milliseconds: int) -> str:
+    """A time in UTC, to the millisecond, as people read it."""
+    when = datetime.fromtimestamp(milliseconds / 1000, timezone.utc)
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _as_object(report: BackupReport) -> dict[str, object]:
+    return {
+        "backup": report.act,
+        "watermark": moment(report.watermark_ms),
+        "watermark_ms": report.watermark_ms,
+        "files": report.files,
+        "bytes": report.size,
+        "went_on": report.went_on,
+        "problems": [str(problem) for problem in report.problems],
+    }
+
+
+def _sentences(report: BackupReport, place: str) -> str:
+    went_on = " (going on with one that was broken off)" * report.went_on
+    return (
+        f"{report.act}{went_on}: {report.files:,} files, {report.size:,} bytes in {place}; "
+        f"all that had ended by {moment(report.watermark_ms)} is in it"
+    )

@@ -1,0 +1,147 @@
+"""`pinakes check`: does an archive file conform to ISO 28500, and by which clause not."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Iterable
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, input_names
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.progress import Progress
+from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
+from pinakes.conformance.rules import Severity
+from pinakes.conformance.table import RULES
+from pinakes.errors import InputRefused
+from pinakes.warc.source import open_source
+
+LEVELS = ("info", "warning", "error")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Archive files; revisits are checked against the originals among them."""
+    add_inputs(parser, "WARC", "archive files, checked together")
+    parser.add_argument(
+        "--level", choices=LEVELS, default="info", help="the least severity to report (info)"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="print also what is else printed once a file"
+    )
+    add_settings(parser, "temp_dir")
+    parser.add_argument("--rules", action="store_true", help="print the table of rules, and stop")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """A line per finding; exit 1 where there is an error or a warning."""
+    if arguments.rules:
+        return _print_rules(console)
+    report = _Report(console, Severity[arguments.level.upper()], every=arguments.all)
+    names = list(input_names(arguments))
+    failed = False
+    with (
+        ConformanceCheck(configuration_of(arguments).temp_dir) as check,
+        console.progress("check", total=_total_bytes(names)) as progress,
+    ):
+        for name in names:
+            failed |= not _check_file(name, check, report, progress)
+        # Originals may be read again, and be gone by now.
+        failed |= not _take_all(report, check.check_references())
+        report.summarize(len(check.files), check.records)
+    if failed:
+        return Exit.SOME_FAILED
+    return Exit.FOUND if report.found else Exit.DONE
+
+
+def _check_file(name: str, check: ConformanceCheck, report: _Report, progress: Progress) -> bool:
+    """Whether the file could be read to its end."""
+    try:
+        with open_source(name) as source:
+            read = _take_all(report, check.check_file(source, advance=progress.advance))
+            source.check_unchanged()
+    except InputRefused as refusal:
+        report.console.warn(refusal)
+        return False
+    return read
+
+
+def _take_all(report: _Report, findings: Iterable[ConformanceFinding]) -> bool:
+    """Whether they came to their end."""
+    try:
+        report.take(findings)
+    except InputRefused as refusal:
+        report.console.warn(refusal)
+        return False
+    return True
+
+
+def _total_bytes(names: Iterable[str]) -> int:
+    return sum(os.path.getsize(name) for name in names if os.path.isfile(name))
+
+
+class _Report:
+    """Prints findings from a severity on, and counts them."""
+
+    def __init__(self, console: Console, level: Severity, *, every: bool) -> None:
+        self.console = console
+        self._level = level
+        self._every = every
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def found(self) -> bool:
+        return any(RULES[code].severity > Severity.INFO for code in self._counts)
+
+    def take(self, findings: Iterable[ConformanceFinding]) -> None:
+        for finding in findings:
+            if finding.severity < self._level:
+                continue
+            self._counts[finding.code] += 1
+            if self._every or not finding.repeated:
+                self.console.result(_as_object(finding), text=printable(finding))
+
+    def summarize(self, files: int, records: int) -> None:
+        by_severity: Counter[Severity] = Counter()
+        for code, count in self._counts.items():
+            by_severity[RULES[code].severity] += count
+        say = self.console.say
+        said = ", ".join(f"{by_severity[level]} {level}" for level in reversed(Severity))
+        say(f"{files} files, {records} records: {said}")
+        order = sorted(self._counts, key=lambda code: (-RULES[code].severity, code))
+        for code in order:
+            say(f"{self._counts[code]:>8}  {RULES[code].severity!s:<7}  {code}")
+
+
+def _as_object(finding: ConformanceFinding) -> dict[str, object]:
+    return {
+        "file": finding.file,
+        "offset": finding.offset,
+        "inner_offset": finding.inner_offset,
+        "severity": str(finding.severity),
+        "code": finding.code,
+        "clause": finding.clause,
+        "message": finding.message,
+    }
+
+
+def _print_rules(console: Console) -> Exit:
+    if console.json:
+        for rule in RULES.values():
+            console.result(
+                {
+                    "code": rule.code,
+                    "severity": str(rule.severity),
+                    "clause_1_0": rule.clause_1_0,
+                    "clause_1_1": rule.clause_1_1,
+                    "types": list(rule.types),
+                    "rule": rule.statement,
+                    "example": rule.example,
+                }
+            )
+    else:
+        from pinakes.conformance.describe import describe_rules
+
+        for line in describe_rules():
+            console.result(line)
+    return Exit.DONE

@@ -1,0 +1,153 @@
+"""`pinakes cluster`: real servers on this host, for development and tests."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.output import Console
+from pinakes.cluster.daemons import DAEMONS
+from pinakes.cluster.jars import have_programs
+from pinakes.cluster.layout import PARTS, Layout
+from pinakes.cluster.logs import last_lines
+from pinakes.cluster.operate import PATIENCE_S, down, states, up
+from pinakes.cluster.preparation import prepare
+from pinakes.cluster.state import have_layout, locked, read_layout
+from pinakes.cluster.supervise import supervise
+from pinakes.config import user_folder
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """A verb of its own for each thing to do with a cluster."""
+    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, (words, _) in _ACTIONS.items():
+        one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        one.add_argument(
+            "--folder",
+            metavar="DIR",
+            type=Path,
+            help="where the cluster lies; one folder, one cluster (default: pinakes/cluster in "
+            "XDG_DATA_HOME)",
+        )
+        if name == "up":
+            _configure_up(one)
+        if name == "logs":
+            one.add_argument(
+                "servers", metavar="SERVER", nargs="*", type=_server, help="only of these"
+            )
+            one.add_argument(
+                "-n", "--lines", metavar="N", type=int, default=20, help="lines of each (20)"
+            )
+
+
+def _configure_up(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--base-port",
+        metavar="N",
+        type=int,
+        help="the first of 40 ports (default: as before, else the first that are free from 19100)",
+    )
+    for option, words in (("--with", "have this part, too"), ("--without", "leave this part out")):
+        parser.add_argument(
+            option,
+            dest=option.strip("-"),
+            action="append",
+            default=[],
+            choices=sorted(PARTS),
+            help=f"{words}; remembered (yarn is there by default)",
+        )
+    parser.add_argument(
+        "--supervise",
+        action="store_true",
+        help="stay, and start again what dies or hangs, until `down`",
+    )
+    parser.add_argument(
+        "--patience",
+        metavar="SECONDS",
+        type=float,
+        default=PATIENCE_S,
+        help="give up where a server is not ready by then; from 180 on, one that had been "
+        "running for ten minutes is taken to hang, and started again (180)",
+    )
+
+
+def _server(name: str) -> str:
+    if name not in DAEMONS:
+        raise argparse.ArgumentTypeError(f"there is no {name}: {', '.join(DAEMONS)}")
+    return name
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Do one of them."""
+    folder = (arguments.folder or user_folder("data") / "cluster").absolute()
+    return _ACTIONS[arguments.action][1](folder, arguments, console)
+
+
+def _up(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
+    programs = have_programs(user_folder("cache") / "cluster", console.say)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        layout = have_layout(
+            folder,
+            base_port=arguments.base_port,
+            add=frozenset(getattr(arguments, "with")),
+            remove=frozenset(arguments.without),
+        )
+        prepare(layout, programs, console.say)
+    up(layout, programs, console.say, patience_s=arguments.patience)
+    addresses = _addresses(layout)
+    console.result(addresses, text="\n".join(f"{name}  {at}" for name, at in addresses.items()))
+    if arguments.supervise:
+        console.say("watching; `pinakes cluster down` ends it")
+        console.flush()
+        supervise(layout, programs, console.say, patience_s=arguments.patience)
+    return Exit.DONE
+
+
+def _addresses(layout: Layout) -> dict[str, object]:
+    """What a client wants to know."""
+    return {
+        "hdfs": f"hdfs://{layout.address('namenode')}",
+        "webhdfs": f"http://{layout.address('namenode-http')}/webhdfs/v1",
+        "zookeeper": layout.address("zookeeper"),
+        "thrift": layout.address("thrift"),
+        **({"thrift2": layout.address("thrift2")} if "thrift2" in layout.parts else {}),
+        **({"yarn": layout.address("resourcemanager")} if "yarn" in layout.parts else {}),
+        "configuration": str(layout.conf),
+        "pinakes.toml": str(layout.conf / "pinakes.toml"),
+    }
+
+
+def _down(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
+    down(read_layout(folder), console.say)
+    return Exit.DONE
+
+
+def _status(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
+    well = True
+    for server in states(read_layout(folder)):
+        well = well and server.state in ("ready", "stopped")
+        process = f"process {server.pid}" if server.pid else "no process"
+        console.result(server, text=f"{server.name}  {server.state}  {process}  port {server.port}")
+    return Exit.DONE if well else Exit.FOUND
+
+
+def _logs(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
+    layout = read_layout(folder)
+    for name in arguments.servers or DAEMONS:
+        lines = last_lines(layout, name, arguments.lines)
+        if lines or arguments.servers:
+            console.say(f"== {layout.logs / name}.log")
+        for line in lines:
+            console.result({"server": name, "line": line}, text=line)
+    return Exit.DONE
+
+
+_ACTIONS: dict[str, tuple[str, Callable[[Path, argparse.Namespace, Console], Exit]]] = {
+    "up": ("start what does not run, and wait until it is ready", _up),
+    "down": ("stop the servers, in order; what they hold stays", _down),
+    "status": ("how each server is; exit 1 where one is dead or not ready", _status),
+    "logs": ("the ends of the servers' logs", _logs),
+}

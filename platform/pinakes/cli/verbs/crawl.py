@@ -1,0 +1,193 @@
+"""`pinakes crawl`: the crawls of the store, their state, and what becomes of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable
+
+from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl, scan_crawls
+from pinakes.catalog.crawl_stats import count_crawl
+from pinakes.catalog.file_counts import CrawlTotals, read_totals
+from pinakes.catalog.file_rows import scan_entries, scan_inflight
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
+from pinakes.cli.frame.output import Console, printable
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.commit import commit_crawl
+from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
+from pinakes.profile import Stores, open_stores
+
+_MOST_SHOWN = 20
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """A verb of its own for each thing to do with a crawl."""
+    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, (words, writes, _) in _ACTIONS.items():
+        one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        if name != "list":
+            one.add_argument("crawl", metavar="ID", help="the crawl")
+        if writes:
+            add_dry_run(one)
+        add_settings(one, "store")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Do one of them."""
+    act = _ACTIONS[arguments.action][2]
+    with open_stores(configuration_of(arguments)) as stores:
+        return act(stores, arguments, console)
+
+
+def _list(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+    for entry in scan_crawls(stores.rows):
+        _say(stores, entry, console)
+    return Exit.DONE
+
+
+def _say(stores: Stores, entry: CrawlEntry, console: Console) -> None:
+    totals = read_totals(stores.rows, entry.crawl)
+    console.result(_as_object(entry, totals), text=_line(entry, totals))
+
+
+def _as_object(entry: CrawlEntry, totals: CrawlTotals) -> dict[str, object]:
+    return {
+        "crawl": entry.crawl,
+        "collection": entry.facts.collection,
+        "state": entry.state,
+        "source": entry.facts.source,
+        "description": entry.facts.description,
+        **{name: totals.now(name) for name in ("files", "captures", "bytes")},
+    }
+
+
+def _line(entry: CrawlEntry, totals: CrawlTotals) -> str:
+    return (
+        f"{entry.crawl}  {entry.state}  {entry.facts.collection}  {totals.now('files')} files, "
+        f"{totals.now('captures')} captures, {totals.now('bytes')} bytes"
+    )
+
+
+def _show(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+    entry = require_crawl(stores.rows, arguments.crawl)
+    _say(stores, entry, console)
+    hidden = scan_inflight(stores.rows)
+    for file in scan_entries(stores.rows, arguments.crawl):
+        if file.state is None:
+            continue
+        facts = file.facts
+        hides = file.archive_file in hidden
+        size = facts.size if facts is not None else None
+        console.result(
+            {
+                "file": file.archive_file,
+                "state": file.state,
+                "generation": file.generation,
+                "bytes": size,
+                "sha256": facts.sha256 if facts is not None else None,
+                "captures": facts.captures if facts is not None else None,
+                "hidden": hides,
+            },
+            text=f"  {printable(file.archive_file)}  {file.state}  generation {file.generation}  "
+            f"{'-' if size is None else size} bytes{'  hidden' if hides else ''}",
+        )
+    return Exit.DONE
+
+
+def _commit(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+    done = commit_crawl(stores.rows, arguments.crawl, Actor(), dry_run=arguments.dry_run)
+    would = "would be " if arguments.dry_run else ""
+    words = f"{would}committed" if done else "was committed already"
+    console.result({"crawl": arguments.crawl, "outcome": words}, text=f"{arguments.crawl}: {words}")
+    return Exit.DONE
+
+
+def _cancel(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+    return _take_out(stores, arguments, console, CANCEL)
+
+
+def _remove(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+    return _take_out(stores, arguments, console, REMOVE)
+
+
+def _take_out(
+    stores: Stores, arguments: argparse.Namespace, console: Console, way: TakingOut
+) -> Exit:
+    remover = Remover(stores.rows, stores.archive, Actor())
+    result = remover.take_out(arguments.crawl, way, dry_run=arguments.dry_run)
+    for reference in result.references:
+        console.warn(
+            f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]"
+        )
+    for problem in result.problems:
+        console.warn(problem)
+    outcome = _outcome(result, way, dry_run=arguments.dry_run)
+    console.result(
+        {
+            "crawl": result.crawl,
+            "outcome": outcome,
+            "files": result.files,
+            "captures": result.captures,
+            "bytes": result.size_bytes,
+            "references": [reference._asdict() for reference in result.references],
+        },
+        text=f"{result.crawl}: {outcome}; {result.files} files, {result.captures} captures, "
+        f"{result.size_bytes} bytes",
+    )
+    return Exit.DONE if result.is_complete else Exit.SOME_FAILED
+
+
+def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:
+    if result.references:
+        return "refused: captures of other crawls refer to it; nothing was changed"
+    if result.problems:
+        return "not finished: run it again"
+    return f"would be {way.after}" if dry_run else way.after
+
+
+def _stats(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+    entry = require_crawl(stores.rows, arguments.crawl)
+    stats = count_crawl(stores.rows, stores.archive, arguments.crawl)
+    acts = read_totals(stores.rows, arguments.crawl).by_verb
+    tables = {
+        "types": stats.types,
+        "bytes_by_type": stats.bytes_by_type,
+        "statuses": stats.statuses,
+        "media_types": stats.media_types,
+        "takes_no_part": stats.skips,
+    }
+    single = ("files", "landed_bytes", "stored_bytes", "captures", "duplicates", "duplicate_bytes")
+    numbers = {name: getattr(stats, name) for name in single}
+    lines = [f"{entry.crawl}  {entry.state}", *(f"{name}: {n}" for name, n in numbers.items())]
+    for name, table in tables.items():
+        lines += [f"{name}:", *_rows(table)]
+    lines += ["acts:", *(f"  {verb}: {_counts(counts)}" for verb, counts in sorted(acts.items()))]
+    console.result(
+        {"crawl": entry.crawl, "state": entry.state, **numbers, **tables, "acts": dict(acts)},
+        text="\n".join(lines),
+    )
+    return Exit.DONE
+
+
+def _rows(table: Counter[str]) -> list[str]:
+    shown = sorted(table.items(), key=lambda item: (-item[1], item[0]))
+    lines = [f"  {printable(name)}: {count}" for name, count in shown[:_MOST_SHOWN]]
+    if len(shown) > _MOST_SHOWN:
+        lines.append(f"  and {len(shown) - _MOST_SHOWN} more")
+    return lines
+
+
+def _counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+
+
+Action = Callable[[Stores, argparse.Namespace, Console], Exit]
+_ACTIONS: dict[str, tuple[str, bool, Action]] = {
+    "list": ("a line for each crawl", False, _list),
+    "show": ("a crawl, and its files", False, _show),
+    "commit": ("make an open crawl final", True, _commit),
+    "cancel": ("take an open crawl out again", True, _cancel),
+    "remove": ("take a committed crawl out, if nothing refers to it", True, _remove),
+    "stats": ("what a crawl holds, and what was done to it", False, _stats),
+}

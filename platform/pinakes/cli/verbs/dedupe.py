@@ -1,0 +1,300 @@
+"""`pinakes dedupe`: find the duplicates of what has landed, and write them as revisits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import asdict
+from functools import partial
+
+from pinakes import __version__
+from pinakes.catalog.crawl_rows import require_crawl
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
+from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.progress import Progress, SilentProgress
+from pinakes.cli.frame.trust_options import add_trust, trust_of
+from pinakes.cli.verbs.dedupe_jobs import require_jobs, tasks_by_jobs
+from pinakes.cli.verbs.dedupe_workers import committers, rewriters
+from pinakes.cli.verbs.plan_text import format_plan
+from pinakes.config import Configuration, parse_fraction
+from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.run.file_commit import Commit
+from pinakes.dedupe.run.file_rewriting import Rewrite
+from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
+from pinakes.dedupe.run.plan import plan_dedupe
+from pinakes.dedupe.run.run_files import RunFiles, clear_ended_runs
+from pinakes.dedupe.run.run_report import WANTS_ROOM, DedupeReport, DedupeRequest
+from pinakes.dedupe.run.store_run import StoreRun
+from pinakes.dedupe.run.tasks import Tasks
+from pinakes.dedupe.run.waves import Drop
+from pinakes.errors import ConfigError, Conflict
+from pinakes.hbase_schema.run_cells import RunFacts, RunState
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.tally import Tally
+from pinakes.profile import Stores, open_stores
+
+_VERB = "dedupe"
+_UNCHANGED = {
+    "min-file-saving": "would save less than min_file_saving",
+    "larger than max-extra-bytes": "larger than max_extra_bytes",
+    WANTS_ROOM: "no room left within max_extra_bytes",
+    "failed": "could not be rewritten (named above)",
+    "claimed by another": "another process is working on it (named above)",
+    "not stored any more": "removed meanwhile",
+    "done already": "rewritten already",
+}
+_RENEW_MS = 60_000
+_SILENT: Progress = SilentProgress()
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """What to deduplicate, and how far to go."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("crawl", metavar="CRAWL", nargs="?", help="against all before it")
+    what.add_argument("--all", action="store_true", help="all crawls of the collection")
+    parser.add_argument(
+        "--compare",
+        choices=("bytes", "sha256", "none"),
+        default="bytes",
+        help="compare payloads byte for byte; or take equal SHA-256 for equal, but compare bytes "
+        "where SHA-1 disagrees, and of a sample; or read nothing (default: bytes)",
+    )
+    add_trust(parser)
+    parser.add_argument(
+        "--plan", action="store_true", help="forecast what would be saved; write nothing"
+    )
+    parser.add_argument(
+        "--sample",
+        metavar="FRACTION",
+        help="forecast from this part of the contents (1%%), with a 95%% interval",
+    )
+    parser.add_argument(
+        "--runner",
+        choices=("inline", "local", "hadoop"),
+        default="inline",
+        help="work on archive files in this process, or by jobs: in processes of this host, or on "
+        "YARN (default: inline)",
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        metavar="N",
+        help="processes that rewrite files, or, with jobs, commit what these have written (1)",
+    )
+    parser.add_argument(
+        "--drop-old",
+        action="store_true",
+        help="afterwards, delete generations that have been replaced for the grace time",
+    )
+    parser.add_argument(
+        "--grace",
+        metavar="SECONDS",
+        type=int,
+        default=86_400,
+        help="how long an old generation is kept (default: 86400, a day)",
+    )
+    add_settings(
+        parser, "store", "collection", "min_saving_bytes", "min_file_saving", "max_extra_bytes"
+    )
+    add_metrics_file(parser)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Do it under the collection's lease; take up what a run before left unfinished."""
+    tally = Tally()
+    with metrics_file(arguments, tally, console) as job:
+        job.exit = _dedupe(arguments, console, tally)
+    return job.exit
+
+
+def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Exit:
+    configuration = configuration_of(arguments)
+    require_jobs(arguments.runner, configuration)
+    by_jobs = arguments.runner != "inline"
+    with (
+        committers(configuration.jobs if by_jobs else 1, configuration) as commit,
+        rewriters(1 if by_jobs else configuration.jobs, configuration) as rewrite,
+        open_stores(configuration, tally=tally) as stores,
+    ):
+        request = _request(arguments, configuration, stores)
+        if arguments.plan or arguments.sample:
+            return _forecast(arguments, request, stores, console)
+        actor = Actor()
+        is_well = True
+        while True:
+            lease = actor.lease(stores.rows, request.collection, act=actor.new_act(_VERB))
+            wanted, again = _what_to_do(stores, lease, request)
+            if again:
+                console.say(f"going on with {lease.lease.act}, which was not finished")
+            drop = partial(_drop, arguments, stores, actor, console) if arguments.drop_old else None
+            execute = partial(
+                _execute, stores, lease, wanted, actor, console, drop, rewrite=rewrite
+            )
+            if by_jobs:
+                tasks = tasks_by_jobs(
+                    arguments.runner, wanted, stores, configuration, lease, actor, console
+                )
+                execute = partial(execute, tasks=tasks, commit=commit)
+            report = execute()
+            clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
+            # One that was taken up is told of, too: nobody else does.
+            _tell(report, console)
+            is_well = is_well and not report.amiss
+            if wanted == request:
+                break
+    return Exit.DONE if is_well else Exit.SOME_FAILED
+
+
+def _forecast(
+    arguments: argparse.Namespace, request: DedupeRequest, stores: Stores, console: Console
+) -> Exit:
+    try:
+        fraction = parse_fraction(arguments.sample) if arguments.sample else 1.0
+    except ValueError as error:
+        raise ConfigError(f"--sample is {arguments.sample!r}, and should be {error}") from error
+    if not fraction:
+        raise ConfigError("--sample 0 forecasts nothing")
+    collection = Collection(stores.rows, stores.archive, request.collection)
+    plan = plan_dedupe(collection, request, fraction=fraction)
+    console.result(plan.as_json(), text=format_plan(plan))
+    return Exit.DONE
+
+
+def _drop(
+    arguments: argparse.Namespace,
+    stores: Stores,
+    actor: Actor,
+    console: Console,
+    entries: Iterable[FileEntry],
+) -> Iterator[Dropped]:
+    """Drop what has been replaced for the grace time, telling of each."""
+    for dropped in drop_old_generations(
+        stores.rows,
+        stores.archive,
+        entries,
+        now_ms=actor.now_ms(),
+        wait_until_unpinned=partial(actor.wait_until_unpinned, stores.rows),
+        grace_ms=arguments.grace * 1000,
+    ):
+        name, size = dropped
+        console.result({"dropped": name, "bytes": size}, text=f"dropped {name}, {size:,} bytes")
+        yield dropped
+
+
+def _request(
+    arguments: argparse.Namespace, configuration: Configuration, stores: Stores
+) -> DedupeRequest:
+    collection = configuration.collection
+    trust = trust_of(arguments)
+    if arguments.crawl is not None:
+        collection = require_crawl(stores.rows, arguments.crawl).facts.collection
+    return DedupeRequest(
+        collection=collection,
+        crawl=arguments.crawl,
+        compare=arguments.compare != "none",
+        sample_bytes=trust.sample if trust is not None else None,
+        seed=trust.seed if trust is not None else "",
+        min_saving_bytes=configuration.min_saving_bytes,
+        min_file_saving=configuration.min_file_saving,
+        max_extra_bytes=configuration.max_extra_bytes,
+    )
+
+
+def _what_to_do(
+    stores: Stores, lease: HeldLease, request: DedupeRequest
+) -> tuple[DedupeRequest, bool]:
+    """The unfinished run's request, where there is one; else ours."""
+    act = lease.lease.act
+    facts = read_run(stores.rows, act) if lease.resumed else None
+    if lease.resumed and not act.startswith(f"{_VERB}-"):
+        # The lease stays as it is, unfinished: whoever runs that act again takes it over.
+        raise Conflict(f"{act} was not finished: run it again first")
+    if facts is not None:
+        return DedupeRequest(**json.loads(facts.arguments[0])), True
+    put_run(
+        stores.rows,
+        act,
+        RunFacts(
+            verb=_VERB,
+            act_time_ms=lease.lease.act_time_ms,
+            software=f"pinakes {__version__}",
+            arguments=(json.dumps(asdict(request), sort_keys=True),),
+            collection=request.collection,
+        ),
+    )
+    return request, False
+
+
+def _execute(
+    stores: Stores,
+    lease: HeldLease,
+    request: DedupeRequest,
+    actor: Actor,
+    console: Console,
+    drop: Drop | None,
+    *,
+    tasks: Tasks | None = None,
+    commit: Commit | None = None,
+    rewrite: Rewrite | None = None,
+) -> DedupeReport:
+    act = lease.lease.act
+    work = StoreRun(
+        stores.rows,
+        stores.archive,
+        RunFiles(stores.runs_folder / act),
+        request,
+        run=act,
+        act_time_ms=lease.lease.act_time_ms,
+        claim=partial(actor.claim, stores.rows, act=act),
+        drop=drop,
+        tasks=tasks,
+        commit=commit,
+        rewrite=rewrite,
+    )
+    # Jobs have a bar each.
+    shown = console.progress(_VERB, unit="files") if tasks is None else nullcontext(_SILENT)
+    with shown as progress:
+        renewed_ms = actor.now_ms()
+
+        def advance(count: int) -> None:
+            # So that nobody takes a long run for a dead one; Conflict where somebody has.
+            nonlocal renewed_ms
+            if count or actor.now_ms() - renewed_ms > _RENEW_MS:
+                renewed_ms = actor.now_ms()
+                renew_lease(stores.rows, lease, renewed_ms)
+            progress.advance(count)
+
+        report = work.execute(advance)
+    set_run_state(stores.rows, act, RunState(state="stopped" if report.is_stopped else "done"))
+    release_lease(stores.rows, lease)
+    return report
+
+
+def _tell(report: DedupeReport, console: Console) -> None:
+    for problem in report.amiss:
+        console.warn(problem)
+    console.result(report.as_json(), text=_sentences(report))
+
+
+def _sentences(report: DedupeReport) -> str:
+    first = f"run {report.run}: {report.refs.records:,} revisits in {report.files:,} files"
+    lines = [f"{first}, {report.refs.saved_bytes:,} bytes saved once the old ones are dropped"]
+    if report.refs.left_full:
+        counted = sorted(report.refs.left_full.items())
+        lines.append("records left full: " + ", ".join(f"{n:,} {reason}" for reason, n in counted))
+    for reason, n in sorted(report.files_left.items()):
+        files = "file" if n == 1 else "files"
+        lines.append(f"{n:,} {files} unchanged: {_UNCHANGED.get(reason, reason)}")
+    if report.is_stopped:
+        lines.append(
+            f"stopped: {report.files_left[WANTS_ROOM]:,} files are left for want of room; the same "
+            "command goes on when old generations are dropped (--drop-old, after --grace)"
+        )
+    return "\n".join(lines)

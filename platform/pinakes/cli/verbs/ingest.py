@@ -1,0 +1,254 @@
+"""`pinakes ingest`: land archive files into a crawl."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+
+from pinakes import __version__
+from pinakes.archive_store.names import check_file_name
+from pinakes.catalog.crawl_rows import ensure_crawl
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.left_out import say_others
+from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
+from pinakes.cli.frame.options import (
+    add_dry_run,
+    add_inputs,
+    add_settings,
+    configuration_of,
+    input_names,
+)
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.workers import Workers
+from pinakes.cli.verbs.ingest_bulk import Spool, bulk_crew, spool_of
+from pinakes.cli.verbs.ingest_loop import Alone, Answered, Crew, IngestLoop
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError, InputRefused
+from pinakes.hbase_schema.name_keys import archive_file
+from pinakes.hbase_schema.run_cells import CrawlFacts, RunFacts
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.attempts import Attempt, Landings
+from pinakes.ingest.copying import direct_writer
+from pinakes.ingest.hooks import HOOKS, Handover, hand_over
+from pinakes.ingest.inputs import Input, LeftOut, iter_inputs
+from pinakes.ingest.landing import Lander
+from pinakes.ingest.landing_run import LandingRun
+from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
+from pinakes.ingest.tally import ARCHIVE_RETRIES, Tally
+from pinakes.ingest.watch import SETTLE_S, Seen, look_at
+from pinakes.profile import Stores, open_stores
+
+# A landing makes a hundred objects a record and no cycles: looking for those cost 4%.
+_GC_THRESHOLD = 100_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Files or folders, and the crawl they belong to."""
+    add_inputs(parser, "PATH", "archive files, or folders of them")
+    parser.add_argument(
+        "--crawl", metavar="ID", help="the crawl they belong to (a hook has one of its own)"
+    )
+    parser.add_argument(
+        "--hook",
+        choices=sorted(HOOKS),
+        help="PATH is what this crawler left: a job folder, a collection or webhook, its files",
+    )
+    parser.add_argument(
+        "--watch", action="store_true", help="go on landing what stands still, until stopped"
+    )
+    parser.add_argument(
+        "--settle",
+        metavar="SECONDS",
+        type=_seconds,
+        default=SETTLE_S,
+        help="with --watch: how long size and time stand still first (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--bulk",
+        action="store_true",
+        help="for back collections: load the rows of many files at once (docs/bulk-load.md)",
+    )
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", help="processes that work at once, a file each (1)"
+    )
+    add_settings(parser, "store", "collection")
+    add_dry_run(parser)
+    add_metrics_file(parser)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(text)
+    return seconds
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """A line per file: what landed, was there, or was refused and why."""
+    configuration = configuration_of(arguments)
+    if arguments.watch and arguments.dry_run:
+        raise ConfigError("--watch and --dry-run do not go together")
+    if arguments.watch and arguments.bulk:
+        raise ConfigError("--bulk loads what is there; --watch waits for what comes")
+    names = list(input_names(arguments))
+    found = _found(arguments, names)
+    if found.crawl == "":
+        raise ConfigError("which crawl do they belong to? name it with --crawl")
+    if arguments.dry_run:
+        return _plan(found, console)
+    gc.set_threshold(_GC_THRESHOLD)
+    actor, tally = Actor(), Tally()
+    jobs = configuration.jobs if arguments.watch else min(configuration.jobs, len(found.inputs))
+    spool = spool_of(actor, configuration) if arguments.bulk else None
+    with (
+        metrics_file(arguments, tally, console) as job,
+        _several(jobs, configuration, found.crawl, spool) as several,
+        open_stores(configuration, tally=tally) as stores,
+    ):
+        facts = CrawlFacts(
+            collection=configuration.collection,
+            source=arguments.hook or "files",
+            description=found.description,
+        )
+        act, now_ms = actor.new_act("ingest"), actor.now_ms()
+        # Any name will do: where the archive is away, nothing is put, and no empty crawl stays.
+        stores.archive.size(act)
+        ensure_crawl(stores.rows, found.crawl, facts, act=act, act_time_ms=now_ms)
+        run_facts = RunFacts(
+            verb="ingest",
+            act_time_ms=now_ms,
+            software=f"pinakes {__version__}",
+            collection=configuration.collection,
+        )
+        with (
+            LandingRun(
+                stores.rows,
+                actor,
+                tally,
+                run=act,
+                facts=run_facts,
+                crawl=found.crawl,
+                also=job.write,
+            ) as landing_run,
+            ExitStack() as at_end,
+        ):
+            alone = _landings(configuration, stores, actor, found.crawl, spool, tally)
+            crew: Crew = several or Alone(alone.attempt)
+            if spool is not None:
+                crew = at_end.enter_context(
+                    bulk_crew(crew, configuration, stores, spool, found.crawl, console)
+                )
+            loop = IngestLoop(crew, landing_run, tally, console)
+            if arguments.watch:
+                loop.watch(lambda: _look(arguments, names, loop), arguments.settle)
+            loop.note_left(found.left)
+            if not found.inputs and not found.left.unfinished:
+                console.warn("nothing to land: no archive file there")
+            with console.progress("ingest", total=_size(found.inputs)) as progress:
+                loop.land(found.inputs, progress)
+        job.exit = Exit.SOME_FAILED if loop.failed else Exit.DONE
+    return job.exit
+
+
+def _landings(
+    configuration: Configuration,
+    stores: Stores,
+    actor: Actor,
+    crawl: str,
+    spool: Spool | None,
+    tally: Tally,
+) -> Landings:
+    """How a file lands: with servers to wait for, puts and writes go on behind the parser."""
+    remote = configuration.profile != "embedded"
+    sinks = overlapped_rows(stores.rows) if remote else None
+    lander = Lander(
+        stores.rows,
+        stores.archive,
+        actor,
+        sinks=spool.rows.sink if spool is not None else sinks,
+        writers=overlapped_file if remote else direct_writer,
+    )
+    return Landings(
+        lander,
+        crawl,
+        configuration.collection,
+        in_bulk=spool is not None,
+        on_retry=tally.counting(ARCHIVE_RETRIES),
+    )
+
+
+@contextmanager
+def _several(
+    jobs: int, configuration: Configuration, crawl: str, spool: Spool | None
+) -> Iterator[Workers[Attempt, Answered] | None]:
+    """Processes that land files, if several are asked for.  They open stores of their own."""
+    if jobs > 1:
+        with Workers(jobs, partial(_landing_worker, configuration, crawl, spool)) as workers:
+            yield workers
+    else:
+        yield None
+
+
+@contextmanager
+def _landing_worker(
+    configuration: Configuration, crawl: str, spool: Spool | None
+) -> Iterator[Callable[[Attempt], Answered]]:
+    tally = Tally()
+    actor = Actor() if spool is None else spool.worker()
+    with open_stores(configuration, tally=tally) as stores:
+        landings = _landings(configuration, stores, actor, crawl, spool, tally)
+
+        def attempt(given: Attempt) -> Answered:
+            before = Counter(tally.counts())
+            outcome = landings.attempt(given)
+            return Answered(outcome, dict(Counter(tally.counts()) - before))
+
+        yield attempt
+
+
+def _look(arguments: argparse.Namespace, names: list[str], loop: IngestLoop) -> Iterator[Seen]:
+    """What is there now to be watched."""
+    left = LeftOut()
+    if arguments.hook:
+        found = hand_over(arguments.hook, names)
+        inputs, left = found.inputs, found.left
+    else:
+        inputs = list(iter_inputs(names, left))
+    loop.note_left(left)
+    return look_at(inputs)
+
+
+def _found(arguments: argparse.Namespace, names: list[str]) -> Handover:
+    if arguments.hook:
+        found = hand_over(arguments.hook, names)
+        return found._replace(crawl=arguments.crawl or found.crawl)
+    left = LeftOut()
+    # While watching, the first look is like every other: it lists anew.
+    inputs = [] if arguments.watch else list(iter_inputs(names, left))
+    return Handover(arguments.crawl or "", None, inputs, left)
+
+
+def _plan(found: Handover, console: Console) -> Exit:
+    for path in found.left.unfinished:
+        console.warn(f"{printable(path)}: a writer still has it; left")
+    say_others(found.left, console)
+    is_well = True
+    for path, name in found.inputs:
+        identity = archive_file(found.crawl, name)
+        try:
+            check_file_name(identity)
+        except InputRefused as problem:
+            is_well = False
+            console.warn(problem)
+            continue
+        text = f"{printable(path)} -> {printable(identity)}"
+        console.result({"file": identity, "from": str(path)}, text=text)
+    return Exit.DONE if is_well else Exit.SOME_FAILED
+
+
+def _size(inputs: list[Input]) -> int:
+    return sum(seen.status.size for seen in look_at(inputs))

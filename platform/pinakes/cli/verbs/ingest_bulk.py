@@ -1,0 +1,157 @@
+"""`pinakes ingest --bulk`: a crew whose files are shown batch by batch.
+
+    crew ─▶ published, rows in the spool ─▶ BulkCrew ─▶ loaded, finished, answered
+
+Whoever publishes, this process or others, does so with claims of this process, which keeps
+them until the load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.workers import Died
+from pinakes.cli.verbs.ingest_loop import Answered, Crew
+from pinakes.config import Configuration
+from pinakes.errors import PinakesError
+from pinakes.hbase_schema.name_keys import archive_file
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.attempts import Attempt
+from pinakes.ingest.bulk_landing import BulkLanding, Loader
+from pinakes.ingest.bulk_loads import HBaseLoads, spool_folder, spool_place
+from pinakes.ingest.landed import Landed
+from pinakes.ingest.landing import Lander, Published
+from pinakes.ingest.row_spool import RowSpool
+from pinakes.profile import Stores, bulk_loading
+from pinakes.row_store.bulk_puts import load_by_puts
+from pinakes.row_store.bulk_text import BulkTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spool:
+    """Where rows wait, and for whom: `worker` is another actor of the same process."""
+
+    actor: Actor
+    place: Path
+
+    @property
+    def rows(self) -> RowSpool:
+        """What takes the rows of a landing."""
+        return RowSpool(self.place)
+
+    def worker(self) -> Actor:
+        """An actor of another process, whose claims are gone when this one is."""
+        return self.actor.beside()
+
+
+def spool_of(actor: Actor, configuration: Configuration) -> Spool:
+    """The spool of this process; made by `bulk_crew`."""
+    return Spool(actor=actor, place=spool_place(actor, configuration.temp_dir))
+
+
+@contextmanager
+def bulk_crew(
+    crew: Crew,
+    configuration: Configuration,
+    stores: Stores,
+    spool: Spool,
+    crawl: str,
+    console: Console,
+) -> Iterator[BulkCrew]:
+    """A crew that has `crew` publish files, and finishes them in batches."""
+    load = _loader(configuration, stores, spool.actor, console)
+    with spool_folder(spool.actor, configuration.temp_dir):
+        lander = Lander(stores.rows, stores.archive, spool.actor)
+
+        def landing(
+            done: Callable[[Landed], None], missed: Callable[[PinakesError], None]
+        ) -> BulkLanding:
+            return BulkLanding(
+                lander,
+                spool.actor,
+                spool.rows,
+                load,
+                done=done,
+                missed=missed,
+                batch_bytes=configuration.bulk_bytes,
+            )
+
+        yield BulkCrew(crew, landing, crawl)
+
+
+Answers = list[tuple[Attempt, Answered | Died]]
+
+
+class BulkCrew:
+    """Answers for a file when its batch is loaded: when it is full, or nothing else is to do."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        landing: Callable[[Callable[[Landed], None], Callable[[PinakesError], None]], BulkLanding],
+        crawl: str,
+    ) -> None:
+        self._crew = crew
+        self._crawl = crawl
+        self._landing = landing(self._answer, self._miss)
+        self._published: dict[str, tuple[Attempt, dict[str, int]]] = {}
+        self._done: Answers = []
+
+    @property
+    def under_way(self) -> int:
+        return self._crew.under_way + self._landing.waiting + len(self._done)
+
+    @property
+    def has_room(self) -> bool:
+        return self._crew.has_room
+
+    def give(self, attempt: Attempt, /) -> None:
+        """Have a file published.  Of two of one name the first is finished before."""
+        if archive_file(self._crawl, attempt.item.name) in self._published:
+            self._landing.flush()
+        self._crew.give(attempt)
+
+    def answers(self, timeout_s: float | None = None) -> Answers:
+        """What is finished since.  Loads what waits where there is time and nothing to do."""
+        idle = not self._crew.under_way
+        for attempt, answer in self._crew.answers(timeout_s):
+            if isinstance(answer, Answered) and isinstance(answer.outcome, Published):
+                published = answer.outcome
+                self._published[published.held.archive_file] = (attempt, answer.counts)
+                self._landing.take(published)
+            else:
+                self._done.append((attempt, answer))
+        if idle and timeout_s != 0:
+            self._landing.flush()
+        done, self._done = self._done, []
+        return done
+
+    def _answer(self, landed: Landed) -> None:
+        attempt, counts = self._published.pop(landed.archive_file)
+        self._done.append((attempt, Answered(landed, counts)))
+
+    def _miss(self, problem: PinakesError) -> None:
+        attempt, counts = self._published.pop(problem.file or "")
+        self._done.append((attempt, Answered(problem, counts)))
+
+
+def _loader(configuration: Configuration, stores: Stores, actor: Actor, console: Console) -> Loader:
+    if configuration.profile == "embedded":
+        return lambda parts, meanwhile: load_by_puts(stores.rows, parts, meanwhile)
+    loads = HBaseLoads(
+        bulk_loading(configuration), actor, on_line=lambda line: console.detail(printable(line))
+    )
+    # Before anything is landed: so a command that is not there is known at once.
+    for name in loads.remove_left():
+        console.say(f"removed what a load that died had left: {printable(name)}")
+
+    def load(parts: Mapping[BulkTable, Sequence[Path]], meanwhile: Callable[[], None]) -> None:
+        size = sum(file.stat().st_size for files in parts.values() for file in files)
+        console.say(f"loading {size:,} bytes of rows")
+        loads(parts, meanwhile)
+
+    return load

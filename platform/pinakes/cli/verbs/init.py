@@ -1,0 +1,150 @@
+"""`pinakes init`: make the store, bring it up to date, or say where it has drifted."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from uuid import uuid4
+
+from pinakes.catalog.presplits import sampled_splits
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError
+from pinakes.hbase_schema.tables import FoundSchema, schema_drift
+from pinakes.ingest.inputs import LeftOut, iter_inputs
+from pinakes.profile import (
+    ARCHIVE,
+    ROWS,
+    hbase_connection,
+    open_archive,
+    open_schema_admin,
+    schema_of,
+)
+from pinakes.row_store.hbase_shell import shell_lines
+
+_REGIONS = 16
+
+Splits = Mapping[str, tuple[bytes, ...]]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Where the store is comes from the configuration, or `--store`."""
+    add_settings(parser, "store", "collection", "cell_versions")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument(
+        "--check", action="store_true", help="change nothing; exit 1 where the schema has drifted"
+    )
+    either.add_argument(
+        "--print",
+        dest="lines",
+        action="store_true",
+        help="on a cluster: change nothing; print what is to be run in HBase's shell",
+    )
+    parser.add_argument(
+        "--sample",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="on a cluster: cut new tables into regions as these archive files suggest; repeatable",
+    )
+    parser.add_argument(
+        "--regions",
+        metavar="N",
+        type=_regions,
+        default=_REGIONS,
+        help=f"into how many, with --sample ({_REGIONS})",
+    )
+
+
+def _regions(text: str) -> int:
+    if not 1 <= (number := int(text)) <= 10_000:
+        raise ValueError(text)
+    return number
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """A line for each thing found, or to be run; with -v or --json, for each thing done."""
+    configuration = configuration_of(arguments)
+    if configuration.profile == "embedded" and (arguments.lines or arguments.sample):
+        raise ConfigError("--print and --sample are for tables of HBase: profile is embedded")
+    if arguments.check:
+        return _check(configuration, console)
+    splits = _splits(configuration, arguments.sample, arguments.regions)
+    if arguments.lines:
+        return _print(configuration, splits, console)
+    return _make(configuration, splits, console)
+
+
+def _check(configuration: Configuration, console: Console) -> Exit:
+    if configuration.profile == "embedded" and not (configuration.store / ROWS).exists():
+        raise ConfigError(f"there is no store at {configuration.store}")
+    with open_schema_admin(configuration) as admin:
+        drift = schema_drift(schema_of(configuration), admin.describe())
+    console.results({"drift": line} if console.json else line for line in drift)
+    if not drift:
+        console.say(f"{_place(configuration)} is as declared")
+    return Exit.FOUND if drift else Exit.DONE
+
+
+def _print(configuration: Configuration, splits: Splits, console: Console) -> Exit:
+    """Of a live schema only what it lacks, where a Thrift 2 server can tell."""
+    found: FoundSchema | None = None
+    if configuration.hbase_admin is not None:
+        with open_schema_admin(configuration) as admin:
+            found = admin.describe()
+    lines = shell_lines(
+        hbase_connection(configuration), schema_of(configuration), found, splits=splits
+    )
+    console.results({"line": line} if console.json else line for line in lines)
+    if not lines:
+        console.say(f"{_place(configuration)} is as declared; nothing to do")
+    return Exit.DONE
+
+
+def _make(configuration: Configuration, splits: Splits, console: Console) -> Exit:
+    with open_schema_admin(configuration, splits=splits, on_wait=console.say) as admin:
+        done = admin.apply(schema_of(configuration))
+    _try_archive(configuration)
+    for line in done:
+        if console.json:
+            console.result({"done": line})
+        else:
+            console.detail(line)
+    place = _place(configuration)
+    is_new = any(line.startswith("made captures:") for line in done)
+    if configuration.profile != "embedded" and is_new and not any(splits.values()):
+        console.say(
+            "new tables begin with one region each, on one region server, until HBase splits them; "
+            "`pinakes init --sample DIR` on an empty store cuts them by what is to land"
+        )
+    console.say(
+        f"{place} is ready; next: pinakes ingest DIR --crawl NAME"
+        if done
+        else f"{place} is as declared; nothing to do"
+    )
+    return Exit.DONE
+
+
+def _splits(configuration: Configuration, paths: Iterable[str], regions: int) -> Splits:
+    files = [item.path for item in iter_inputs(paths, LeftOut())]
+    if paths and not files:
+        raise ConfigError("--sample: no archive file there")
+    return sampled_splits(files, collection=configuration.collection, regions=regions)
+
+
+def _try_archive(configuration: Configuration) -> None:
+    """Write where archive files will lie: who may not, or has no room, learns it today."""
+    if configuration.profile == "embedded":
+        (configuration.store / ARCHIVE).mkdir(exist_ok=True)
+        return
+    with open_archive(configuration) as archive, archive.create_aside(f"init-{uuid4().hex}") as it:
+        it.file.write(b"written by pinakes init, to see whether it can be\n")
+        it.crc32()
+
+
+def _place(configuration: Configuration) -> str:
+    if configuration.profile == "embedded":
+        return str(configuration.store)
+    return f"{configuration.hbase_prefix}* on {configuration.hbase}"

@@ -1,0 +1,99 @@
+"""`pinakes lookup`: is a digest or a URL known, where, and since when."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from pinakes.catalog.lookup import DEFAULT_LIMIT, Answer, answer_all
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, input_names
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.verbs.captures import capture_line, capture_object, format_ms
+from pinakes.config import parse_count
+from pinakes.errors import ConfigError, InputRefused
+from pinakes.profile import open_stores
+
+_TOGETHER = 1000
+_CAPTURES_TOGETHER = 20_000
+"""At most, in memory: fewer are asked for together where each may have many."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Digests in any spelling, and URLs."""
+    add_inputs(parser, "DIGEST|URL", "digests (sha1 or sha256, Base32 or hex) and URLs")
+    add_limit(parser, DEFAULT_LIMIT)
+    add_settings(parser, "store")
+
+
+def add_limit(parser: argparse.ArgumentParser, default: int | None) -> None:
+    """`--limit`, a number of captures."""
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        default=default,
+        help=f"show at most N captures each (default: {default or 'all'})",
+    )
+
+
+def limit_of(arguments: argparse.Namespace) -> int | None:
+    """The limit given, if any.  Raises ConfigError where it is no number."""
+    if arguments.limit is None:
+        return None
+    try:
+        return parse_count(str(arguments.limit))
+    except ValueError as error:
+        raise ConfigError(f"--limit should be {error}") from error
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """A result for each query; not to be known is an answer, and no failure."""
+    limit = limit_of(arguments) or DEFAULT_LIMIT
+    failed = False
+    with open_stores(configuration_of(arguments)) as stores:
+        for queries in _batches(input_names(arguments), limit):
+            for answer in answer_all(stores.rows, queries, limit=limit):
+                if isinstance(answer, InputRefused):
+                    console.warn(answer)
+                    failed = True
+                else:
+                    console.result(_as_object(answer), text=_as_text(answer))
+    return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def _batches(names: Iterable[str], limit: int) -> Iterator[list[str]]:
+    iterator = iter(names)
+    together = max(1, min(_TOGETHER, _CAPTURES_TOGETHER // limit))
+    while batch := list(islice(iterator, together)):
+        yield batch
+
+
+def _as_object(answer: Answer) -> dict[str, object]:
+    return {
+        "query": answer.query,
+        "known": bool(answer.matches),
+        "more": answer.more,
+        "since": _since(answer),
+        "captures": [
+            {**capture_object(match.placed), "body": match.body} for match in answer.matches
+        ],
+    }
+
+
+def _since(answer: Answer) -> str | None:
+    """When the first of what is shown landed."""
+    times = [match.placed.capture.landed_ms for match in answer.matches]
+    return format_ms(min(times)) if times else None
+
+
+def _as_text(answer: Answer) -> str:
+    if not answer.matches:
+        return f"{printable(answer.query)}: not known"
+    count = f"{len(answer.matches)}{' and more' if answer.more else ''}"
+    lines = [f"{printable(answer.query)}: known since {_since(answer)}, captures: {count}"]
+    lines += [
+        f"  {printable(match.placed.capture.facts.target_uri)}  {capture_line(match.placed)}"
+        for match in answer.matches
+    ]
+    return "\n".join(lines)

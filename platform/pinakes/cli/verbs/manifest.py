@@ -1,0 +1,178 @@
+"""`pinakes manifest`: what archive files hold, a line per capture or per record."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.left_out import say_others
+from pinakes.cli.frame.options import add_inputs, configuration_of, input_names
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.output_file import output_file
+from pinakes.errors import ConfigError, InputRefused, PinakesError
+from pinakes.index.manifest_file import ALGORITHMS, ManifestForm, iter_manifest_pieces
+from pinakes.ingest.inputs import LeftOut, iter_inputs
+from pinakes.warc.source import open_source
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Archive files or folders of them, what to write of each record, and where."""
+    add_inputs(parser, "WARC", "archive files, or folders of them")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
+    )
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--plain", action="store_true", help="the columns of WARCsum, nothing else")
+    kind.add_argument(
+        "--records", action="store_true", help="a line for every record, with its SHA-256"
+    )
+    parser.add_argument(
+        "--digest", choices=ALGORITHMS, default="sha1", help="of the stored body (sha1)"
+    )
+    parser.add_argument(
+        "--trust-declared",
+        action="store_true",
+        help="take the digest that a record declares, unverified; compute it where there is none",
+    )
+    parser.add_argument(
+        "--empty", choices=("skip", "keep"), default="keep", help="captures without a body (keep)"
+    )
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", help="processes that work at once, a file each (1)"
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Write the manifest; name what was damaged or refused."""
+    if arguments.records and (arguments.trust_declared or arguments.digest != "sha1"):
+        raise ConfigError("--records computes SHA-256, and takes neither digest option")
+    configuration = configuration_of(arguments)
+    form = ManifestForm(
+        algorithm=arguments.digest,
+        plain=arguments.plain,
+        records=arguments.records,
+        as_json=console.json,
+        trust_declared=arguments.trust_declared,
+        keep_empty=arguments.empty == "keep",
+        now=datetime.now(timezone.utc),
+    )
+    problems = _Problems(console)
+    names = list(_files(input_names(arguments), problems))
+    if not names and not problems.found:
+        console.warn("nothing to list: no archive file there")
+    with output_file(arguments.output, console) as out, _rare_collections():
+        if configuration.jobs > 1 and len(names) > 1:
+            folder = configuration.temp_dir
+            _write_in_parallel(names, form, configuration.jobs, folder, out, problems, console)
+        else:
+            with console.progress("manifest", total=_total_bytes(names)) as progress:
+                for name in names:
+                    pieces = iter_manifest_pieces(open_source(name), name, form, progress.advance)
+                    for problem in _written(pieces, out):
+                        problems.name(problem)
+    return Exit.SOME_FAILED if problems.found else Exit.DONE
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Let the cycle collector run seldom: the loop makes many objects, and no cycles (2%)."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+class _Problems:
+    """Names each problem as it is met, and remembers that there was one."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.found = False
+
+    def name(self, problem: PinakesError) -> None:
+        self.found = True
+        self.console.warn(problem)
+
+
+def _files(names: Iterable[str], problems: _Problems) -> Iterator[str]:
+    """The files to read: those given, under the names given, and those in folders given."""
+    for name in names:
+        if not os.path.isdir(name):
+            yield name
+            continue
+        try:
+            left = LeftOut()
+            for found in iter_inputs([name], left):
+                yield os.path.join(name, found.name)
+            for path in left.unfinished:
+                problems.name(InputRefused("not finished: left out", file=str(path)))
+            say_others(left, problems.console)
+        except InputRefused as refusal:
+            problems.name(refusal)
+
+
+def _total_bytes(names: Iterable[str]) -> int:
+    return sum(os.path.getsize(name) for name in names if os.path.isfile(name))
+
+
+def _write_in_parallel(
+    names: list[str],
+    form: ManifestForm,
+    processes: int,
+    temp_dir: Path | None,
+    out: BinaryIO,
+    problems: _Problems,
+    console: Console,
+) -> None:
+    """Each file's lines go to a part of their own; parts are joined in the order of input.
+
+    The largest files are begun first, so that no process is left alone with one at the end.
+    """
+    from tempfile import TemporaryDirectory
+
+    from pinakes.cli.frame.processes import process_pool
+
+    sizes = [_total_bytes([name]) for name in names]
+    with TemporaryDirectory(prefix="pinakes-", dir=temp_dir) as folder:
+        parts = [Path(folder, str(number)) for number in range(len(names))]
+        with process_pool(min(processes, len(names))) as pool:
+            work: dict[int, Future[list[PinakesError]]] = {
+                number: pool.submit(write_part, names[number], form, parts[number])
+                for number in sorted(range(len(names)), key=lambda n: (-sizes[n], n))
+            }
+            with console.progress("manifest", total=sum(sizes)) as progress:
+                for number, part in enumerate(parts):
+                    for problem in work.pop(number).result():
+                        problems.name(problem)
+                    with part.open("rb") as lines:
+                        shutil.copyfileobj(lines, out, 1 << 20)
+                    part.unlink()
+                    progress.advance(sizes[number])
+
+
+def write_part(name: str, form: ManifestForm, part: Path) -> list[PinakesError]:
+    """In a process of its own: one file's lines into `part`; what was wrong with it."""
+    with part.open("wb") as out, _rare_collections():
+        return list(_written(iter_manifest_pieces(open_source(name), name, form), out))
+
+
+def _written(pieces: Iterable[bytes | PinakesError], out: BinaryIO) -> Iterator[PinakesError]:
+    """Write the lines; what was wrong."""
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            out.write(piece)
+        else:
+            yield piece

@@ -1,0 +1,123 @@
+"""Manifests as the verbs of the dedupe chain read and write them."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from pinakes.cli.frame.options import configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.output_file import output_file
+from pinakes.cli.frame.progress import Progress
+from pinakes.config import Configuration
+from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.index.external_sort import SortSpace
+from pinakes.index.manifest import ManifestLine, format_line, parse_line
+
+_LINES_A_PIECE = 512
+
+
+class ManifestInput:
+    """A manifest to be read once, line by line; what is no line is named and left out."""
+
+    def __init__(self, name: str, console: Console, progress: Progress) -> None:
+        self.name = name
+        self.failed = False
+        self._console = console
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[ManifestLine]:
+        """The lines, lazily.  Raises InputRefused where the file cannot be read."""
+        if self.name == "-":
+            yield from self._parse(sys.stdin.buffer)
+            return
+        try:
+            file = Path(self.name).open("rb")  # noqa: SIM115 (closed below)
+        except OSError as error:
+            raise InputRefused(error.strerror or str(error), file=self.name) from error
+        with file:
+            yield from self._parse(file)
+
+    def _parse(self, file: BinaryIO) -> Iterator[ManifestLine]:
+        read = 0
+        for number, raw in enumerate(file, 1):
+            read += len(raw)
+            if not number % _LINES_A_PIECE:
+                self._progress.advance(read)
+                read = 0
+            text = raw.decode("utf-8", "surrogateescape")
+            if text.isspace():
+                continue
+            try:
+                yield parse_line(text, number=number)
+            except MalformedRecord as problem:
+                self.failed = True
+                self._console.warn(MalformedRecord(problem.message, file=self.name))
+        self._progress.advance(read)
+
+
+def add_manifest(parser: argparse.ArgumentParser) -> None:
+    """The manifest to read."""
+    parser.add_argument("manifest", metavar="MANIFEST", help="a manifest (-: standard input)")
+
+
+def add_decisions(parser: argparse.ArgumentParser) -> None:
+    """Where the lines go, and what of the decisions can be chosen."""
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
+    )
+    parser.add_argument("--stats", metavar="FILE.json", help="write what was counted there")
+    parser.add_argument(
+        "--resources", action="store_true", help="let resource records take part, too"
+    )
+
+
+def size_of(name: str) -> int | None:
+    """The size of a manifest, for its progress; None where it has none."""
+    path = Path(name)
+    return path.stat().st_size if name != "-" and path.is_file() else None
+
+
+def space_of(arguments: argparse.Namespace) -> SortSpace:
+    """The memory and the folder that the configuration gives a sort."""
+    configuration: Configuration = configuration_of(arguments)
+    return SortSpace(memory_bytes=configuration.spill_bytes, folder=configuration.temp_dir)
+
+
+def spare_collector() -> None:
+    """Let the cyclic collector run rarely: it takes a third of the time, and finds nothing.
+
+    Sorting holds many tuples, which form no cycles; each of its runs walks them all.
+    """
+    gc.set_threshold(1 << 19, 50, 100)
+
+
+def write_lines(lines: Iterable[ManifestLine], name: str, console: Console) -> None:
+    """Write lines to a file, or standard output for `-`; as JSON where that is asked for."""
+    form = line_as_json if console.json else format_line
+    with output_file(name, console) as out:
+        piece: list[str] = []
+        for line in lines:
+            piece.append(form(line))
+            if len(piece) == _LINES_A_PIECE:
+                out.write(("\n".join(piece) + "\n").encode("utf-8"))
+                piece.clear()
+        if piece:
+            out.write(("\n".join(piece) + "\n").encode("utf-8"))
+
+
+def line_as_json(line: ManifestLine) -> str:
+    """The line as a JSON object of what is known."""
+    return json.dumps({key: value for key, value in line._asdict().items() if value is not None})
+
+
+def write_stats(name: str | None, counts: Mapping[str, object], console: Console) -> None:
+    """Write `--stats`, where it was asked for."""
+    if name is not None:
+        with output_file(name, console) as out:
+            out.write((json.dumps(counts, indent=2) + "\n").encode("utf-8"))

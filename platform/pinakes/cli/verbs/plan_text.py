@@ -1,0 +1,46 @@
+"""A forecast as people read it."""
+
+from __future__ import annotations
+
+from pinakes.cli.frame.output import printable
+from pinakes.dedupe.run.plan import Plan, Savings
+
+
+def format_plan(plan: Plan) -> str:
+    """The forecast, in some twenty lines."""
+    content = plan.as_json()
+    low, high = plan.interval_bytes
+    share = plan.saved_bytes / plan.archive_bytes if plan.archive_bytes else 0.0
+    lines = [
+        f"captures              {plan.records:>16,}"
+        + (f"  (a sample of {plan.fraction:.2%})" if plan.fraction < 1 else ""),
+        f"would become revisits {content['revisits']:>16,}",
+        f"would save            {plan.saved_bytes:>16,} bytes, {share:.1%} of the archive files",
+    ]
+    if plan.fraction < 1:
+        lines.append(f"  95% interval        {low:>16,} to {high:,} bytes")
+    lines += [
+        f"a revisit takes       {plan.revisit_bytes:>16,.0f} bytes on average",
+        f"files written anew    {plan.files:>16,}",
+        f"disk needed meanwhile {plan.extra_bytes:>16,} bytes",
+    ]
+    for title, groups in (
+        ("host", plan.by_host),
+        ("media type", plan.by_media_type),
+        ("status", plan.by_status),
+    ):
+        lines += _table(title, groups)
+    if plan.left_full:
+        lines.append("left full, by reason")
+        lines += [f"  {count:>12,}  {reason}" for reason, count in plan.left_full.most_common()]
+    return "\n".join(lines)
+
+
+def _table(title: str, groups: dict[str, Savings]) -> list[str]:
+    if not groups:
+        return []
+    ordered = sorted(groups.items(), key=lambda item: -item[1].bytes)[:5]
+    return [f"by {title}"] + [
+        f"  {saved.bytes:>12,} bytes in {saved.records:>8,}  {printable(name)}"
+        for name, saved in ordered
+    ]

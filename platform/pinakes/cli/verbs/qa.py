@@ -1,0 +1,110 @@
+"""`pinakes qa`: do the pages of a crawl still look right."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.verbs import qa_export, qa_review, qa_run, qa_train
+from pinakes.cli.verbs.qa_pages import add_pages, drawn_pages, name_missing
+from pinakes.profile import open_stores
+from pinakes.qa.sample.draw import Drawn
+
+
+class _Action(NamedTuple):
+    words: str
+    configure: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Console], Exit]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """A verb of its own for each step."""
+    nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, action in _ACTIONS.items():
+        words = action.words
+        one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        action.configure(one)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Do one of them."""
+    return _ACTIONS[arguments.action].run(arguments, console)
+
+
+def _configure_sample(parser: argparse.ArgumentParser) -> None:
+    add_pages(parser)
+    add_settings(parser, "store")
+
+
+def _sample(arguments: argparse.Namespace, console: Console) -> Exit:
+    found = []
+    with open_stores(configuration_of(arguments)) as stores:
+        for drawn in drawn_pages(stores, arguments, console):
+            found.append(drawn)
+            console.result(_as_object(drawn), text=_line(drawn))
+    console.say(f"{len(found):,} pages")
+    return Exit.SOME_FAILED if name_missing(arguments, found, console) else Exit.DONE
+
+
+def _configure_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", type=Path, help="what `qa run -o DIR` wrote")
+
+
+def _report(arguments: argparse.Namespace, console: Console) -> Exit:
+    from pinakes.qa.report.extent import read_extent
+    from pinakes.qa.report.judged_pairs import read_pairs  # needs the extra
+    from pinakes.qa.report.pages import write_report
+
+    folder = arguments.folder
+    pairs = read_pairs(folder)
+    extent = read_extent(folder, pairs)
+    names = write_report(folder, pairs, title=folder.resolve().name, extent=extent)
+    if extent is not None and extent.unlooked:
+        console.warn(extent.unlooked)
+    page = str(folder / names[0])
+    console.result({"page": page, "pages": len(names)}, text=printable(page))
+    return Exit.DONE
+
+
+def _as_object(drawn: Drawn) -> dict[str, object]:
+    page = drawn.page
+    return {
+        "url": page.url,
+        "time": page.second,
+        "site": page.site,
+        "media_type": page.media_type,
+        "weight": drawn.weight,
+        "always": drawn.is_always,
+    }
+
+
+def _line(drawn: Drawn) -> str:
+    always = "  always" if drawn.is_always else ""
+    return f"{drawn.page.second}  {drawn.weight:8.2f}  {printable(drawn.page.url)}{always}"
+
+
+_ACTIONS = {
+    "sample": _Action("draw pages of a crawl to look at", _configure_sample, _sample),
+    "run": _Action(
+        "look at pages before and after deduplication, in a browser, and judge",
+        qa_run.configure,
+        qa_run.run,
+    ),
+    "report": _Action("write what a run found as pages to read", _configure_report, _report),
+    "export": _Action(
+        "write what a run found, and people said, for other tools",
+        qa_export.configure,
+        qa_export.run,
+    ),
+    "review": _Action("judge what a run found, in a page", qa_review.configure, qa_review.run),
+    "train": _Action(
+        "make a new model of what people settled, and keep the old one",
+        qa_train.configure,
+        qa_train.run,
+    ),
+}

@@ -1,0 +1,95 @@
+"""`pinakes qa export`: what a run found, and what people say of it, for other tools."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.output_file import output_file
+from pinakes.errors import ConfigError
+from pinakes.profile import open_stores
+
+if TYPE_CHECKING:
+    from pinakes.qa.export.tables import ExportedPair
+
+FORMS = ("csv", "json", "xml", "pagelyzer")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Which run, what of it, and where to."""
+    parser.add_argument("folder", metavar="DIR", type=Path, help="what `qa run -o DIR` wrote")
+    parser.add_argument(
+        "--as",
+        dest="form",
+        choices=FORMS,
+        help="csv: a line a pair; json: an object a line; xml: a ZIP of documents by "
+        "docs/qa/pair.xsd; pagelyzer: label and images, tabs between (default: csv)",
+    )
+    parser.add_argument(
+        "--missing",
+        action="store_true",
+        help="the URLs that the archive has not instead, one a line, those that the most pages "
+        "asked for first: seeds for a patch crawl; with --as csv or json with their number",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="a file (default: standard output)"
+    )
+    add_settings(parser, "store")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Write it."""
+    from pinakes.qa.export import tables
+    from pinakes.qa.export.xml_archive import write_xml_archive
+    from pinakes.qa.report.judged_pairs import read_pairs
+    from pinakes.qa.review.reviewed_pair import reviewed_pairs
+
+    form = arguments.form or "csv"
+    if form == "xml" and not arguments.missing:
+        pairs, _ = reviewed_pairs(read_pairs(arguments.folder))
+        with output_file(arguments.output, console) as out:
+            count = write_xml_archive((pair.judged.result for pair in pairs), out)
+        console.say(f"{count:,} documents")
+        return Exit.DONE
+    if arguments.missing:
+        if arguments.form in ("xml", "pagelyzer"):
+            raise ConfigError("--missing is written as lines, csv or json")
+        results = (pair.result for pair in read_pairs(arguments.folder))
+        lines = _missing_lines(tables.missing_urls(results), arguments.form)
+    else:
+        settled = _settled(arguments, console)
+        lines = {
+            "csv": lambda: list(tables.csv_lines(settled)),
+            "json": lambda: [f"{json.dumps(tables.as_object(pair))}\n" for pair in settled],
+            "pagelyzer": lambda: list(tables.pagelyzer_lines(settled)),
+        }[form]()
+    with output_file(arguments.output, console) as out:
+        out.writelines(map(tables.encode_line, lines))
+    return Exit.DONE
+
+
+def _missing_lines(urls: list[tuple[str, int]], form: str | None) -> list[str]:
+    if form == "json":
+        return [f"{json.dumps({'url': url, 'pages': pages})}\n" for url, pages in urls]
+    if form == "csv":
+        from pinakes.qa.export.tables import csv_line
+
+        return [csv_line(("url", "pages")), *(csv_line(entry) for entry in urls)]
+    return [f"{url}\n" for url, _ in urls]
+
+
+def _settled(arguments: argparse.Namespace, console: Console) -> list[ExportedPair]:
+    """The pairs, the gravest first, with what is settled of them in the store."""
+    from pinakes.cli.verbs.qa_settled import settled_pairs
+    from pinakes.qa.export.tables import ExportedPair
+
+    with open_stores(configuration_of(arguments)) as stores:
+        return [
+            ExportedPair(pair.judged, settled)
+            for pair, settled in settled_pairs(arguments.folder, stores, console)
+        ]

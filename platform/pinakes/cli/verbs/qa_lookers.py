@@ -1,0 +1,138 @@
+"""Who looks at the pages of `pinakes qa run`: this process, several others, or tasks of YARN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.progress import percents
+from pinakes.cli.frame.workers import Died, Workers
+from pinakes.cli.verbs.dedupe_jobs import require_jobs
+from pinakes.config import Configuration
+from pinakes.errors import DigestMismatch, MalformedRecord
+from pinakes.profile import open_stores
+from pinakes.qa.results.pair_line import JudgedPair
+from pinakes.qa.run.opening import open_judge
+from pinakes.qa.run.page_judge import PageJudge
+from pinakes.qa.run.plan import Pair, RunPlan
+from pinakes.qa.sample.draw import Drawn
+
+_TRIES = 2
+_LOST = "no task that looked at it has ended well"
+
+
+class Task(NamedTuple):
+    """A page, and the pairs of it that are to be judged."""
+
+    drawn: Drawn
+    pairs: Sequence[Pair]
+
+
+class Answer(NamedTuple):
+    """What came of a page; where `lost` says why there is none, of its pairs nothing did."""
+
+    drawn: Drawn
+    pairs: Sequence[JudgedPair] = ()
+    lost: str | None = None
+
+
+_Planned = tuple[RunPlan, Task, int]
+"""For a process that knows neither: and how often it was tried."""
+
+Lookers = Callable[[RunPlan, Iterable[Task]], Iterator[Answer]]
+
+
+def lookers_by_job(configuration: Configuration, folder: Path, console: Console) -> Lookers:
+    """Tasks on YARN, a bar for each wave.
+
+    Raises:
+        ConfigError: where there is no YARN.
+        MissingExtra: without what jobs need.
+    """
+    from pinakes.qa.job.by_job import PagesByJob  # needs the extra
+
+    require_jobs("hadoop", configuration)
+
+    @contextmanager
+    def around(job: str) -> Iterator[Callable[[float], None]]:
+        with console.progress(job, total=100, unit="percent") as progress:
+            yield percents(progress)
+
+    def look(plan: RunPlan, tasks: Iterable[Task]) -> Iterator[Answer]:
+        by_job = PagesByJob(configuration, "hadoop", folder, around=around)
+        for drawn, pairs in by_job.judge(plan, ((task.drawn, task.pairs) for task in tasks)):
+            yield Answer(drawn, pairs, None if pairs else _LOST)
+
+    return look
+
+
+@contextmanager
+def lookers(count: int, configuration: Configuration, folder: Path) -> Iterator[Lookers]:
+    """So many processes; for one, this.  To be entered before any store is opened.
+
+    A page with which a process dies is given to another once, and is lost if that dies, too.
+    """
+    if count == 1:
+        yield partial(_alone, configuration, folder)
+        return
+    with Workers(count, partial(_open_work, configuration, folder)) as workers:
+        yield partial(_together, workers)
+
+
+def _alone(
+    configuration: Configuration, folder: Path, plan: RunPlan, tasks: Iterable[Task]
+) -> Iterator[Answer]:
+    with open_stores(configuration) as stores, open_judge(plan, stores, folder) as judge:
+        for task in tasks:
+            yield _looked(judge, task)
+
+
+def _looked(judge: PageJudge, task: Task) -> Answer:
+    """What is damaged of a page ends no run: those behind it would never be reached."""
+    try:
+        return Answer(task.drawn, judge.judge(task.drawn, task.pairs))
+    except (MalformedRecord, DigestMismatch) as error:
+        return Answer(task.drawn, lost=str(error))
+
+
+@contextmanager
+def _open_work(
+    configuration: Configuration, folder: Path
+) -> Iterator[Callable[[_Planned], Answer]]:
+    with ExitStack() as stack:
+        stores = stack.enter_context(open_stores(configuration))
+        opened: list[PageJudge] = []
+
+        def work(given: _Planned) -> Answer:
+            plan, task, _ = given
+            if not opened:
+                opened.append(stack.enter_context(open_judge(plan, stores, folder)))
+            return _looked(opened[0], task)
+
+        yield work
+
+
+def _together(
+    workers: Workers[_Planned, Answer], plan: RunPlan, tasks: Iterable[Task]
+) -> Iterator[Answer]:
+    for task in tasks:
+        while not workers.has_room:
+            yield from _answers(workers)
+        workers.give((plan, task, 1))
+    while workers.under_way:
+        yield from _answers(workers)
+
+
+def _answers(workers: Workers[_Planned, Answer]) -> Iterator[Answer]:
+    for (plan, task, tries), answer in workers.answers():
+        if not isinstance(answer, Died):
+            yield answer
+        elif tries < _TRIES:
+            workers.give((plan, task, tries + 1))
+        else:
+            by = f" by signal {answer.signal_number}" if answer.signal_number else ""
+            yield Answer(task.drawn, lost=f"{tries} processes died as they looked at it{by}")

@@ -1,0 +1,101 @@
+"""Which pages `pinakes qa` looks at: a sample of a crawl, or those of a list."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pinakes.catalog.crawl_rows import require_crawl
+from pinakes.catalog.file_rows import FileEntry, scan_entries
+from pinakes.cli.frame.output import Console
+from pinakes.errors import ConfigError, InputRefused
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.index.urlkey import urlkey
+from pinakes.profile import Stores
+from pinakes.qa.sample.draw import Drawn, draw
+from pinakes.qa.sample.pages import pages_of
+
+_SIZE = 500
+
+
+def add_pages(parser: argparse.ArgumentParser) -> None:
+    """The options that draw a sample."""
+    parser.add_argument("crawl", metavar="CRAWL", help="the crawl")
+    parser.add_argument(
+        "--size",
+        metavar="N",
+        type=int,
+        default=_SIZE,
+        help=f"so many pages, and home pages and seeds besides (default: {_SIZE})",
+    )
+    parser.add_argument("--seed", metavar="TEXT", default="", help="another seed, another sample")
+    named = parser.add_mutually_exclusive_group()
+    named.add_argument("--seeds", metavar="FILE", help="the crawl's seeds, a URL a line")
+    named.add_argument(
+        "--urls", metavar="FILE", help="no sample: the pages of these URLs, one a line"
+    )
+
+
+def asked_for(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The same options, as what they were given as."""
+    return {name: getattr(arguments, name) for name in ("crawl", "size", "seed", "seeds", "urls")}
+
+
+def drawn_pages(stores: Stores, arguments: argparse.Namespace, console: Console) -> Iterator[Drawn]:
+    """The pages; `name_missing` says which of a list are not among them.
+
+    Files of the crawl that have not landed are no part of what the sample stands for: how many
+    there are is said at the end.
+
+    Raises:
+        ConfigError: for a size that is none.
+        InputRefused: there is no such crawl, or a file cannot be read.
+    """
+    if arguments.size < 0:
+        raise ConfigError(f"--size is {arguments.size}, and should be 0 or more")
+    require_crawl(stores.rows, arguments.crawl)
+    not_landed = 0
+
+    def entries() -> Iterator[FileEntry]:
+        nonlocal not_landed
+        for entry in scan_entries(stores.rows, arguments.crawl):
+            not_landed += entry.state in (FileState.LANDING, FileState.LOADING, FileState.REFUSED)
+            yield entry
+
+    pages = pages_of(stores.archive, entries())
+    if arguments.urls:
+        wanted = frozenset(map(urlkey, _lines(arguments.urls)))
+        yield from (Drawn(page, 1.0, is_always=True) for page in pages if page.urlkey in wanted)
+    else:
+        seeds = list(_lines(arguments.seeds)) if arguments.seeds else []
+        yield from draw(pages, size=arguments.size, seed=arguments.seed, seeds=seeds)
+    if not_landed:
+        console.warn(
+            f"files of the crawl {arguments.crawl} that have not landed, and whose pages are left "
+            f"out: {not_landed:,}"
+        )
+
+
+def name_missing(arguments: argparse.Namespace, drawn: Iterable[Drawn], console: Console) -> int:
+    """Name URLs that are no pages of the crawl; how many of a list there are.
+
+    A seed is named as well, but is no failure: crawls have seeds that nobody answered.
+    """
+    asked = arguments.urls or arguments.seeds
+    if not asked:
+        return 0
+    found = {one.page.urlkey for one in drawn}
+    missing = [url for url in _lines(asked) if urlkey(url) not in found]
+    for url in missing:
+        console.warn(InputRefused(f"the crawl {arguments.crawl} has no such page", file=url))
+    return len(missing) if arguments.urls else 0
+
+
+def _lines(name: str) -> Iterator[str]:
+    try:
+        with Path(name).open(encoding="utf-8", errors="surrogateescape") as lines:
+            yield from filter(None, map(str.strip, lines))
+    except OSError as error:
+        raise InputRefused(error.strerror or str(error), file=name) from error

@@ -1,0 +1,111 @@
+"""`pinakes qa review`: people judge what a run found, in a page on loopback."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.listening import LOOPBACK_NAMES, add_port, impatient, listening
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.config import Configuration
+from pinakes.errors import InputRefused
+from pinakes.profile import ROWS, open_stores
+
+DEFAULT_PORT = 8091
+_HOST = "127.0.0.1"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Which run, where to listen, and who settles."""
+    parser.add_argument("folder", metavar="DIR", type=Path, help="what `qa run -o DIR` wrote")
+    parser.add_argument(
+        "--lead",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a reviewer who settles what is disputed, and signs; more than once for several",
+    )
+    add_port(parser, DEFAULT_PORT)
+    add_settings(parser, "store")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Print the address, with the token for writing, and answer until a signal ends it: exit 5."""
+    # Here, so that other verbs of QA begin without a web server.
+    from pinakes.qa.report.extent import read_extent
+    from pinakes.qa.report.judged_pairs import read_pairs
+    from pinakes.qa.results.pair_rows import is_known
+    from pinakes.qa.review.board import Board
+    from pinakes.qa.review.images import RunImages
+    from pinakes.qa.review.reviewed_pair import reviewed_pairs
+    from pinakes.qa.review.site import ReviewSite
+
+    configuration, folder = configuration_of(arguments), arguments.folder
+    judged = read_pairs(folder)
+    if not judged:
+        raise InputRefused("no page has been judged in this run yet", file=str(folder))
+    extent = read_extent(folder, judged)
+    if extent is not None and extent.unlooked:
+        console.warn(extent.unlooked)
+    pairs, repeated = reviewed_pairs(judged)
+    if repeated:
+        console.warn(
+            f"{repeated:,} results are of pairs that have one: the gravest of each is shown"
+        )
+    run = pairs[0].judged.result.run
+    images = {
+        view.image
+        for pair in pairs
+        for view in (pair.judged.result.reference, pair.judged.result.other)
+        if view.image
+    }
+    token = secrets.token_urlsafe(32)
+    with open_stores(impatient(configuration)) as stores:
+        if not is_known(stores.rows, run):
+            console.warn(f"this store knows no run {run}; it keeps what people say here: {folder}")
+        board = Board(
+            run,
+            pairs,
+            stores.rows,
+            leads=arguments.lead,
+            extent=extent,
+            is_there=_is_there(configuration),
+        )
+        site = ReviewSite(
+            board,
+            RunImages(folder, images),
+            token=token,
+            title=folder.resolve().name,
+            hosts=LOOPBACK_NAMES,
+        )
+        with listening(site, _HOST, arguments.port) as (url, serve):
+            # Behind the #: a browser sends it to nobody, nor does it stand in any log.
+            address = f"{url}#token={token}"
+            console.result({"url": address, "pairs": len(pairs)}, text=address)
+            console.say(f"{len(pairs):,} pairs of the run {board.run}; Ctrl-C ends it")
+            console.flush()
+            serve()
+            console.say("stopped")
+    return Exit.STOPPED
+
+
+def _is_there(configuration: Configuration) -> Callable[[], bool]:
+    """Whether the embedded store's file is still the one that was opened."""
+    if configuration.profile != "embedded":
+        return lambda: True
+    path = configuration.store / ROWS
+
+    def identity() -> tuple[int, int] | None:
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    opened = identity()
+    return lambda: identity() == opened

@@ -1,0 +1,30 @@
+"""The pairs of a run, with what people have settled of them in the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pinakes.cli.frame.output import Console
+from pinakes.profile import Stores
+from pinakes.qa.report.judged_pairs import read_pairs
+from pinakes.qa.results.pair_rows import is_known
+from pinakes.qa.review.judgement_rows import scan_settled
+from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs
+from pinakes.qa.review.settled import Settled
+
+
+def settled_pairs(
+    folder: Path, stores: Stores, console: Console
+) -> list[tuple[ReviewedPair, Settled | None]]:
+    """By rank; None where nothing is settled.  `Raises` as `read_pairs`, and StoreUnavailable.
+
+    A warning where the store does not know the run: it is another one's, most likely.
+    """
+    pairs, _ = reviewed_pairs(read_pairs(folder))
+    if not pairs:
+        return []
+    run = pairs[0].judged.result.run
+    if not is_known(stores.rows, run):
+        console.warn(f"this store knows no run {run}, nor what people said of it: {folder}")
+    settled = dict(scan_settled(stores.rows, run))
+    return [(pair, settled.get(pair.key)) for pair in pairs]

@@ -1,0 +1,75 @@
+"""`pinakes qa train`: a new model out of what people settled; the old one is kept."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.profile import open_stores
+from pinakes.qa.judging.model import NAMES
+
+if TYPE_CHECKING:
+    from pinakes.qa.training.figures import Figures
+    from pinakes.qa.training.labelled import LabelledPair
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Whose verdicts, which model, and where to."""
+    parser.add_argument(
+        "folders", metavar="DIR", type=Path, nargs="+", help="what `qa run -o DIR` wrote"
+    )
+    parser.add_argument(
+        "--model", choices=NAMES, default=NAMES[0], help=f"which (default: {NAMES[0]})"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", type=Path, required=True,
+        help="the new model is written there, under a name that is not there yet",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=1, help="of folds and trees (default: 1)"
+    )
+    add_settings(parser, "store")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Train, and tell how right the old one and the new one are."""
+    from pinakes.qa.training.train import train
+
+    pairs = _settled(arguments, console)
+    done = train(arguments.model, pairs, arguments.output, seed=arguments.seed)
+    entry = {
+        "model": str(done.file),
+        "version": done.model.version,
+        "pairs": done.after.pairs,
+        "old": done.old,
+        "before": done.before.as_json(),
+        "after": done.after.as_json(),
+    }
+    text = (
+        f"{done.file}: {done.after.pairs:,} settled pairs, each judged by models that never saw "
+        f"its site: right {_percent(done.before)} before ({done.old}), {_percent(done.after)} after"
+    )
+    console.result(entry, text=text)
+    return Exit.DONE
+
+
+def _percent(figures: Figures) -> str:
+    return f"{figures.right or 0:.1%}"
+
+
+def _settled(arguments: argparse.Namespace, console: Console) -> list[LabelledPair]:
+    """The pairs of these runs that people have settled."""
+    from pinakes.cli.verbs.qa_settled import settled_pairs
+    from pinakes.qa.training.settled_pairs import labelled_pair
+
+    with open_stores(configuration_of(arguments)) as stores:
+        return [
+            labelled_pair(pair.judged.result, is_faulty=settled.is_faulty)
+            for folder in arguments.folders
+            for pair, settled in settled_pairs(folder, stores, console)
+            if settled is not None
+        ]

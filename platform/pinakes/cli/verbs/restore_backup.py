@@ -1,0 +1,66 @@
+"""`pinakes restore-backup`: an empty store becomes what a backup holds."""
+
+from __future__ import annotations
+
+import argparse
+
+from pinakes.backup.restoring import RestoreReport, Restoring
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.verbs.backup import SOFTWARE, moment, verify
+from pinakes.cli.verbs.backup_places import open_restorer
+from pinakes.profile import RUNS, open_archive, open_folder, schema_of
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Which backup; where the store is comes from the configuration, or `--store`."""
+    parser.add_argument("source", metavar="SRC", help="the folder or URL that was DEST of backup")
+    add_dry_run(parser)
+    add_settings(parser, "store", "cell_versions")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Restore it, a line for each act that was settled; with --dry-run, verify it only."""
+    configuration = configuration_of(arguments)
+    if arguments.dry_run:
+        return verify(arguments.source, configuration, console)
+    schema = schema_of(configuration)
+    with (
+        open_folder(arguments.source, configuration) as backup,
+        open_archive(configuration) as archive,
+        open_restorer(configuration) as restorer,
+    ):
+        restoring = Restoring(
+            backup,
+            restorer,
+            archive,
+            place=arguments.source,
+            profile=configuration.profile,
+            schema_version=schema.version,
+            software=SOFTWARE,
+            runs_folder=configuration.store / RUNS,
+        )
+        with console.progress("restore", unit="files") as progress:
+            report = restoring.restore(lambda line: progress.advance(1))
+    return _tell(report, console)
+
+
+def _tell(report: RestoreReport, console: Console) -> Exit:
+    for settled in report.settled:
+        console.result(
+            {"code": settled.code, "file": settled.file, "message": settled.message},
+            text=f"{printable(settled.file)}: {settled.code}: {settled.message}",
+        )
+    for name in report.left_out:
+        console.result(
+            {"code": "left-out", "file": name, "message": "later than the rows"},
+            text=f"{printable(name)}: left out: the rows do not speak of it",
+        )
+    for problem in report.problems:
+        console.warn(problem)
+    console.say(
+        f"{report.files:,} files, {report.size:,} bytes, as of "
+        f"{moment(report.facts.watermark_ms)}; next: pinakes fsck"
+    )
+    return Exit.SOME_FAILED if report.problems else Exit.DONE

@@ -1,0 +1,240 @@
+"""`pinakes show`: everything about one capture, now or as of a time; or its body."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import NamedTuple
+
+from pinakes.catalog.capture_history import CellState, read_cells
+from pinakes.catalog.captures import Placed, get_captures, place_captures
+from pinakes.catalog.file_rows import scan_inflight
+from pinakes.catalog.payloads import open_record, read_body
+from pinakes.catalog.places import capture_at
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.verbs.captures import format_ms
+from pinakes.errors import (
+    ConfigError,
+    InputRefused,
+    MalformedRecord,
+    UnresolvedReference,
+)
+from pinakes.hbase_schema.capture_cells import Location
+from pinakes.hbase_schema.capture_keys import decode_capture_key
+from pinakes.profile import Stores, open_stores
+from pinakes.row_store.port import StoredCell
+from pinakes.warc.dates import parse_date
+from pinakes.warc.reader import read_record
+from pinakes.warc.record import Record
+from pinakes.warc.source import open_source
+
+
+class Place(NamedTuple):
+    """FILE:OFFSET, as errors and findings print it."""
+
+    file: str
+    offset: int
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """A capture, or a place in a file."""
+    parser.add_argument(
+        "capture", metavar="CAPTURE", help="as printed by timeline, or FILE:OFFSET (in quotes)"
+    )
+    parser.add_argument(
+        "--as-of", metavar="TIME", help="its cells as they were then: 2026-11-21T10:00:00.123Z"
+    )
+    parser.add_argument(
+        "--payload",
+        action="store_true",
+        help="the stored body's bytes, to standard output; they are the same at any time",
+    )
+    add_settings(parser, "store")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Cells, a record, or a body."""
+    key = _key_of(arguments.capture)
+    if key is None:
+        place = _place_of(arguments.capture)
+        if Path(place.file).is_file():
+            if arguments.as_of:
+                raise ConfigError("a file outside the store has no history")
+            _show_local(place, arguments, console)
+            return Exit.DONE
+    with open_stores(configuration_of(arguments)) as stores:
+        if key is not None:
+            _show_capture(stores, key, arguments, console)
+        else:
+            _show_place(stores, place, arguments, console)
+    return Exit.DONE
+
+
+def _key_of(text: str) -> bytes | None:
+    try:
+        key = text.encode("ascii")
+        decode_capture_key(key)
+    except (MalformedRecord, UnicodeEncodeError):
+        return None
+    return key
+
+
+def _place_of(text: str) -> Place:
+    file, colon, offset = text.rpartition(":")
+    if not colon or not (offset.isascii() and offset.isdigit()):
+        raise ConfigError(f"neither a CAPTURE as timeline prints it, nor FILE:OFFSET: {text!r}")
+    return Place(file, int(offset))
+
+
+def _show_capture(
+    stores: Stores, key: bytes, arguments: argparse.Namespace, console: Console
+) -> None:
+    name = key.decode("ascii")
+    before_ms = _before_ms(arguments.as_of) if arguments.as_of else None
+    cells = read_cells(stores.rows, key, before_ms=before_ms)
+    found = get_captures(stores.rows, [key])
+    placed = next(place_captures(stores.rows, found.values()), None)
+    if not found and not cells:
+        raise InputRefused("there is no such capture; what was removed has no history", file=name)
+    if arguments.payload:
+        if not cells:
+            raise InputRefused("not in the catalogue then", file=name)
+        # A body is the same in all generations of its file.
+        _write_body(stores, placed, name, console)
+        return
+    _print_cells(cells, name, placed, before_ms, console)
+    if placed is not None and placed.entry.archive_file in scan_inflight(stores.rows):
+        console.warn("its file is landing or leaving: readers do not see this capture")
+
+
+def _write_body(stores: Stores, placed: Placed | None, name: str, console: Console) -> None:
+    if placed is None:
+        raise UnresolvedReference("the catalogue does not say where it lies: run fsck", file=name)
+    out = console.binary_out
+    for piece in read_body(stores.rows, stores.archive, placed):
+        out.write(piece)
+    out.flush()
+
+
+def _print_cells(
+    cells: Sequence[CellState],
+    name: str,
+    placed: Placed | None,
+    before_ms: int | None,
+    console: Console,
+) -> None:
+    if console.json:
+        console.result(
+            {
+                "capture": name,
+                # Its file then may be gone; the one that it is in now was not there.
+                "file": placed.file if placed is not None and before_ms is None else None,
+                "as_of": format_ms(before_ms - 1) if before_ms is not None else None,
+                "cells": {column: _cell_object(cell, kept) for column, cell, kept in cells},
+            }
+        )
+        return
+    console.result(f"capture  {name}")
+    if placed is not None and before_ms is None:
+        place = f"{placed.file}:{placed.location.offset}"
+        console.result(f"lies at  {printable(place)}, {placed.location.length} bytes")
+    if not cells:
+        console.result("not in the catalogue then")
+    for column, cell, _ in cells:
+        if cell is None:
+            console.result(f"{column}  not kept: older versions have gone")
+        else:
+            value = cell.value.decode("utf-8", "replace")
+            console.result(f"{column}  {format_ms(cell.timestamp_ms)}  {printable(value)}")
+
+
+def _cell_object(cell: StoredCell | None, kept: bool) -> dict[str, object]:
+    if cell is None:
+        return {"kept": kept, "value": None, "written": None}
+    return {
+        "kept": kept,
+        "value": json.loads(cell.value),
+        "written": format_ms(cell.timestamp_ms),
+    }
+
+
+def _before_ms(text: str) -> int:
+    """One past the time given: what was written at it counts."""
+    moment = parse_date(text)
+    if moment is None:
+        raise ConfigError(f"--as-of is no time such as 2026-11-21T10:00:00Z: {text!r}")
+    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    since = moment - epoch
+    return (since.days * 86400 + since.seconds) * 1000 + since.microseconds // 1000 + 1
+
+
+def _show_local(place: Place, arguments: argparse.Namespace, console: Console) -> None:
+    with open_source(place.file) as source:
+        record = read_record(source, place.offset)
+        if not isinstance(record, Record) or record.offset != place.offset:
+            raise MalformedRecord("no record begins here", file=place.file, offset=place.offset)
+        if arguments.payload and record.type == "revisit":
+            raise UnresolvedReference(
+                "a revisit has no body of its own; land the file, or `pinakes restore` it",
+                file=place.file,
+                offset=place.offset,
+            )
+        _show_record(record, place, arguments, console)
+
+
+def _show_place(
+    stores: Stores, place: Place, arguments: argparse.Namespace, console: Console
+) -> None:
+    """What lies at a place of the store: the capture, or a record that is none."""
+    key = capture_at(stores.archive, place.file, place.offset)
+    if key is not None:
+        _show_capture(stores, key, arguments, console)
+        return
+    if arguments.as_of:
+        raise ConfigError("only captures have a history, and this record is none")
+    location = Location(offset=place.offset, length=0)
+    with open_record(stores.archive, place.file, location) as record:
+        _show_record(record, place, arguments, console)
+
+
+def _show_record(
+    record: Record, place: Place, arguments: argparse.Namespace, console: Console
+) -> None:
+    if arguments.payload:
+        out = console.binary_out
+        for piece in record.payload():
+            out.write(piece)
+        out.flush()
+        return
+    head = record.http.raw if record.http is not None else b""
+    console.result(
+        {
+            "file": place.file,
+            "offset": record.offset,
+            "length": record.length,
+            "type": record.type,
+            "header": _text(record.header.raw),
+            "http": _text(head) if head else None,
+            "payload_size": record.payload_size,
+            "payload_sha1": str(record.payload_digest()),
+            "findings": [finding._asdict() for finding in record.findings],
+        },
+        text="\n".join(
+            [
+                f"{printable(place.file)}:{record.offset}, {record.length} bytes",
+                _text(record.header.raw).rstrip("\r\n").replace("\r\n", "\n"),
+                *([_text(head).rstrip("\r\n").replace("\r\n", "\n")] if head else []),
+                f"payload: {record.payload_size} bytes, {record.payload_digest()}",
+                *(f"finding: {f.offset}: {f.code}: {f.message}" for f in record.findings),
+            ]
+        ),
+    )
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")

@@ -1,0 +1,52 @@
+"""`pinakes timeline`: the captures of a URL in order of time, with their state."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from pinakes.catalog.captures import place_captures, scan_captures_of
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.cli.verbs.captures import capture_line, capture_object
+from pinakes.cli.verbs.lookup import add_limit, limit_of
+from pinakes.errors import ConfigError
+from pinakes.index.urlkey import urlkey
+from pinakes.profile import open_stores
+
+_TIME = re.compile(r"[0-9]{1,17}\Z")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """A URL, and the stretch of time to show."""
+    parser.add_argument("url", metavar="URL", help="any spelling that has the same urlkey")
+    parser.add_argument(
+        "--from", metavar="DIGITS", dest="start", help="not before this time: 2024, 20240229, …"
+    )
+    parser.add_argument("--to", metavar="DIGITS", dest="stop", help="before this time")
+    add_limit(parser, None)
+    add_settings(parser, "store")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """A line for each capture."""
+    for name in ("start", "stop"):
+        time = getattr(arguments, name)
+        if time is not None and not _TIME.match(time):
+            raise ConfigError(f"a time is up to 17 digits, as in 20240229: {time!r}")
+    key = urlkey(arguments.url)
+    count = 0
+    with open_stores(configuration_of(arguments)) as stores:
+        captures = scan_captures_of(
+            stores.rows,
+            key,
+            start_time=arguments.start or "",
+            stop_time=arguments.stop or "",
+            limit_rows=limit_of(arguments),
+        )
+        for placed in place_captures(stores.rows, captures):
+            count += 1
+            console.result(capture_object(placed), text=capture_line(placed))
+    console.say(f"{key}: {count} captures")
+    return Exit.DONE

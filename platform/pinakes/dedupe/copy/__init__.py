@@ -1,0 +1,1 @@
+"""`commit-copy`: a validated set over a second copy."""

@@ -1,0 +1,143 @@
+"""`commit-copy`: the validated set over the second copy, and nothing deleted.
+
+What a receipt permits: files that are byte for byte those that were validated (`after`)
+take the place of files that are byte for byte those they were compared with (`before`).
+Everything is checked before anything is written.  Then each file in turn: written
+aside, brought to disk, read back; the old one moved to `superseded-YYYY-MM-DD/`; the new
+one renamed.  Files that others refer to go first, so that no reference dangles at any
+moment.  Stopped anywhere, the same call goes on: a file that is `after` already is done.
+
+    DST/sub/A.warc.gz                           the new file
+    DST/superseded-2026-11-21/sub/A.warc.gz     the one it replaced
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pinakes.archive_store.local_files import drop_pages, sync_folder
+from pinakes.dedupe.validate.receipt import FileFacts, Receipt
+from pinakes.errors import DigestMismatch, InputRefused
+from pinakes.rewrite.aside import written_aside
+from pinakes.rewrite.replace import copy_with_replacements
+from pinakes.warc.source import open_source
+
+from .copy_steps import DONE, FolderPlace, Step, has_bytes, plan_steps, require_permission
+from .reference_check import examine_copy
+
+
+@dataclass(slots=True)
+class CopyPlan:
+    """What a commit would do, all checks passed; `steps` in the order of doing."""
+
+    source: Path
+    target: Path
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def bytes_to_write(self) -> int:
+        return sum(step.facts.size for step in self.steps if step.state != DONE)
+
+
+def plan_copy(
+    source: Path,
+    target: Path,
+    receipt: Receipt,
+    *,
+    today: str,
+    advance: Callable[[int], None] = lambda count: None,
+) -> CopyPlan:
+    """Check all that must hold, and say what there is to do; writes nothing.
+
+    `today` (YYYY-MM-DD) names the folder for what is replaced.
+
+    Raises:
+        Conflict: where the receipt's verdict is not `pass`.
+        DigestMismatch: where a file of SRC is not the one that was validated, or one of
+            DST is not the one it was compared with (it may be the good one: look).
+        InputRefused: where a file is missing, or stands in the way.
+    """
+    require_permission(receipt)
+    if target.resolve() == source.resolve():
+        raise InputRefused("SRC and DST are one folder", file=str(target))
+    _refuse_nested(source, target)
+    steps = plan_steps(
+        FolderPlace(source), FolderPlace(target), receipt, today=today, advance=advance
+    )
+    plan = CopyPlan(source, target)
+    names = {facts.before_name for facts in receipt.files}
+    order = examine_copy(source, list(steps), target, names)
+    plan.steps = [steps[name] for name in order]
+    return plan
+
+
+def _refuse_nested(source: Path, target: Path) -> None:
+    inner, outer = source.resolve(), target.resolve()
+    if inner in outer.parents or outer in inner.parents:
+        raise InputRefused(f"{source} and {target} lie one in the other", file=str(target))
+
+
+def commit_copy(plan: CopyPlan, *, advance: Callable[[int], None] = lambda count: None) -> int:
+    """Do what the plan says; the number of files written.
+
+    Raises:
+        StoreUnavailable: where the disk is full; what is done stays done.
+        DigestMismatch: where what was written does not read back as it should.
+    """
+    written = 0
+    for step in plan.steps:
+        if step.state != DONE:
+            _copy_one(plan, step)
+            written += 1
+        advance(step.facts.size)
+    return written
+
+
+def _copy_one(plan: CopyPlan, step: Step) -> None:
+    facts = step.facts
+    place, old = plan.target / facts.name, plan.target / facts.before_name
+    if not has_bytes(place, facts.size, facts.sha256):
+        fresh = place.with_name(f".{place.name}.pinakes-new")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _copy_file(plan.source / facts.name, fresh, facts)
+        _keep(old, plan.target / step.superseded)
+        fresh.replace(place)
+        sync_folder(place.parent)
+    else:
+        _keep(old, plan.target / step.superseded)
+    if old != place:
+        old.unlink()
+        sync_folder(old.parent)
+
+
+def _keep(old: Path, kept: Path) -> None:
+    """Give a file its second name, before it loses the first."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    if not kept.exists():
+        os.link(old, kept)
+        sync_folder(kept.parent)
+
+
+def _copy_file(source: Path, fresh: Path, facts: FileFacts) -> None:
+    """Write a file aside and read it back."""
+    fresh.unlink(missing_ok=True)
+    with (
+        open_source(source) as watched,
+        source.open("rb") as file,
+        written_aside(fresh) as descriptor,
+    ):
+        copy_with_replacements(file.fileno(), descriptor, ())
+        watched.check_unchanged()
+    drop_cached(fresh)
+    if not has_bytes(fresh, facts.size, facts.sha256):
+        fresh.unlink()
+        raise DigestMismatch("what was written reads back as other bytes", file=str(fresh))
+
+
+def drop_cached(path: Path) -> None:
+    """Ask the system to forget a file's pages, so that reading it back reads the disk."""
+    with path.open("rb") as file:
+        drop_pages(file.fileno())

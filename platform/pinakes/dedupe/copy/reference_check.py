@@ -1,0 +1,173 @@
+"""Do the references of a set of archive files resolve within it; and in which order to copy.
+
+Reads headers alone.  What a revisit's original holds is not compared here: `validate`
+does that, which knows what the revisit replaced.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from pinakes.dedupe.references.index_originals import add_indexed
+from pinakes.dedupe.references.outcomes import CHECKED, HARMLESS, KEPT, OUTCOMES
+from pinakes.dedupe.references.resolution import Reference, Resolution
+from pinakes.dedupe.references.values import digest_of
+from pinakes.dedupe.validate.folders import archive_folder
+from pinakes.errors import UnresolvedReference
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import is_ours
+from pinakes.warc.source import Source, open_source
+
+_RESOLVES = frozenset({"resolves"})
+
+
+class IndexedReferences(Protocol):
+    """Takes references, and full records as their headers tell of them."""
+
+    def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
+        """See `reference_values.FoundReferences`."""
+        ...
+
+    def add_indexed(
+        self,
+        target_uri: str | None,
+        date: str | None,
+        digest: str | None,
+        *,
+        record_id: str | None = None,
+        file: int | None = None,
+    ) -> None:
+        """A full record; `file` is the number of the one it is in."""
+        ...
+
+
+def add_set_file(resolution: Resolution, path: Path, name: str, *, all_must_resolve: bool) -> None:
+    """Collect full records and references of a file; of others' revisits, where asked for."""
+    number = resolution.add_file(name)
+    with open_source(path) as source:
+        add_set_records(resolution, source, number, all_must_resolve=all_must_resolve)
+
+
+def add_set_records(
+    references: IndexedReferences, source: Source, number: int, *, all_must_resolve: bool
+) -> None:
+    """The same of an open file; `number` is given with what is found."""
+    for record in iter_records(source, digests=("sha1",)):
+        if not isinstance(record, Record):
+            continue
+        if record.type == "revisit":
+            checked = all_must_resolve or is_ours(record.header)
+            references.add_reference(number, record, CHECKED if checked else KEPT)
+        else:
+            _add_full(references, record, number)
+
+
+def add_standing_records(references: IndexedReferences, source: Source, number: int) -> None:
+    """The full records of a file that stays as it is."""
+    for record in iter_records(source, digests=("sha1",)):
+        if isinstance(record, Record):
+            _add_full(references, record, number)
+
+
+def _add_full(references: IndexedReferences, record: Record, number: int) -> None:
+    if record.type not in ("response", "resource"):
+        return
+    references.add_indexed(
+        record.target_uri,
+        record.date,
+        digest_of(record),
+        record_id=record.record_id,
+        file=number,
+    )
+
+
+def unresolved(resolution: Resolution) -> Iterator[Reference]:
+    """The references that do not resolve."""
+    for reference in resolution.outcomes():
+        if reference.outcome not in _RESOLVES:
+            yield reference
+
+
+def check_set(
+    paths: Iterable[Path],
+    *,
+    index: Path | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> Iterator[Reference]:
+    """Every reference of these files with its outcome; `index` names further full records."""
+    with Resolution() as resolution:
+        for path in paths:
+            add_set_file(resolution, path, str(path), all_must_resolve=True)
+            advance(path.stat().st_size)
+        if index is not None:
+            add_indexed(index, resolution)
+        yield from resolution.outcomes()
+
+
+def examine_copy(
+    source: Path, names: list[str], target: Path, replaced: Iterable[str]
+) -> list[str]:
+    """The files of `source` in an order in which originals come before what refers to them.
+
+    Files may refer to one another in a circle; then whichever refers to the fewest goes
+    first.  What is not in `source` is looked for in the files of `target` that are not
+    `replaced`.
+
+    Raises:
+        UnresolvedReference: where a reference of ours leads nowhere.
+    """
+    with Resolution() as resolution:
+        for name in names:
+            add_set_file(resolution, source / name, name, all_must_resolve=False)
+        if any(r.outcome == "dangling" for r in unresolved(resolution)):
+            gone = set(replaced)
+            for name in archive_folder(target).archives.values():
+                if name not in gone and name not in names:
+                    _add_standing(resolution, target / name, name)
+        refuse_dangling(unresolved(resolution))
+        return originals_first(names, resolution.edges())
+
+
+def _add_standing(resolution: Resolution, path: Path, name: str) -> None:
+    number = resolution.add_file(name)
+    with open_source(path) as source:
+        add_standing_records(resolution, source, number)
+
+
+def refuse_dangling(references: Iterable[Reference]) -> None:
+    """Raise UnresolvedReference at the first of these that was not missing before."""
+    for reference in references:
+        if reference.outcome not in HARMLESS:
+            raise UnresolvedReference(
+                f"record {reference.ordinal}: {OUTCOMES[reference.outcome]} "
+                f"({reference.target_uri}); nothing was changed",
+                file=reference.file,
+            )
+
+
+def originals_first(names: list[str], edges: Iterable[tuple[str, str]]) -> list[str]:
+    """The names so that a file comes behind those it refers to, by `edges`: see `examine_copy`."""
+    waits_for: dict[str, set[str]] = {name: set() for name in names}
+    awaited_by: dict[str, set[str]] = defaultdict(set)
+    for name, other in edges:
+        if name in waits_for and other in waits_for:
+            waits_for[name].add(other)
+            awaited_by[other].add(name)
+    heap = [(len(others), name) for name, others in waits_for.items()]
+    heapq.heapify(heap)
+    order = []
+    while heap:
+        count, name = heapq.heappop(heap)
+        if name not in waits_for or count != len(waits_for[name]):
+            continue
+        del waits_for[name]
+        order.append(name)
+        for waiting in awaited_by[name] & waits_for.keys():
+            waits_for[waiting].discard(name)
+            heapq.heappush(heap, (len(waits_for[waiting]), waiting))
+    return order

@@ -1,0 +1,183 @@
+"""Where bodies come from when they are compared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
+
+from isal import igzip_lib
+
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.errors import MalformedRecord
+from pinakes.index.manifest import ManifestLine
+from pinakes.index.scan import CAPTURE_TYPES, HARMLESS_FINDINGS
+from pinakes.warc.http import head_end
+from pinakes.warc.members import GZIP_MAGIC, InflateError
+from pinakes.warc.reader import Item, iter_records, read_record
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+_QUICK_BYTES = 1 << 22
+_NEAR_BYTES = 1 << 16
+"""How far into a member a record may lie to be read from the member's start."""
+_PIECE_BYTES = 1 << 20
+_RECORD_END = b"\r\n\r\n"
+_TARGET_URI = b"\r\nWARC-Target-URI: "
+Piece = bytes | memoryview
+
+
+class BodyReader(Protocol):
+    """Gives the stored body of the record that a line is about.
+
+    `resolve_lines` asks in an order that suits files: clusters by where their first
+    capture lies, a cluster's captures by file and offset; no body is asked for whose
+    length already tells it apart.
+    """
+
+    def open_body(self, line: ManifestLine) -> Iterable[Piece]:
+        """The stored body, transfer-coding as it lies there, in pieces of at most 4 MiB.
+
+        Raises, at once or while the pieces are drawn:
+            InputRefused: where the file cannot be read.
+            MalformedRecord: where the record is not what the line says, or is damaged.
+        """
+        ...
+
+
+class ArchiveBodies:
+    """Bodies out of archive files; read only as far as they are drawn.
+
+    Where records share a gzip member, or a file is one stream, its bodies go into a temporary
+    file when the first one is asked for that does not lie near its start: else each would
+    inflate the member anew, in whatever order they are asked for.
+    """
+
+    def __init__(self, files: ArchiveFiles) -> None:
+        self._files = files
+        self._members: dict[tuple[str, int], dict[int, _Spooled]] = {}
+
+    def open_body(self, line: ManifestLine) -> Iterable[Piece]:
+        """See `BodyReader`."""
+        source = self._files.source(line.file)
+        body = _read_quickly(source, line)
+        return self._read_record(source, line) if body is None else (body,)
+
+    def _read_record(self, source: Source, line: ManifestLine) -> Iterator[Piece]:
+        if line.inner_offset > _NEAR_BYTES:
+            yield from self._spooled(source, line)
+        else:
+            place = line.offset, line.inner_offset
+            item = read_record(source, place[0], inner_offset=place[1], digests=())
+            yield from _payload(item, line)
+
+    def _spooled(self, source: Source, line: ManifestLine) -> Iterator[Piece]:
+        member = self._members.get((line.file, line.offset))
+        if member is None:
+            member = self._members[line.file, line.offset] = self._spool_member(source, line.offset)
+        found = member.get(line.inner_offset)
+        _require_as_manifest(found, line)
+        assert found is not None
+        at, left = found.at, found.payload_size
+        while left:
+            self._files.scratch.seek(at)  # others are read meanwhile
+            piece = self._files.scratch.read(min(left, _PIECE_BYTES))
+            yield piece
+            at += len(piece)
+            left -= len(piece)
+
+    def _spool_member(self, source: Source, offset: int) -> dict[int, _Spooled]:
+        member = {}
+        at = self._files.scratch.seek(0, os.SEEK_END)
+        for item in iter_records(source, start=offset, digests=()):
+            if not isinstance(item, Record) or item.offset != offset:
+                break
+            size = item.payload_size if item.type in CAPTURE_TYPES else 0
+            if size:
+                self._files.scratch.writelines(item.payload())
+            member[item.inner_offset] = _Spooled(item.target_uri, size, _harm(item), at)
+            at += size
+        return member
+
+
+class _Spooled(NamedTuple):
+    """A record whose payload is in the temporary file, and where."""
+
+    target_uri: str | None
+    payload_size: int
+    harm: str
+    at: int
+
+
+def _read_quickly(source: Source, line: ManifestLine) -> memoryview | None:
+    """The body of a response alone in its gzip member, all as the line says; None if not so.
+
+    Nearly every record is one; finding its body takes no parsing, only arithmetic that
+    must come out even.
+    """
+    if line.type is not None or line.size is None or line.inner_offset:
+        return None
+    view = source.view(line.offset, min(line.length, _QUICK_BYTES + 1))
+    if view[:3] != GZIP_MAGIC or len(view) != line.length:
+        return None
+    inflater = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
+    try:
+        data = inflater.decompress(view, _QUICK_BYTES)
+    except InflateError:
+        return None
+    body = head_end(data, max(head_end(data), 0))
+    if (
+        not inflater.eof
+        or inflater.unused_data
+        or body < 0
+        or len(data) - body - len(_RECORD_END) != line.size
+        or not data.endswith(_RECORD_END)
+        or not _names(data, line.target_uri)
+    ):
+        return None
+    return memoryview(data)[body : -len(_RECORD_END)]
+
+
+def _names(data: bytes, uri: str) -> bool:
+    """Whether the record's target URI, with or without `<>`, is this one."""
+    at = data.find(_TARGET_URI) + len(_TARGET_URI)
+    written = uri.encode("utf-8", "surrogateescape")
+    if data[at : at + 1] == b"<":
+        at, written = at + 1, written + b">"
+    return data.startswith(written + b"\r\n", at)
+
+
+def _payload(item: Item | None, line: ManifestLine) -> Iterator[Piece]:
+    record = item if isinstance(item, Record) else None
+    if record is not None and (record.offset, record.inner_offset) == (
+        line.offset,
+        line.inner_offset,
+    ):
+        found = _Spooled(record.target_uri, record.payload_size, _harm(record), 0)
+        _require_as_manifest(found, line)
+        yield from record.payload()
+    else:
+        _require_as_manifest(None, line)
+
+
+def _harm(record: Record) -> str:
+    harmful = {finding.code for finding in record.findings} - HARMLESS_FINDINGS
+    return ", ".join(sorted(harmful))
+
+
+def _require_as_manifest(found: _Spooled | None, line: ManifestLine) -> None:
+    """Raise MalformedRecord unless the record is the line's, and whole."""
+    if (
+        found is None
+        or (found.target_uri or "") != line.target_uri
+        or (line.size is not None and found.payload_size != line.size)
+    ):
+        raise MalformedRecord(
+            "the record here is not the manifest's: make the manifest again",
+            file=line.file,
+            offset=line.offset,
+        )
+    if found.harm:
+        raise MalformedRecord(
+            f"the record is damaged: {found.harm}", file=line.file, offset=line.offset
+        )

@@ -1,0 +1,175 @@
+"""The files of a collection, and what dedupe decides about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.file_rows import FileEntry, scan_entries
+from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.decide.bodies import ArchiveBodies, BodyReader, Piece
+from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED
+from pinakes.dedupe.decide.counting import ProcessCount, ResolveCount
+from pinakes.dedupe.decide.marks import FlagsInOrder, format_marks
+from pinakes.dedupe.decide.process import process_lines
+from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.decide.trust import Trust
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
+from pinakes.index.manifest import ManifestLine
+from pinakes.rewrite.generations import current_name
+from pinakes.row_store.port import RowStore
+
+from .stored_files import StoredFiles
+from .stored_lines import stored_line
+from .survey import Survey, survey_captures
+
+_NOW = 1 << 62
+
+
+@dataclass(slots=True)
+class Decisions:
+    """What was decided, counted; complete when the lines have been drawn to the end."""
+
+    resolved: ResolveCount = field(default_factory=ResolveCount)
+    processed: ProcessCount = field(default_factory=ProcessCount)
+
+    def as_json(self) -> dict[str, object]:
+        return {"resolve": self.resolved.as_json(), "process": self.processed.as_json()}
+
+
+class Collection:
+    """The stored files of one collection, each in its current generation."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveReader,
+        collection: str,
+        *,
+        run: str | None = None,
+        space: SortSpace = DEFAULT_SPACE,
+    ) -> None:
+        """`run` is the one that decides now: what it has decided on first is new to it."""
+        self.name = collection
+        self.archive = archive
+        self._run = run
+        self._space = space
+        self._survey: Survey | None = None
+        self.entries: dict[str, FileEntry] = {
+            entry.archive_file: entry
+            for entry in scan_entries(rows)
+            if entry.state is FileState.STORED
+            and entry.facts is not None
+            and entry.facts.collection == collection
+        }
+
+    def generations(self) -> dict[str, int]:
+        """The current generation of each file, for `as_of`."""
+        return {name: entry.generation for name, entry in self.entries.items()}
+
+    def as_of(self, generations: Mapping[str, int]) -> None:
+        """Read the files in these generations: those that decisions were made on."""
+        self.entries = {
+            name: replace(entry, generation=generations[name])
+            for name, entry in self.entries.items()
+            if name in generations
+        }
+
+    def open_files(self) -> StoredFiles:
+        """The archive files, by identity; a context manager."""
+        names = {name: current_name(entry) for name, entry in self.entries.items()}
+        return StoredFiles(self.archive, names)
+
+    def sidecar_rows(self, archive_file: str) -> Iterator[SidecarRow]:
+        """The records of a file, in order."""
+        with self.archive.open(sidecar_name(current_name(self.entries[archive_file]))) as file:
+            yield from read_sidecar(file)
+
+    def survey(self) -> Survey:
+        """What one pass over the sidecars tells; made when it is first asked for."""
+        if self._survey is None:
+            rewritten = [name for name in sorted(self.entries) if self._is_rewritten(name)]
+            landings = {self._landing_of(entry) for entry in self.entries.values()}
+            # Of what landed with the captures of one run, that run has seen it all.
+            needs_all = len(landings) > 1
+            rows = (
+                (name, self._landing_of(self.entries[name]), row)
+                for name in (sorted(self.entries) if needs_all else rewritten)
+                for row in self.sidecar_rows(name)
+            )
+            look_around = needs_all and bool(rewritten)
+            self._survey = survey_captures(rows, look_around=look_around, space=self._space)
+            for name in rewritten:
+                self._survey.want_unaddressable(name, self.sidecar_rows(name))
+        return self._survey
+
+    def _is_rewritten(self, name: str) -> bool:
+        return self.entries[name].generation > 1
+
+    def _landing_of(self, entry: FileEntry) -> int:
+        """When the file came to dedupe, as the time of a run; the latest where it is new."""
+        decided = entry.decided
+        if decided is None:
+            # One that was rewritten before runs were noted came before all others.
+            return 0 if entry.generation > 1 else _NOW
+        return decided.run_time_ms if decided.run != self._run else _NOW
+
+    def lines(self, advance: Callable[[int], None] = lambda count: None) -> Iterator[ManifestLine]:
+        """A manifest line for each capture of each file, with what the store knows of it.
+
+        `known`: there before this run; `settled` and `late`: see `survey`.
+        """
+        survey = self.survey()
+        late = FlagsInOrder((number, LATE) for number in survey.late)
+        number = 0
+        for name in sorted(self.entries):
+            known = KNOWN if self._landing_of(self.entries[name]) != _NOW else 0
+            for row in self.sidecar_rows(name):
+                line = stored_line(row, name)
+                if line is None:
+                    continue
+                flags = known | late.take(number)
+                number += 1
+                if line.type is None:
+                    if survey.is_settled(line):
+                        flags |= SETTLED
+                    line = line._replace(marks=format_marks(flags))
+                yield line
+            advance(1)
+
+    def decide(
+        self,
+        files: ArchiveFiles,
+        decisions: Decisions,
+        *,
+        compare: bool = True,
+        trust: Trust | None = None,
+        advance: Callable[[int], None] = lambda count: None,
+    ) -> Iterator[ManifestLine]:
+        """Every capture with its decision, by file and offset.
+
+        Without `compare`, equal SHA-256 digests are taken for equal bodies; with `trust` they
+        are where it believes them, and bodies are read elsewhere.  `advance` is
+        called for each file read, and with 0 for each body: comparing may take hours.
+        """
+        bodies = _ToldOf(ArchiveBodies(files), advance) if compare else None
+        resolved = resolve_lines(
+            self.lines(advance), bodies, count=decisions.resolved, trust=trust, space=self._space
+        )
+        return process_lines(resolved, count=decisions.processed, space=self._space)
+
+
+class _ToldOf:
+    """Bodies; somebody is told each time that one is asked for."""
+
+    def __init__(self, bodies: BodyReader, advance: Callable[[int], None]) -> None:
+        self._bodies = bodies
+        self._advance = advance
+
+    def open_body(self, line: ManifestLine) -> Iterable[Piece]:
+        """See `BodyReader`."""
+        self._advance(0)
+        return self._bodies.open_body(line)

@@ -1,0 +1,111 @@
+"""One file of a run: its duplicates become revisits, in a new generation that is then current."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from pinakes.archive_store.anew import write_anew
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.dedupe.write.given_back import require_records
+from pinakes.dedupe.write.proven_originals import OriginalReader
+from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
+from pinakes.errors import Conflict, DigestMismatch, InputRefused
+from pinakes.rewrite.generations import Written, current_generation, write_generation
+from pinakes.row_store.port import RowStore
+
+from .batches import FileTask
+from .decided_records import annotate, decided_by_ordinal
+from .rewriting_run import Committed, move_records
+from .run_files import RunFiles
+from .stored_files import StoredFiles
+
+
+class RevisitRules(NamedTuple):
+    """What all revisits that a run writes have in common."""
+
+    run: str
+    min_saving_bytes: int | None
+
+
+Rewrite = Callable[[RevisitRules, Iterable[FileTask]], Iterator[Committed]]
+"""Rewrites files of a run, in no order."""
+
+
+class FileRewriter:
+    """Rewrites files of a run, one after the other.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        bodies: StoredFiles,
+        files: RunFiles,
+        rules: RevisitRules,
+        *,
+        claim: Callable[[str], Held],
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`claim(archive_file)` takes a file's claim for the run; `bodies` are as decided on."""
+        duplicates = frozenset(
+            (line.file, line.offset, line.inner_offset) for line in files.read_decided()
+        )
+        self._rows = rows
+        self._archive = archive
+        self._bodies = bodies
+        self._writer = RevisitWriter(
+            OriginalReader(bodies, duplicates).find,
+            run=rules.run,
+            min_saving_bytes=rules.min_saving_bytes,
+        )
+        self._run = rules.run
+        self._claim = claim
+        self._at = at
+
+    def rewrite(self, task: FileTask) -> Committed:
+        """Rewrite a file, unless it is claimed by another act."""
+        try:
+            held = self._claim(task.archive_file)
+        except Conflict as problem:
+            return Committed(task.archive_file, "claimed by another", problem)
+        clear_dead_asides(self._archive, held)
+        try:
+            committed = self._write_claimed(held, task)
+        except (DigestMismatch, InputRefused) as problem:
+            committed = Committed(task.archive_file, "failed", problem)
+        release_claim(self._rows, held)
+        return committed
+
+    def _write_claimed(self, held: Held, task: FileTask) -> Committed:
+        old = current_generation(read_entry(self._rows, held.archive_file))
+        decided = decided_by_ordinal(self._archive, old.name, task.pairs)
+        if decided is None:
+            # This run died after the file's move: it has been done.
+            return Committed(held.archive_file, "done already")
+        for line in task.lines:
+            if line.original_file is not None:
+                self._bodies.add(line.original_file)
+
+        def write() -> tuple[Written, RefsCount]:
+            count = RefsCount()
+            written = write_generation(
+                self._archive,
+                self._archive,
+                old,
+                partial(self._writer.replacements, lines=task.lines, count=count),
+                token=held.claim.token,
+                check=require_records,
+                annotate=partial(annotate, decided),
+                at=self._at,
+            )
+            return written, count
+
+        written, count = write_anew(write, held.archive_file)
+        move_records(
+            self._rows, self._archive, held, written, decided=decided, run=self._run, at=self._at
+        )
+        self._bodies.close(held.archive_file)
+        return Committed(held.archive_file, size=written.size, refs=count)

@@ -1,0 +1,170 @@
+"""Revisits that landed late, and refer to records that have become revisits meanwhile.
+
+A crawler that deduplicates by itself may refer to a capture that an earlier run of ours
+has replaced.  A revisit never refers to a revisit: the target becomes a full record again,
+in a new generation of its file, and is pinned, before anything else is decided.  So does
+a revisit of ours whose original cannot be addressed any more, since another body of its
+urlkey and second has landed; what becomes of it is decided anew.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from pinakes.archive_store.anew import write_anew
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.generation_rows import mark_of
+from pinakes.catalog.sidecar import SidecarRow
+from pinakes.dedupe.references.originals import Originals, Place, Wanted
+from pinakes.dedupe.write.restore import RestoreCount, restorations
+from pinakes.errors import UnresolvedReference
+from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.index.seconds import second_of
+from pinakes.rewrite.generations import (
+    Check,
+    Written,
+    current_generation,
+    move_to_generation,
+    write_generation,
+)
+from pinakes.row_store.port import RowStore
+from pinakes.warc.record import Record
+
+from .collection import Collection
+
+WHY = "restore"
+
+
+class LateRevisits:
+    """Gives late revisits their targets back, under a run's lease."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        *,
+        run: str,
+        claim: Callable[[str], Held],
+        check: Check,
+        at: Callable[[str], None],
+    ) -> None:
+        self._rows = rows
+        self._archive = archive
+        self._run = run
+        self._claim = claim
+        self._check = check
+        self._at = at
+
+    def restore_targets(self, collection: Collection) -> int:
+        """Make every such target a full record; return how many there were.
+
+        Raises:
+            UnresolvedReference: where one cannot be: nothing of its file is changed.
+        """
+        wanted = collection.survey().wanted
+        for name, entry in collection.entries.items():
+            if name in wanted:
+                held = self._claim(name)
+                clear_dead_asides(self._archive, held)
+                self._restore(collection, name, wanted[name], held)
+                release_claim(self._rows, held)
+            elif entry.claim and entry.claim.expires_ms and entry.claim.act == self._run:
+                # Moved by this run before it died, and not given back.
+                held = self._claim(name)
+                clear_dead_asides(self._archive, held)
+                release_claim(self._rows, held)
+        return sum(map(len, wanted.values()))
+
+    def _restore(
+        self, collection: Collection, name: str, places: set[tuple[int, int]], held: Held
+    ) -> None:
+        targets = [
+            row for row in collection.sidecar_rows(name) if (row.offset, row.inner_offset) in places
+        ]
+        entry = read_entry(self._rows, name)
+        ordinals = {row.ordinal for row in targets}
+
+        def write() -> tuple[Written, RestoreCount]:
+            count = RestoreCount()
+            written = write_generation(
+                self._archive,
+                self._archive,
+                current_generation(entry),
+                partial(
+                    restorations,
+                    originals=self._originals_of(collection, targets),
+                    files=files,
+                    count=count,
+                    only=frozenset(places),
+                ),
+                token=held.claim.token,
+                check=self._check,
+                annotate=partial(_annotate, ordinals),
+                at=self._at,
+            )
+            return written, count
+
+        with collection.open_files() as files:
+            written, count = write_anew(write, name)
+        if count.restored != len(targets):
+            raise UnresolvedReference(
+                f"{len(targets) - count.restored} records that late revisits refer to could "
+                "not be restored: run fsck",
+                file=name,
+            )
+        move_to_generation(
+            self._rows,
+            self._archive,
+            held,
+            written,
+            why=WHY,
+            marks=partial(self._marks_of, ordinals),
+            at=self._at,
+        )
+
+    def _originals_of(self, collection: Collection, targets: list[SidecarRow]) -> Originals:
+        """Where the originals of these records are, by the row keys they were given."""
+        originals = Originals()
+        keys: dict[bytes, list[Wanted]] = defaultdict(list)
+        for row in targets:
+            second = second_of(row.refers_date or "")
+            if row.refers_uri and second and row.original_key:
+                wanted = Wanted(row.refers_uri, second)
+                originals.want(wanted)
+                keys[row.original_key].append(wanted)
+        for name, row in _rows_of(collection, keys):
+            place = Place(name, row.offset, row.inner_offset, row.record_id, row.payload_size)
+            for wanted in keys[row.row_key or b""]:
+                originals.note_place(wanted, place)
+        return originals
+
+    def _marks_of(self, ordinals: set[int], row: SidecarRow) -> dict[bytes, bytes]:
+        mark = mark_of(row, self._run) if row.ordinal in ordinals else None
+        if mark is None:
+            return {}
+        return {
+            DedupeMark.COLUMN: encode_cell(mark),
+            Pin.COLUMN: encode_cell(Pin(run=self._run)),
+        }
+
+
+def _rows_of(
+    collection: Collection, keys: dict[bytes, list[Wanted]]
+) -> Iterator[tuple[str, SidecarRow]]:
+    for name in collection.entries:
+        for row in collection.sidecar_rows(name):
+            if row.row_key in keys:
+                yield name, row
+
+
+def _annotate(ordinals: set[int], row: SidecarRow, _: Record) -> SidecarRow:
+    if row.ordinal not in ordinals:
+        return row
+    return row._replace(
+        copy_number=1, original_key=None, refers_uri=None, refers_date=None, refers_id=None
+    )

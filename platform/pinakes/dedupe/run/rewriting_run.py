@@ -1,0 +1,109 @@
+"""What the rewriting of a run's files works with, wherever the bytes are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from pinakes.archive_store.port import ArchiveReader, ArchiveStore
+from pinakes.catalog.captures import Placed, get_captures, place_captures
+from pinakes.catalog.file_rows import Held
+from pinakes.dedupe.write.refs import RefsCount
+from pinakes.errors import PinakesError
+from pinakes.index.manifest import ManifestLine
+from pinakes.rewrite.generations import Written, move_to_generation
+from pinakes.row_store.port import RowStore
+
+from .decided_records import Pair, marks_of
+from .run_report import DedupeReport, DedupeRequest
+from .waves import Room
+
+_WHY = "dedupe"
+_ROWS = 1000
+
+
+class Committed(NamedTuple):
+    """What became of a file; `why_not` says why it is left as it is, if it is."""
+
+    archive_file: str
+    why_not: str | None = None
+    problem: PinakesError | None = None
+    size: int = 0
+    """What was written, in bytes."""
+    refs: RefsCount | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewritingRun:
+    """One run, its stores, and how far it is.
+
+    `claim(archive_file)` takes a file's claim for the run.  `moved` are the files that are not
+    current any more as they were decided on.
+    """
+
+    rows: RowStore
+    archive: ArchiveStore
+    request: DedupeRequest
+    run: str
+    claim: Callable[[str], Held]
+    moved: set[str]
+    room: Room
+    at: Callable[[str], None]
+
+    def note(self, committed: Committed, report: DedupeReport) -> None:
+        """Note what became of a file; one that is rewritten has moved, and takes its room."""
+        if committed.refs is not None:
+            self.moved.add(committed.archive_file)
+            self.room.take(committed.size)
+            report.add_file(committed.size, committed.refs)
+        elif committed.problem is not None:
+            report.leave(committed.why_not or "failed", committed.problem)
+        elif committed.why_not is not None:
+            report.files_left[committed.why_not] += 1
+
+    def relocate(self, pairs: list[Pair]) -> list[ManifestLine]:
+        """The lines, with each original where it lies now: its old place may be dropped.
+
+        One that was moved is named by its stored file, and not by its identity.
+        """
+        keys = sorted({key for line, key in pairs if line.original_file in self.moved})
+        places: dict[bytes, Placed] = {}
+        for start in range(0, len(keys), _ROWS):
+            found = get_captures(self.rows, keys[start : start + _ROWS]).values()
+            for placed in place_captures(self.rows, found):
+                places[placed.capture.key] = placed
+        return [_at_place(line, places.get(key)) for line, key in pairs]
+
+
+def move_records(
+    rows: RowStore,
+    archive: ArchiveReader,
+    held: Held,
+    written: Written,
+    *,
+    decided: Container[int],
+    run: str,
+    at: Callable[[str], None],
+) -> None:
+    """Move a file's records to a generation that is published; again is no harm.
+
+    `decided` are the ordinals of those that are revisits by this run.
+
+    Raises:
+        Conflict: where the claim is not ours any more, or another act has moved the file.
+    """
+    marks = partial(marks_of, decided, run)
+    move_to_generation(rows, archive, held, written, why=_WHY, marks=marks, at=at)
+
+
+def _at_place(line: ManifestLine, placed: Placed | None) -> ManifestLine:
+    if placed is None:
+        return line
+    return line._replace(
+        original_file=placed.file,
+        original_offset=placed.location.offset,
+        original_length=placed.location.length,
+        original_inner_offset=placed.location.inner_offset,
+    )

@@ -1,0 +1,93 @@
+"""What a run of `dedupe` over a store is asked for, and what it tells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pinakes.dedupe.decide.trust import Trust
+from pinakes.dedupe.write.refs import RefsCount
+from pinakes.errors import InputRefused, PinakesError
+
+WANTS_ROOM = "max-extra-bytes"
+"""Why a file is left that the same command rewrites once old generations are dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupeRequest:
+    """What a run is to do; `crawl` None is the whole collection."""
+
+    collection: str
+    crawl: str | None
+    compare: bool = True
+    sample_bytes: float | None = None
+    """With `compare`: believe digests, but for this part of them; None: read all bodies."""
+    seed: str = ""
+    min_saving_bytes: int | None = 64
+    min_file_saving: float = 0.01
+    max_extra_bytes: int | None = None
+
+    @property
+    def trust(self) -> Trust | None:
+        """What `sample_bytes` comes to."""
+        if self.sample_bytes is None:
+            return None
+        return Trust(sample=self.sample_bytes, seed=self.seed)
+
+
+@dataclass(slots=True)
+class DedupeReport:
+    """What a run did."""
+
+    run: str
+    files: int = 0
+    targets_restored: int = 0
+    files_left: Counter[str] = field(default_factory=Counter)
+    extra_bytes: int = 0
+    refs: RefsCount = field(default_factory=RefsCount)
+    problems: list[PinakesError] = field(default_factory=list)
+    decisions: dict[str, object] = field(default_factory=dict)
+
+    def leave(self, why: str, problem: PinakesError) -> None:
+        """Note a file that could not be rewritten."""
+        self.files_left[why] += 1
+        self.problems.append(problem)
+
+    @property
+    def amiss(self) -> list[PinakesError]:
+        """All that an operator must look at: files, bodies, records that were left for it."""
+        return [*self._unreadable(), *self.problems, *self.refs.problems]
+
+    def _unreadable(self) -> Iterator[PinakesError]:
+        # Decided by whoever began the run, and kept in its folder as it is told.
+        counts: Any = self.decisions.get("resolve", {})
+        for found in counts.get("unreadable", ()):
+            yield InputRefused(found["message"], file=found["file"], offset=found["offset"])
+
+    def add_file(self, size: int, count: RefsCount) -> None:
+        """Note a file that was: `size` bytes were written."""
+        self.files += 1
+        self.extra_bytes += size
+        self.refs.add(count)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether there was no room for all files: the same command goes on later."""
+        return self.files_left[WANTS_ROOM] > 0
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "run": self.run,
+            "files_rewritten": self.files,
+            "targets_restored": self.targets_restored,
+            "files_left": dict(+self.files_left),
+            "stopped": self.is_stopped,
+            "revisits": self.refs.records,
+            "saved_bytes": self.refs.saved_bytes,
+            "extra_bytes": self.extra_bytes,
+            "left_full": dict(self.refs.left_full),
+            "problems": [str(problem) for problem in self.problems],
+            "decisions": self.decisions,
+        }

@@ -1,0 +1,247 @@
+"""`dedupe` over a store: decide, pin, write new generations, file by file.
+
+A run holds its collection's lease.  Each step can be done again: decisions are kept in the
+run's folder, pins and marks are the same cells, a file is moved to its new generation by
+one check-and-put.  A run that died is taken up by the next `dedupe` of the collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+
+from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.catalog.file_rows import (
+    FileEntry,
+    Held,
+    put_first_decisions,
+)
+from pinakes.catalog.sidecar import SidecarRow
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.write.given_back import require_records
+from pinakes.errors import PinakesError
+from pinakes.hbase_schema.capture_cells import Pin
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
+from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
+from pinakes.row_store.port import Put, RowStore
+
+from .batches import iter_batches
+from .collection import Collection, Decisions
+from .file_commit import Commit
+from .file_rewriting import FileRewriter, RevisitRules, Rewrite
+from .late_revisits import LateRevisits
+from .rewriting_run import RewritingRun
+from .run_files import COUNTS, GENERATIONS, REPORT, RunFiles
+from .run_report import DedupeReport, DedupeRequest
+from .stored_files import StoredFiles
+from .tasks import Tasks
+from .wave_rewriting import WaveRewriter
+from .waves import Drop, Room, drop_each
+
+
+class StoreRun:
+    """One run under its lease; see the module.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        files: RunFiles,
+        request: DedupeRequest,
+        *,
+        run: str,
+        act_time_ms: int,
+        claim: Callable[[str], Held],
+        drop: Drop | None = None,
+        tasks: Tasks | None = None,
+        commit: Commit | None = None,
+        rewrite: Rewrite | None = None,
+        at: Callable[[str], None] = lambda step: None,
+        space: SortSpace = DEFAULT_SPACE,
+    ) -> None:
+        """`claim(archive_file)` takes a file's claim for this run.
+
+        `drop(entries)` drops old generations where there is no room else; None: never.
+        `tasks` work on archive files, and `commit` commits what they write; without tasks,
+        `rewrite` rewrites files.  None of these: this process does.
+        """
+        self._rows = rows
+        self._archive = archive
+        self._files = files
+        self._request = request
+        self._run = run
+        self._rules = RevisitRules(run, request.min_saving_bytes)
+        self._act_time_ms = act_time_ms
+        self._claim = claim
+        self._drop = drop
+        self._tasks = tasks
+        self._commit = commit
+        self._rewrite_files = rewrite
+        self._at = at
+        self._space = space
+
+    def execute(self, advance: Callable[[int], None] = lambda count: None) -> DedupeReport:
+        """Do what is left to do of this run."""
+        report = DedupeReport(self._run)
+        collection = self._read_collection()
+        if not self._files.is_decided:
+            late = LateRevisits(
+                self._rows,
+                self._archive,
+                run=self._run,
+                claim=self._claim,
+                check=require_records,
+                at=self._at,
+            )
+            report.targets_restored = late.restore_targets(collection)
+            if report.targets_restored:
+                collection = self._read_collection()
+            put_first_decisions(
+                self._rows,
+                collection.entries.values(),
+                run=self._run,
+                act_time_ms=self._act_time_ms,
+            )
+            self._at("noted as decided on")
+            self._files.write_json(GENERATIONS, collection.generations())
+        # Decisions speak of places; those of files moved meanwhile are in the old generation.
+        current = collection.generations()
+        generations = self._files.generations()
+        collection.as_of(generations)
+        moved = {name for name in generations if generations[name] != current.get(name)}
+        bodies = collection.open_files()
+        with bodies:
+            if not self._files.is_decided:
+                self._decide(collection, bodies, advance)
+            self._at("decided")
+            report.decisions = self._files.read_json(COUNTS)
+            if not self._files.is_pinned:
+                self._pin(collection)
+            self._at("pinned")
+            self._rewrite(bodies, moved, report, advance)
+        self._files.write_json(REPORT, report.as_json())
+        self._at("reported")
+        return report
+
+    def _rewrite(
+        self,
+        bodies: StoredFiles,
+        moved: set[str],
+        report: DedupeReport,
+        advance: Callable[[int], None],
+    ) -> None:
+        room = Room(
+            self._archive,
+            self._entries_now,
+            limit_bytes=self._request.max_extra_bytes,
+            drop=self._drop,
+        )
+        run = RewritingRun(
+            rows=self._rows,
+            archive=self._archive,
+            request=self._request,
+            run=self._run,
+            claim=self._claim,
+            moved=moved,
+            room=room,
+            at=self._at,
+        )
+        if self._tasks is not None:
+            waves = WaveRewriter(run, self._tasks, self._files, commit=self._commit)
+            waves.rewrite(self._files.by_file(), report, advance)
+        else:
+            rewrite = self._rewrite_files or self._rewriting_here(bodies)
+            for batch in iter_batches(run, self._files.by_file(), report):
+                for committed in rewrite(self._rules, batch.tasks()):
+                    run.note(committed, report)
+                    advance(1)
+        # What tasks wrote and this run, or the one that died before it, has not published.
+        self._archive.delete(f"{ASIDE}/{self._run}")
+        if self._drop is not None:
+            report.problems += drop_each(self._drop, self._entries_now())
+        report.problems += room.problems
+
+    def _rewriting_here(self, bodies: StoredFiles) -> Rewrite:
+        rewriter = FileRewriter(
+            self._rows,
+            self._archive,
+            bodies,
+            self._files,
+            self._rules,
+            claim=self._claim,
+            at=self._at,
+        )
+        return lambda _, tasks: map(rewriter.rewrite, tasks)
+
+    def _entries_now(self) -> Iterable[FileEntry]:
+        return self._read_collection().entries.values()
+
+    def _read_collection(self) -> Collection:
+        return Collection(
+            self._rows,
+            self._archive,
+            self._request.collection,
+            run=self._run,
+            space=self._space,
+        )
+
+    def _decide(
+        self, collection: Collection, bodies: ArchiveFiles, advance: Callable[[int], None]
+    ) -> None:
+        decisions = Decisions()
+        compare = self._request.compare
+        if self._tasks is None:
+            lines = collection.decide(
+                bodies, decisions, compare=compare, trust=self._request.trust, advance=advance
+            )
+        else:
+            found = self._tasks.decide(
+                collection.lines(advance), self._files.old_generations(), decisions, compare=compare
+            )
+            lines = sort_outside_memory(
+                found, key=place_of, space=self._space, item_bytes=estimate_line_bytes
+            )
+        counts: dict[str, object] = {}
+
+        def wanted() -> Iterator[ManifestLine]:
+            for line in lines:
+                if self._request.crawl in (None, crawl_of(line.file)):
+                    yield line
+            counts.update(decisions.as_json())
+
+        self._files.write_decided(wanted(), counts)
+
+    def _pin(self, collection: Collection) -> None:
+        """Pin each original that a reference to be written needs; note its row key."""
+        self._files.write_original_keys(
+            key for _, key in sort_outside_memory(self._pinned_keys(collection), space=self._space)
+        )
+
+    def _pinned_keys(self, collection: Collection) -> Iterator[tuple[int, bytes]]:
+        """(number of the decided line, row key of its original); pins on the way."""
+        wanted = sort_outside_memory(
+            (
+                (line.original_file or "", line.original_offset or 0,
+                 line.original_inner_offset, number)
+                for number, line in enumerate(self._files.read_decided())
+            ),
+            space=self._space,
+        )  # fmt: skip
+        cell = {Pin.COLUMN: encode_cell(Pin(run=self._run))}
+        for name, group in groupby(wanted, key=lambda place: place[0]):
+            rows = collection.sidecar_rows(name)
+            row: SidecarRow | None = None
+            puts: list[Put] = []
+            for _, offset, inner, number in group:
+                while row is None or (row.offset, row.inner_offset) < (offset, inner):
+                    row = next(rows, None)
+                    if row is None:
+                        raise PinakesError("an original is not in its sidecar: run fsck", file=name)
+                if (row.offset, row.inner_offset) != (offset, inner) or row.row_key is None:
+                    raise PinakesError("an original is not in its sidecar: run fsck", file=name)
+                if not puts or puts[-1].row != row.row_key:
+                    puts.append(Put(row.row_key, cell, self._act_time_ms))
+                yield number, row.row_key
+            self._rows.mutate("captures", puts)

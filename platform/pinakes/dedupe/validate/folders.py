@@ -1,0 +1,165 @@
+"""Comparing a folder of archive files with a folder: what `validate` does to two of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pinakes.archive_store.local_files import sha256_of
+from pinakes.dedupe.archive_files import SUPERSEDED
+from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
+from pinakes.dedupe.references.resolution import Reference, Resolution
+from pinakes.errors import ConfigError
+from pinakes.warc.source import open_source
+
+from .file_pairs import Comparison, Discrepancy, Witnesses, compare_files
+
+_SUFFIXES = (".warc", ".arc")
+
+
+@dataclass(slots=True)
+class Validation:
+    """What the comparison of two folders found."""
+
+    files: list[dict[str, Any]] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    comparison: Comparison = field(default_factory=Comparison)
+    references: Counter[str] = field(default_factory=Counter)
+    accepted: list[dict[str, str]] = field(default_factory=list)
+    replayed: int | None = None
+
+    @property
+    def open_discrepancies(self) -> list[Discrepancy]:
+        """Those that nobody accepted."""
+        accepted = {(a["file"], a["ordinal"], a["code"]) for a in self.accepted}
+        return [
+            d
+            for d in self.comparison.discrepancies
+            if (d.file, str(d.ordinal), d.code) not in accepted
+        ]
+
+    @property
+    def passed(self) -> bool:
+        return not self.open_discrepancies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """Relative paths of archive files, by themselves without WARC's suffixes; and of the rest."""
+
+    archives: dict[str, str]
+    others: list[str]
+
+
+def archive_folder(folder: Path) -> Folder:
+    """What lies below a folder; hidden files and `superseded*` folders are passed over.
+
+    Raises:
+        ConfigError: where the folder is none, or two files differ by suffix alone.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is no folder")
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return sort_out((str(path.relative_to(folder)) for path in files), str(folder))
+
+
+def sort_out(names: Iterable[str], folder: str) -> Folder:
+    """The same of relative paths of files, wherever `folder` is."""
+    archives: dict[str, str] = {}
+    others = []
+    for name in names:
+        if any(part.startswith((".", SUPERSEDED)) for part in name.split("/")):
+            continue
+        if not name.removesuffix(".gz").endswith(_SUFFIXES):
+            others.append(name)
+            continue
+        stem = name.removesuffix(".gz").removesuffix(".warc").removesuffix(".arc")
+        if stem in archives:
+            both = f"{folder}/{archives[stem]} and {folder}/{name}"
+            raise ConfigError(f"{both} differ by suffix alone: keep one")
+        archives[stem] = name
+    return Folder(archives=archives, others=others)
+
+
+def not_compared(before: Folder, after: Folder) -> list[str]:
+    """What lies in either folder and is no archive file by its name."""
+    return sorted({*before.others, *after.others})
+
+
+def validate_folders(
+    before: Path,
+    after: Path,
+    *,
+    accepted: Iterable[dict[str, str]] = (),
+    witnesses: Witnesses | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> Validation:
+    """Compare every archive file below two folders; files are paired by name's stem."""
+    old, new = archive_folder(before), archive_folder(after)
+    result = Validation(accepted=list(accepted), others=not_compared(old, new))
+    with Resolution() as resolution:
+        for stem in sorted(old.archives.keys() | new.archives.keys()):
+            old_name, new_name = old.archives.get(stem), new.archives.get(stem)
+            if old_name is None or new_name is None:
+                result.comparison.discrepancies.append(
+                    without_counterpart(stem, is_missing=new_name is None)
+                )
+                continue
+            left, right = before / old_name, after / new_name
+            with open_source(left) as was, open_source(right) as is_now:
+                compare_files(
+                    was, is_now, resolution, result.comparison, witnesses=witnesses or Witnesses()
+                )
+                # Hashed before the files are let go: the receipt is of what was compared.
+                result.files.append(
+                    {
+                        "name": new_name,
+                        "before": {"name": old_name, **_facts(left)},
+                        "after": _facts(right),
+                    }
+                )
+                was.check_unchanged()
+                is_now.check_unchanged()
+            advance(left.stat().st_size)
+        _judge_references(resolution, result)
+    found = result.comparison
+    found.discrepancies = [_inside(after, d) for d in found.discrepancies]
+    if not result.files:
+        raise ConfigError(f"there is no pair of archive files in {before} and {after}")
+    return result
+
+
+def _inside(folder: Path, found: Discrepancy) -> Discrepancy:
+    """The discrepancy with its file named relatively, as acceptances and receipts do."""
+    path = Path(found.file)
+    return (
+        found._replace(file=str(path.relative_to(folder))) if path.is_relative_to(folder) else found
+    )
+
+
+def without_counterpart(stem: str, *, is_missing: bool) -> Discrepancy:
+    """Of a file that is there only before, or only after."""
+    code = "missing" if is_missing else "surplus"
+    return Discrepancy(code, stem, 0, 0, f"the file has no counterpart ({code})")
+
+
+def astray(reference: Reference) -> Discrepancy | None:
+    """Of a reference that does harm."""
+    if reference.outcome in HARMLESS:
+        return None
+    message = f"{OUTCOMES[reference.outcome]}: {reference.target_uri}"
+    return Discrepancy(reference.outcome, reference.file, reference.ordinal, 0, message)
+
+
+def _judge_references(resolution: Resolution, result: Validation) -> None:
+    for reference in resolution.outcomes():
+        result.references[reference.outcome] += 1
+        if (found := astray(reference)) is not None:
+            result.comparison.discrepancies.append(found)
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    return {"size": path.stat().st_size, "sha256": sha256_of(path)}

@@ -1,0 +1,1 @@
+"""New generations of archive files: revisits in, full records back."""

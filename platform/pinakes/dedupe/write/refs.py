@@ -1,0 +1,246 @@
+"""`refs`: write an archive file anew with its duplicates as revisits.
+
+Takes the manifest lines that `process` decided on, by file and offset.  Trusts no
+manifest: a record is replaced only if header, place and checksum still say that it is
+the record the line speaks of, and that its body is the original's; see
+docs/adr/0005-refs-proves-by-checksum.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from operator import attrgetter
+
+from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member, cut_apart, pieces_of
+from pinakes.dedupe.validate.stretches import holds_only
+from pinakes.errors import InputRefused, MalformedRecord, PinakesError
+from pinakes.index.manifest import ManifestLine
+from pinakes.rewrite.replace import Replacement
+from pinakes.warc.heads import RecordHead, head_of, read_head
+from pinakes.warc.members import compression_of
+from pinakes.warc.reader import read_record
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import Original, Unwritable
+from pinakes.warc.revisit_forms import RevisitBuilder
+from pinakes.warc.shapes import ShapeBook
+from pinakes.warc.source import Source
+
+from .proven_originals import FindOriginal, prove, record_not_there
+
+DEFAULT_MIN_SAVING_BYTES = 64
+_PIECE_STRETCHES = 64
+_OFFSET = attrgetter("offset")
+_Reason = Unwritable | InputRefused | MalformedRecord
+
+
+@dataclass(slots=True)
+class RefsCount:
+    """What became of the duplicates of a file (or, added up, of a run)."""
+
+    records: int = 0
+    saved_bytes: int = 0
+    left_full: Counter[str] = field(default_factory=Counter)
+    problems: list[PinakesError] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, object]:
+        """But for the problems, which are named apart."""
+        return {
+            "revisits": self.records,
+            "saved_bytes": self.saved_bytes,
+            "left_full": dict(self.left_full),
+        }
+
+    def add(self, other: RefsCount) -> None:
+        self.records += other.records
+        self.saved_bytes += other.saved_bytes
+        self.left_full.update(other.left_full)
+        self.problems += other.problems
+
+    def keep_full(self, problem: PinakesError) -> None:
+        """The proof failed: the duplicates that were to become revisits stay full."""
+        self.left_full["unproven"] += self.records
+        self.records = self.saved_bytes = 0
+        self.problems.append(problem)
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Duplicates that begin at one offset, and how far the first is worked out.
+
+    Where the first is alone, it has a head; else its member is to be cut apart.
+    """
+
+    lines: list[ManifestLine]
+    compression: str | None
+    head: RecordHead | None = None
+    original: Original | None = None
+    data: bytes = b""
+    reason: _Reason | None = None
+
+
+class RevisitWriter:
+    """Builds the replacements for one run."""
+
+    def __init__(
+        self, find_original: FindOriginal, *, run: str, min_saving_bytes: int | None = None
+    ) -> None:
+        """`min_saving_bytes`: compressed bytes a revisit must save; None for no minimum."""
+        self._builder = RevisitBuilder(run)
+        self._min_saving_bytes = min_saving_bytes
+        self._original_of = find_original
+        self._shapes = ShapeBook()
+
+    def replacements(
+        self, source: Source, lines: Iterable[ManifestLine], count: RefsCount
+    ) -> Iterator[Replacement]:
+        """Yield what changes in this file, in order of offset.
+
+        `lines` are this file's, in order of offset; only those with a copy number above
+        1 matter.  `count` is filled on the way.
+        """
+        # Each file anew: a book learns only so many shapes.
+        self._shapes = ShapeBook()
+        duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
+        # Told where each begins: what a file begins with may be damaged, or of another kind.
+        stretches = (
+            _Stretch(list(group), compression_of(source, offset))
+            for offset, group in groupby(duplicates, key=_OFFSET)
+        )
+        while piece := list(islice(stretches, _PIECE_STRETCHES)):
+            self._work_out(source, [s for s in piece if s.compression != "bzip2"])
+            for stretch in piece:
+                if stretch.compression == "bzip2":
+                    count.left_full["compression"] += len(stretch.lines)
+                    continue
+                replacement = self._replace(source, stretch, count)
+                if replacement is not None:
+                    yield replacement
+
+    def _work_out(self, source: Source, stretches: list[_Stretch]) -> None:
+        """Make the revisits of the records that are alone in their stretch.
+
+        One step for all of them, then the next: what a step needs stays in the processor's
+        caches, which saves a fifth of the time.
+        """
+        for step in (self._read, self._find_original, self._build):
+            for stretch in stretches:
+                try:
+                    step(source, stretch)
+                except (Unwritable, InputRefused, MalformedRecord) as reason:
+                    stretch.head, stretch.reason = None, reason
+        for stretch in stretches:
+            if stretch.data and stretch.compression:
+                stretch.data = compress_member(stretch.data + RECORD_END)
+
+    def _read(self, source: Source, stretch: _Stretch) -> None:
+        line = stretch.lines[0]
+        if len(stretch.lines) == 1 and not line.inner_offset:
+            head = read_head(source, line.offset, line.length, shapes=self._shapes)
+            if head.alone and stretch.compression:
+                _require_nothing_else(source, line.offset, head)
+            stretch.head = head if head.alone else None
+
+    def _find_original(self, source: Source, stretch: _Stretch) -> None:
+        if stretch.head is not None:
+            stretch.original = prove(source, stretch.lines[0], stretch.head, self._original_of)
+
+    def _build(self, _: Source, stretch: _Stretch) -> None:
+        head, original = stretch.head, stretch.original
+        if head is not None and original is not None:
+            stretch.data = self._builder.build(
+                head.header, head.http_head, original, crc32=head.crc32
+            )
+
+    def _replace(self, source: Source, stretch: _Stretch, count: RefsCount) -> Replacement | None:
+        offset, head, data = stretch.lines[0].offset, stretch.head, stretch.data
+        if stretch.reason is not None:
+            _leave_full(stretch.reason, count)
+            return None
+        if head is not None:
+            return self._worthwhile(offset, head.length, len(data), (data,), 1, count)
+        if not stretch.compression:
+            _not_there(source, offset, len(stretch.lines), count)
+            return None
+        found = {line.inner_offset: line for line in stretch.lines}
+        return self._replace_shared(source, offset, found, count)
+
+    def _replace_shared(
+        self, source: Source, offset: int, found: dict[int, ManifestLine], count: RefsCount
+    ) -> Replacement | None:
+        """The member at `offset` cut apart, with the revisits among its records."""
+        done = RefsCount()
+
+        def revisit_of(record: Record) -> tuple[bytes, bytes] | None:
+            line = found.pop(record.inner_offset, None)
+            if line is None:
+                return None
+            try:
+                head = head_of(record)
+                original = prove(source, line, head, self._original_of)
+                revisit = self._builder.build(
+                    head.header, head.http_head, original, crc32=head.crc32
+                )
+            except (Unwritable, InputRefused, MalformedRecord) as reason:
+                _leave_full(reason, done)
+                return None
+            done.records += 1
+            return revisit, RECORD_END
+
+        first = read_record(source, offset, digests=())
+        if not isinstance(first, Record) or first.offset != offset:
+            _not_there(source, offset, len(found), count)
+            return None
+        wanted = len(found)
+        try:
+            result = cut_apart(source, offset, first.length, revisit_of)
+        except Unwritable as reason:
+            count.left_full[reason.reason] += wanted
+            return None
+        if found:
+            _not_there(source, offset, len(found), count)
+        count.left_full.update(done.left_full)
+        count.problems += done.problems
+        size = result.seek(0, 2)
+        result.seek(0)
+        if not done.records:
+            result.close()
+            return None
+        return self._worthwhile(offset, first.length, size, pieces_of(result), done.records, count)
+
+    def _worthwhile(
+        self,
+        offset: int,
+        length: int,
+        size: int,
+        pieces: Iterable[bytes | memoryview],
+        records: int,
+        count: RefsCount,
+    ) -> Replacement | None:
+        saved = length - size
+        if self._min_saving_bytes is not None and saved < self._min_saving_bytes:
+            count.left_full["min-saving"] += records
+            return None
+        count.records += records
+        count.saved_bytes += saved
+        return Replacement(offset, length, pieces)
+
+
+def _require_nothing_else(source: Source, offset: int, head: RecordHead) -> None:
+    if not holds_only(source, offset, head.length, crc32=head.crc32, size=head.size):
+        raise Unwritable("member-odd")
+
+
+def _leave_full(reason: _Reason, count: RefsCount) -> None:
+    if isinstance(reason, Unwritable):
+        count.left_full[reason.reason] += 1
+    else:
+        count.left_full["unreadable"] += 1
+        count.problems.append(reason)
+
+
+def _not_there(source: Source, offset: int, records: int, count: RefsCount) -> None:
+    count.left_full["unreadable"] += records
+    count.problems.append(record_not_there(source, offset))

@@ -1,0 +1,191 @@
+"""`restore`: revisits that we wrote become full records again, byte for byte.
+
+Needs nothing but the revisit and its original.  A restored record is proven by the
+CRC-32 that the revisit carries before the file is published.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from isal import isal_zlib
+
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.references.originals import Originals, Wanted, wanted_by
+from pinakes.dedupe.validate.shared_members import RECORD_END, compress_pieces, cut_apart, pieces_of
+from pinakes.errors import (
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+    UnresolvedReference,
+)
+from pinakes.rewrite.replace import Replacement
+from pinakes.warc.header import Header
+from pinakes.warc.members import compression_of
+from pinakes.warc.reader import Item, iter_records, read_record
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import (
+    Unwritable,
+    is_ours,
+    replaced_crc32,
+    restore_header,
+    restored_pieces,
+)
+from pinakes.warc.source import Source
+
+
+@dataclass(slots=True)
+class RestoreCount:
+    """What became of the revisits of a file."""
+
+    restored: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+    problems: list[PinakesError] = field(default_factory=list)
+
+
+def want_originals(source: Source, originals: Originals) -> None:
+    """Note what the revisits of this file refer to (the first pass)."""
+    for record in iter_records(source, digests=()):
+        wanted = wanted_of(record)
+        if wanted is not None:
+            originals.want(wanted)
+
+
+def wanted_of(record: Item) -> Wanted | None:
+    """What a revisit of ours refers to; None of any other record."""
+    if isinstance(record, Record) and record.type == "revisit" and is_ours(record.header):
+        return wanted_by(record.header)
+    return None
+
+
+def restorations(
+    source: Source,
+    originals: Originals,
+    files: ArchiveFiles,
+    count: RestoreCount,
+    only: Container[tuple[int, int]] | None = None,
+) -> Iterator[Replacement]:
+    """Yield each revisit of ours as the full record it was, in order of offset.
+
+    A revisit written by others is left: what it replaced was never recorded.  `only`
+    names those to restore, by offset and inner offset.
+    """
+    shared = -1
+    for record in iter_records(source, digests=()):
+        if not isinstance(record, Record):
+            count.left["unreadable"] += 1
+            continue
+        if record.type != "revisit":
+            continue
+        if only is not None and (record.offset, record.inner_offset) not in only:
+            continue
+        members = compression_of(source, record.offset) is not None
+        if not is_ours(record.header):
+            count.left["written by others"] += 1
+        elif record.findings and members and _is_shared(record):
+            if record.offset != shared:
+                shared = record.offset
+                yield from _restore_shared(source, record, originals, files, count)
+        else:
+            original = _original_or_none(source.name, record, originals, files, count)
+            if original is None:
+                continue
+            count.restored += 1
+            pieces = full_record_pieces(record, original)
+            if members:
+                yield Replacement(record.offset, record.length, compress_pieces(pieces))
+            else:
+                # The closing line ends of an uncompressed record lie outside its length.
+                length = record.length + len(RECORD_END)
+                yield Replacement(record.offset, length, pieces)
+
+
+def _is_shared(record: Record) -> bool:
+    return {finding.code for finding in record.findings} == {"member"}
+
+
+def _restore_shared(
+    source: Source,
+    first: Record,
+    originals: Originals,
+    files: ArchiveFiles,
+    count: RestoreCount,
+) -> Iterator[Replacement]:
+    """A member that somebody put several records into: each in one of its own."""
+    done = RestoreCount()
+
+    def restored(record: Record) -> Iterable[bytes | memoryview] | None:
+        if record.type != "revisit" or not is_ours(record.header):
+            return None
+        original = _original_or_none(source.name, record, originals, files, done)
+        if original is None:
+            return None
+        done.restored += 1
+        return full_record_pieces(record, original)
+
+    try:
+        result = cut_apart(source, first.offset, first.length, restored)
+    except Unwritable:
+        count.left["not restored"] += 1
+        count.problems.append(
+            MalformedRecord(
+                "the records of this member do not add up to its content: left as they are",
+                file=source.name,
+                offset=first.offset,
+            )
+        )
+        return
+    count.left.update(done.left)
+    count.problems += done.problems
+    count.restored += done.restored
+    if done.restored:
+        yield Replacement(first.offset, first.length, pieces_of(result))
+
+
+def _original_or_none(
+    name: str, record: Record, originals: Originals, files: ArchiveFiles, count: RestoreCount
+) -> Record | None:
+    """The original of a revisit of ours; None, and counted, where it cannot be restored."""
+    try:
+        if any(finding.code != "member" for finding in record.findings):
+            raise MalformedRecord("the revisit is damaged: it is left as it is")  # noqa: TRY301
+        return find_original(record, originals, files)
+    except (UnresolvedReference, DigestMismatch, MalformedRecord, InputRefused) as problem:
+        problem.file, problem.offset = name, record.offset
+        count.left["not restored"] += 1
+        count.problems.append(problem)
+        return None
+
+
+def full_record_pieces(revisit: Record, original: Record) -> Iterable[bytes | memoryview]:
+    """The full record's bytes, from the revisit's heads and the original's body."""
+    return restored_pieces(revisit.header, b"".join(revisit.chunks()), original.payload())
+
+
+def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) -> Record:
+    """The record that gives this revisit its body back, proven by length and checksum.
+
+    Raises:
+        UnresolvedReference: where no file has it.
+        DigestMismatch: where what is there has another body.
+        MalformedRecord: where the revisit does not say what it replaced.
+    """
+    expected = replaced_crc32(revisit.header)
+    promised = Header(restore_header(revisit.header)).field("content-length")
+    for place in originals.places(revisit.header):
+        record = read_record(
+            files.source(place.file), place.offset, inner_offset=place.inner_offset, digests=()
+        )
+        if not isinstance(record, Record) or place.record_id not in (None, record.record_id):
+            continue
+        if promised != str(revisit.body.size + record.payload_size):
+            continue
+        crc = 0
+        for piece in full_record_pieces(revisit, record):
+            crc = isal_zlib.crc32(piece, crc)
+        if crc == expected:
+            return record
+    raise DigestMismatch("the original found has another body: the revisit is left as it is")
