@@ -48,7 +48,7 @@ class GenerationFacts:
     """`f:generation.N`: one written form of the file.
 
     `sha256` is of its bytes, `inflated_sha256` would be of the inflated stream and is
-    nowhere written yet (docs/adr/0014-no-digest-of-the-inflated-stream.md), `checksum` what the
+    nowhere written yet (docs/adr/0005-proof.md), `checksum` what the
     archive store gives for it.  `why` is `landed`, `dedupe`, `restore`, `convert` or `zstd`.
     """
 

@@ -1,6 +1,6 @@
 """Manifests that are stale, foreign or lie: refs loses no byte by them.
 
-docs/adr/0005-refs-proves-by-checksum.md says what refs proves, and what only validate does.
+docs/adr/0005-proof.md says what refs proves, and what only validate does.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 Publishing is HDFS's rename without overwriting, which is atomic and refuses a taken name.
 Each writer's file has a nonce for its name: a writer that was thought dead cannot publish,
-cut or delete the file of the one that took its place (docs/adr/0016-archive-store-on-hdfs.md).
+cut or delete the file of the one that took its place (docs/adr/0013-archive-store.md).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ connection that crosses one corrupts the file).  A writer waits for its turn; a 
 `synchronous=FULL`: a commit is on the disk when it returns, so that neither a kill nor a
 power loss takes back what landing goes on from.  With `NORMAL` a power loss would take
 back the last transactions, after the files they speak of were renamed.  It costs an fsync a
-commit, next to nothing in batches of thousands (docs/adr/0011-embedded-row-store.md).
+commit, next to nothing in batches of thousands (docs/adr/0011-row-store.md).
 """
 
 from __future__ import annotations

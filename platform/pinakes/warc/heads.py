@@ -4,7 +4,7 @@ A rewriter needs header and HTTP head, and proof that the body is still the one 
 was compared.  A gzip member carries that proof: its trailer has length and CRC-32 of
 everything in it, and a CRC can be taken apart (`crc(A+B) = shift(crc(A), |B|) ^
 crc(B)`), so the checksum of the part behind the heads follows without inflating it.
-What that proves, and what it does not: docs/adr/0005-refs-proves-by-checksum.md.
+What that proves, and what it does not: docs/adr/0005-proof.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The originals that a manifest names, each proven before a record refers to it.
 
-The rules are those of docs/adr/0005-refs-proves-by-checksum.md.
+The rules are those of docs/adr/0005-proof.md.
 """
 
 from __future__ import annotations

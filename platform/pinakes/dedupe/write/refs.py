@@ -3,7 +3,7 @@
 Takes the manifest lines that `process` decided on, by file and offset.  Trusts no
 manifest: a record is replaced only if header, place and checksum still say that it is
 the record the line speaks of, and that its body is the original's; see
-docs/adr/0005-refs-proves-by-checksum.md.
+docs/adr/0005-proof.md.
 """
 
 from __future__ import annotations
