@@ -1,4 +1,4 @@
-"""Links in the documents lead somewhere."""
+"""Links in the documents lead somewhere, and tables are whole."""
 
 from __future__ import annotations
 
@@ -46,3 +46,27 @@ def test_relative_links_resolve(repository: Path, tree: list[Path]) -> None:
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# One `thing`\n[x](b.md) [y](#one-thing) [z](#two) `[c](d)`\n")
     assert broken_links(tmp_path, Path("a.md")) == ["a.md: b.md", "a.md: #two (no such heading)"]
+
+
+def torn_rows(text: str) -> list[str]:
+    """The rows of a document's tables that have more or fewer cells than the table's head."""
+    torn = []
+    for table in re.findall(r"(?:^\|.*\n)+", FENCE.sub("", text), re.MULTILINE):
+        rows = table.splitlines()
+        # GitHub divides a row at each bar that is not escaped, in code too.
+        cells = [len(re.findall(r"(?<!\\)\|", row)) for row in rows]
+        rule = len(rows) > 1 and re.fullmatch(r"[|\-: ]+", rows[1])
+        torn += [row for row, count in zip(rows, cells, strict=True) if count != cells[0]]
+        torn += [] if rule else rows[:1]
+    return torn
+
+
+def test_tables_are_whole(repository: Path, tree: list[Path]) -> None:
+    documents = [file for file in tree if file.suffix == ".md"]
+    found = [(file, torn_rows((repository / file).read_text("utf-8"))) for file in documents]
+    assert [(str(file), rows) for file, rows in found if rows] == []
+
+
+def test_a_torn_table_is_found() -> None:
+    assert torn_rows("| a | b |\n|---|---|\n| `c|d` | e |\n| f \\| g | h |\n") == ["| `c|d` | e |"]
+    assert torn_rows("| a |\n| b |\n") == ["| a |"]
