@@ -28,7 +28,9 @@ from bench.corpus import say
 FILE_CAPTURES = 10_000
 HOT = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 HOT_URL = "http://example.org/pixel"
-JOBS = ("flag_duplicates", "resolve_collisions")
+FLAG_DUPLICATES = "flag_duplicates"
+# And the verbs that run them.
+JOBS = {FLAG_DUPLICATES: "process", "resolve_collisions": "resolve"}
 
 
 def member() -> bytes:
@@ -77,14 +79,14 @@ def run(job: str, manifest: Path, notes: Path, output: Path, options: str) -> No
     task = Path(__file__).with_name("task.py")
     python = shlex.join(map(str, (sys.executable, task, notes)))
     words = [*shlex.split(options), "--python-bin", python]
-    verb = ["job", job, "--runner", "local", str(manifest), "-o", str(output)]
+    verb = [JOBS[job], "--runner", "local", str(manifest), "-o", str(output)]
     pinakes = [sys.executable, "-m", "pinakes.cli", "-q", *verb, f"--options={shlex.join(words)}"]
     subprocess.run(pinakes, check=True)
 
 
 def defaults(arguments: argparse.Namespace) -> str:
     """Options that divide what is large for so many lines, on this host."""
-    if arguments.job != JOBS[0]:
+    if arguments.job != FLAG_DUPLICATES:
         return ""
     large = max(1, arguments.lines // 30)
     # The runner `local` does not say how many tasks there are: twice the cores, at most.
@@ -113,7 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--lines", type=int, default=3_000_000)
     parser.add_argument("--cores", type=int, default=8, help="tasks at a time (default 8)")
-    parser.add_argument("--job", choices=JOBS, default=JOBS[0])
+    parser.add_argument("--job", choices=JOBS, default=FLAG_DUPLICATES)
     parser.add_argument("--options", default="", help="the job's own, beside what divides it")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="skew-") as name:

@@ -15,6 +15,21 @@ from pinakes.index.manifest_file import ALGORITHMS, ManifestForm, iter_manifest_
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_MAPS, ArchiveJob
 
 
+def form_options(form: ManifestForm) -> list[str]:
+    """The options that say what to write of each record."""
+    flags = {
+        "--plain": form.plain,
+        "--records": form.records,
+        "--trust-declared": form.trust_declared,
+    }
+    return [
+        *(flag for flag, is_wanted in flags.items() if is_wanted),
+        *("--digest", form.algorithm),
+        *("--empty", "keep" if form.keep_empty else "skip"),
+        *("--now", form.now.isoformat()),
+    ]
+
+
 class ManifestJob(ArchiveJob):
     """See the module."""
 

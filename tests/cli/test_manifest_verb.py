@@ -236,3 +236,19 @@ def test_processes_end_when_their_block_is_left_early() -> None:
 def test_processes_raise_what_their_work_raised() -> None:
     with process_pool(2) as pool, pytest.raises(ZeroDivisionError):
         pool.submit(divmod, 1, 0).result()
+
+
+def test_manifests_are_read_as_if_they_were_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = warc(tmp_path / "a.warc.gz", record(1), record(2), record(3, HTTP + b"other"))
+    whole = tmp_path / "whole"
+    assert run(archive, "-o", whole) == Exit.DONE
+    parts = []
+    for number, line in enumerate(whole.read_text().splitlines(keepends=True)):
+        parts.append(str(tmp_path / str(number)))
+        Path(parts[-1]).write_text(line)
+    assert main(["-q", "resolve", "--process", str(whole)]) == Exit.DONE
+    by_whole = capsys.readouterr().out
+    assert main(["-q", "resolve", "--process", *parts]) == Exit.DONE
+    assert capsys.readouterr().out == by_whole

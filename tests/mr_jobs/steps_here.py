@@ -7,7 +7,7 @@ is copied for each task, and lines go from task to task in memory, as on Hadoop:
     inputs ─▶ splits ─▶ mappers ─▶ by hash of the key, each sorted by its bytes ─▶ reducers ─▶ …
 
     with steps_here(tasks=6):
-        main(["job", …])
+        main(["process", "--runner", "inline", …])
 
 Whatever asks for "inline" gets that; the driver, with its rounds, counters and findings, is the
 one of every run.  `by_mrjob` is the same for mrjob's own: some of every test go that way.
@@ -34,10 +34,11 @@ from mrjob.util import save_current_environment, save_cwd
 TASKS = 4
 Lines = list[bytes]
 
+INLINE = ("--runner", "inline")
 LOCAL = ("--runner", "local")
 RUNNERS = {
-    "here": (),
-    "inline": (),
+    "here": INLINE,
+    "inline": INLINE,
     "local": LOCAL,
     # One process after the other, and two of each kind, for each takes half a second to begin.
     "local in turn": (*LOCAL, "--options=--num-cores 1"),
@@ -46,7 +47,7 @@ RUNNERS = {
 
 @contextmanager
 def run_by(name: str) -> Iterator[Sequence[str]]:
-    """Words for `pinakes job`; jobs without them run by mrjob's "inline" or, else, here."""
+    """Words for a verb, whose job runs by mrjob's runner of this name or, with "here", here."""
     with by_mrjob() if name == "inline" else steps_here():
         yield RUNNERS[name]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from arc_builders import HTTP, arc, arc_gz, arc_record
+from steps_here import INLINE
 
 from pinakes.cli import main
 
@@ -56,7 +57,7 @@ def test_files_and_lines_are_those_of_the_verb(
     wanted, by_verb = files_below(to), sorted(told.out.splitlines())
     assert len(wanted) == len(by_verb) == 4
     shutil.rmtree(to)
-    job = ["job", "convert_arc", *names, "--to", str(to), "--runner", runner]
+    job = ["convert", *names, "-o", str(to), "--json", "--runner", runner]
     assert main(job) == 3
     told_by_job = capsys.readouterr()
     assert sorted(told_by_job.out.splitlines()) == by_verb
@@ -72,7 +73,7 @@ def test_what_is_there_stays_and_what_differs_is_named(
 ) -> None:
     paths = write_arcs(tmp_path / "in", random.Random(3))[:2]
     names, to = [str(path) for path in paths], tmp_path / "out"
-    job = ["job", "convert_arc", *names, "--to", str(to)]
+    job = ["convert", "--json", *INLINE, *names, "-o", str(to)]
     assert main(job) == 0
     wanted = files_below(to)
     capsys.readouterr()
@@ -93,7 +94,7 @@ def test_paths_may_be_relative(
 ) -> None:
     (tmp_path / "a.arc").write_bytes(arc(arc_record()))
     monkeypatch.chdir(tmp_path)
-    assert main(["job", "convert_arc", "a.arc", "--to", "out", "--runner", runner]) == 0
+    assert main(["convert", "a.arc", "-o", "out", "--runner", runner]) == 0
     assert [path.name for path in (tmp_path / "out").iterdir() if path.is_file()] == ["a.warc"]
 
 
@@ -104,7 +105,7 @@ def test_a_driver_that_dies_leaves_nothing_that_the_next_does_not_clear(tmp_path
     names = [str(folder / f"{number}.arc") for number in range(200)]
     for name in names:
         Path(name).write_bytes(arc(arc_record(b"http://example.org/" + name.encode())))
-    job = ["job", "convert_arc", *names, "--to", str(to)]
+    job = ["convert", *INLINE, *names, "-o", str(to)]
     driver = subprocess.Popen([sys.executable, "-m", "pinakes.cli", *job])
     deadline = time.monotonic() + 60
     while not list(to.glob(".landing/*/_written/*/*.warc")):
@@ -124,8 +125,8 @@ def test_no_two_inputs_become_one_file(tmp_path: Path, capsys: pytest.CaptureFix
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x.arc").write_bytes(arc(arc_record(block=HTTP + folder.encode())))
     names, to = [str(tmp_path / folder / "x.arc") for folder in ("a", "b")], tmp_path / "out"
-    assert main(["job", "convert_arc", *names, "--to", str(to)]) == 2
+    assert main(["convert", *INLINE, *names, "-o", str(to)]) == 2
     assert "one name for two outputs, nothing was written: x.warc" in capsys.readouterr().err
     assert list(to.glob("*.warc")) == []
-    assert main(["job", "convert_arc", names[0], names[0], "--to", str(to)]) == 2
-    assert main(["job", "convert_arc", names[0], "--to", "hdfs://somewhere/else"]) == 2
+    assert main(["convert", *INLINE, names[0], names[0], "-o", str(to)]) == 2
+    assert main(["convert", *INLINE, names[0], "-o", "hdfs://somewhere/else"]) == 2

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from killing import dies, tree
-from steps_here import run_by
+from steps_here import INLINE, run_by
 from warc_sets import ArchiveFile, Rec, plan, refs, write_set
 
 from pinakes.cli import main
 
 LATER = "2020-02-02T00:00:00Z"
 BODY = bytes(range(256)) * 8
+JOB = ("commit-copy", "--json", *INLINE)
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Copy:
 
     def call(self, *verb: str) -> int:
         words = [str(self.source), str(self.target), "--receipt", str(self.receipt)]
-        return main([*(verb or ("job", "commit_copy")), *words])
+        return main([*(verb or JOB), *words])
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_it_comes_to_be_as_the_verb_makes_it(
     capsys.readouterr()
     assert by_verb.call("--json", "commit-copy") == 0
     wanted, untouched = capsys.readouterr().out, tree(copy.target)
-    assert copy.call("job", "commit_copy", "--dry-run") == 0
+    assert copy.call(*JOB, "--dry-run") == 0
     assert capsys.readouterr().out == wanted
     assert tree(copy.target) == untouched
     assert copy.call() == 0
@@ -206,7 +207,7 @@ def test_killed_at_any_step_nothing_is_lost_and_the_same_call_goes_on(
     runner: str, every: int, copy: Copy, tmp_path: Path
 ) -> None:
     new, old, folder = tree(copy.source), tree(copy.target), tmp_path / "killed"
-    words = ["job", "commit_copy", copy.source, folder, "--receipt", copy.receipt]
+    words = [*JOB, copy.source, folder, "--receipt", copy.receipt]
     step, deaths = 0, 0
     with run_by(runner):
         while True:

@@ -68,7 +68,7 @@ class Places:
         return {path.name: path.read_bytes() for path in (self.folder / name).iterdir()}
 
     def job(self, *words: str) -> int:
-        return main(["--config", str(self._settings), "job", *words, "--runner", "hadoop"])
+        return main(["--config", str(self._settings), *words, "--runner", "hadoop"])
 
 
 def write_arcs(folder: Path) -> list[str]:
@@ -89,7 +89,7 @@ def test_converted_validated_restored(
     names = write_arcs(tmp_path / "arcs")
     places.send("arcs")
     inputs = [f"{places.url('arcs')}/{name}" for name in names]
-    assert places.job("convert_arc", *inputs, "--to", places.url("before")) == 0
+    assert places.job("convert", *inputs, "-o", places.url("before")) == 0
     assert (
         main(["convert", *(f"{tmp_path}/arcs/{n}" for n in names), "-o", str(tmp_path / "before")])
         == 0
@@ -112,13 +112,13 @@ def test_converted_validated_restored(
     assert f"references: resolves: {4 * FILES - 2}\n" in told.err
 
     after = [f"{folders[1]}/{path.name}" for path in paths]
-    assert places.job("restore", *after, "--to", places.url("é restored")) == 0
+    assert places.job("restore", *after, "-o", places.url("é restored")) == 0
     assert places.fetch("é restored") == places.here("before")
 
     shutil.copytree(tmp_path / "before", tmp_path / "copy")
     places.send("copy")
     words = [folders[1], places.url("copy"), "--receipt", str(receipt)]
-    assert places.job("commit_copy", *words) == 0
+    assert places.job("commit-copy", *words) == 0
     now = places.fetch("copy")
     old = {name.partition("/")[2]: now.pop(name) for name in [*now] if "/" in name}
     assert (now, old) == (places.here("after"), places.here("before"))
@@ -131,5 +131,5 @@ def test_converted_validated_restored(
     capsys.readouterr()
     assert main(["validate", *words, "--json"]) == 1
     by_verb = sorted(capsys.readouterr().out.splitlines())
-    assert places.job("validate", folders[0], places.url("altered")) == 1
+    assert places.job("validate", "--json", folders[0], places.url("altered")) == 1
     assert sorted(capsys.readouterr().out.splitlines()) == by_verb

@@ -21,7 +21,7 @@ from manifest_sets import (
     resolved,
     weak_digest,
 )
-from steps_here import by_mrjob, steps_here
+from steps_here import INLINE, LOCAL, by_mrjob, steps_here
 
 from bench.skew import lines as bench_lines
 from pinakes.cli import main
@@ -67,7 +67,7 @@ def some_of_each(digest_of: Callable[[bytes], str] = weak_digest) -> Collection:
 def decided_by_job(lines: list[ManifestLine], *options: str, tasks: int = 4) -> list[ManifestLine]:
     with tempfile.TemporaryDirectory() as folder, by_mrjob(tasks=tasks):
         given, out = write_lines(Path(folder, "given"), lines), Path(folder, "out")
-        job = ["-q", "job", "flag_duplicates", str(given), "-o", str(out)]
+        job = ["-q", "process", *INLINE, str(given), "-o", str(out)]
         assert main([*job, f"--options={' '.join(options)}"]) == 0
         return [parse_line(text) for text in out.read_text().splitlines()]
 
@@ -130,7 +130,7 @@ def test_one_content_with_a_third_of_all_captures(tmp_path: Path) -> None:
     folder.write_text("".join(bench_lines(1200, None)))
     options = "--content-lines 60 --shard-lines 40 -D mapreduce.job.reduces=6"
     with by_mrjob(tasks=6):
-        job = ["job", "flag_duplicates", str(folder), "-o", str(out), f"--options={options}"]
+        job = ["process", *INLINE, str(folder), "-o", str(out), f"--options={options}"]
         assert main(job) == 0
     assert main(["process", str(folder), "-o", str(done)]) == 0
     assert sorted(out.read_text().splitlines()) == sorted(done.read_text().splitlines())
@@ -189,7 +189,7 @@ def test_an_unresolved_line_is_refused(tmp_path: Path) -> None:
     line = ManifestLine("f", 1, 2, "http://a.example/", "2020-01-01T00:00:00Z", "sha1:X", size=3)
     manifest = tmp_path / "manifest"
     manifest.write_text(format_line(line) + "\n")
-    assert main(["job", "flag_duplicates", str(manifest)]) == 2
+    assert main(["process", *INLINE, str(manifest)]) == 2
 
 
 def test_a_failure_in_several_processes_is_told_once(
@@ -199,7 +199,7 @@ def test_a_failure_in_several_processes_is_told_once(
     manifest = tmp_path / "manifest"
     manifest.write_text("".join(f"{format_line(line._replace(offset=n))}\n" for n in range(4)))
     options = "--options=--num-cores 3"
-    assert main(["-q", "job", "flag_duplicates", str(manifest), "--runner", "local", options]) == 4
+    assert main(["-q", "process", str(manifest), *LOCAL, options]) == 4
     told = capfd.readouterr().err
     assert told.count("pinakes: error: ") == 1
     # The end of one task's log is quoted, and nothing printed of those that watch tasks.

@@ -1,4 +1,4 @@
-"""Calls of `pinakes job` that cannot work say what to change, before anything is done."""
+"""Calls with `--runner` that cannot work say what to change, before anything is done."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from archive_builders import warc
+from steps_here import INLINE
 
 from pinakes.cli import main
 
@@ -19,7 +20,7 @@ def archive(tmp_path: Path) -> str:
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(["job", *words]) == 2
+    assert main([*words]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     return told.err
@@ -28,7 +29,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_an_option_that_the_job_does_not_have(
     archive: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = refusal(capsys, "manifest", archive, "--options=--digest sha3")
+    told = refusal(capsys, "manifest", *INLINE, archive, "--options=--digest sha3")
     assert "--options: argument --digest: invalid choice: 'sha3'" in told
 
 
@@ -65,7 +66,60 @@ def test_hadoop_that_is_not_there(
 def test_printing_what_has_no_command_line(
     archive: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "--print is for --runner hadoop" in refusal(capsys, "manifest", "--print", archive)
+    assert "--print is for --runner hadoop" in refusal(
+        capsys, "manifest", *INLINE, "--print", archive
+    )
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--stored", "--print", "--options=x", "--store=x", "--job-folder=x", "--job-python=x"],
+)
+def test_options_of_a_job_without_one(
+    option: str, archive: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = refusal(capsys, "manifest", option, archive)
+    assert f"only with --runner: {option.partition('=')[0]}" in told
+
+
+@pytest.mark.parametrize(
+    ("call", "option"),
+    [
+        ("manifest {} --json", "--json"),
+        ("manifest {} -j 2", "-j"),
+        ("resolve {} --json", "--json"),
+        ("resolve -", "standard input (-)"),
+        ("resolve {} --compare none", "--compare none"),
+        ("resolve {} --process", "--process"),
+        ("resolve {} --resources", "--resources"),
+        ("resolve {} --dir x", "--dir"),
+        ("resolve {} --locations x", "--locations"),
+        ("process {} --json", "--json"),
+        ("process - {}", "standard input (-)"),
+        ("refs {} --manifest {} -o x", "WARC"),
+        ("refs --manifest {} --in-place", "--in-place"),
+        ("refs --manifest {} -o x --dir x", "--dir"),
+        ("refs --manifest {} -o x --locations x", "--locations"),
+        ("refs --manifest {} -o x --dry-run", "--dry-run"),
+        ("validate --manifests {} {}", "--manifests"),
+        ("validate --refs {}", "--refs"),
+        ("validate {} {} --replay http://x/", "--replay"),
+        ("restore {} -o x --cdx {}", "--cdx"),
+        ("restore {} -o x --dry-run", "--dry-run"),
+        ("convert {} -o x --back", "--back"),
+        ("convert {} -o x --dry-run", "--dry-run"),
+    ],
+)
+def test_options_that_no_job_can_honour(
+    call: str, option: str, archive: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = call.replace("{}", archive).split()
+    assert f"--runner does not support {option}" in refusal(capsys, *words, *INLINE)
+
+
+def test_originals_are_for_the_job(archive: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = refusal(capsys, "validate", archive, archive, "--originals", archive)
+    assert "only with --runner: --originals" in told
 
 
 def test_without_mrjob(
@@ -74,5 +128,5 @@ def test_without_mrjob(
     for name in [name for name in sys.modules if name.startswith(("mrjob", "pinakes.mr_jobs."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mrjob", None)
-    told = refusal(capsys, "manifest", archive)
+    told = refusal(capsys, "manifest", *INLINE, archive)
     assert "jobs need mrjob.compat: pip install 'pinakes[jobs]'" in told

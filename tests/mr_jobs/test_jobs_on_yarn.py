@@ -73,7 +73,7 @@ def lines_of(capsysbinary: pytest.CaptureFixture[bytes], *words: str) -> list[by
 def test_the_manifest_is_the_same_wherever_it_is_made(
     settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    job = ("--config", str(settings), "job", "manifest", "--options", NOW, "--stored", *names())
+    job = ("--config", str(settings), "manifest", "--options", NOW, "--stored", *names())
     here = lines_of(capsysbinary, *job, "--runner", "inline")
     assert len(here) == 5 * FILES
     assert lines_of(capsysbinary, *job, "--runner", "local") == here
@@ -83,9 +83,10 @@ def test_the_manifest_is_the_same_wherever_it_is_made(
 def test_bodies_are_compared_alike_wherever_that_is(
     settings: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    configured = ("--config", str(settings), "job")
+    configured = ("--config", str(settings))
     manifest = tmp_path / "manifest"
-    assert main([*configured, "manifest", "--stored", *names(), "-o", str(manifest)]) == 3
+    listing = ("manifest", "--runner", "inline", "--stored", *names())
+    assert main([*configured, *listing, "-o", str(manifest)]) == 3
     # Two contents, under digests that do not tell them apart.
     lines = [parse_line(text) for text in manifest.read_text().splitlines()]
     lines = [line._replace(digest=f"md5:{number % 3}") for number, line in enumerate(lines)]
@@ -93,7 +94,7 @@ def test_bodies_are_compared_alike_wherever_that_is(
     found = {}
     for runner in ("inline", "local", "hadoop"):
         capsysbinary.readouterr()
-        job = ("resolve_collisions", "--stored", "--runner", runner, str(manifest))
+        job = ("resolve", "--stored", "--runner", runner, str(manifest))
         assert main([*configured, *job, "--options", "--shard-lines 4"]) == 0
         found[runner] = sorted(capsysbinary.readouterr().out.splitlines())
     assert found["inline"] == found["local"] == found["hadoop"]
@@ -107,7 +108,7 @@ def test_a_content_that_is_divided_is_decided_alike(settings: Path, tmp_path: Pa
     given, here, there = (tmp_path / name for name in ("given", "here", "there"))
     given.write_text("".join(bench_lines(1200, None)))
     assert main(["process", str(given), "-o", str(here)]) == 0
-    job = ["--config", str(settings), "job", "flag_duplicates", "--runner", "hadoop", str(given)]
+    job = ["--config", str(settings), "process", "--runner", "hadoop", str(given)]
     options = "--content-lines 60 --shard-lines 40 -D mapreduce.job.reduces=2"
     assert main([*job, "-o", str(there), f"--options={options}"]) == 0
     assert sorted(there.read_text().splitlines()) == sorted(here.read_text().splitlines())
@@ -116,7 +117,7 @@ def test_a_content_that_is_divided_is_decided_alike(settings: Path, tmp_path: Pa
 def test_the_printed_line_does_the_same(
     settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    job = ("--config", str(settings), "job", "manifest", "--options", NOW, "--stored", *names())
+    job = ("--config", str(settings), "manifest", "--options", NOW, "--stored", *names())
     here = lines_of(capsysbinary, *job, "--runner", "inline")
     assert main([*job, "--runner", "hadoop", "--print"]) == 0
     [line] = capsysbinary.readouterr().out.decode().splitlines()
@@ -134,7 +135,7 @@ def test_a_task_that_fails_is_quoted(
 ) -> None:
     options = "--now yesterday -D mapreduce.map.maxattempts=1"
     url = load_configuration(settings, environment={}).hdfs
-    job = ("job", "manifest", "--runner", "hadoop", "--options", options, *names(url=f"{url}/"))
+    job = ("manifest", "--runner", "hadoop", "--options", options, *names(url=f"{url}/"))
     assert main(["--config", str(settings), *job]) == 4
     told = capsysbinary.readouterr()
     assert told.out == b""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from archive_builders import warc
+from steps_here import INLINE
 
 from pinakes.cli import main
 
@@ -36,7 +37,7 @@ def test_it_writes_what_the_verb_writes(
     assert main(["manifest", *files]) == 3
     by_verb = capsysbinary.readouterr()
     out = tmp_path / "lines"
-    assert main(["job", "manifest", *files, "--runner", runner, "-o", str(out), *NOW]) == 3
+    assert main(["manifest", *files, "--runner", runner, "-o", str(out), *NOW]) == 3
     told = capsysbinary.readouterr()
     lines = by_verb.out.splitlines()
     assert len(lines) == 17
@@ -58,7 +59,7 @@ def test_relative_paths_begin_where_we_are(
     names = [Path(file).name for file in files]
     assert main(["manifest", *names]) == 3
     by_verb = capsysbinary.readouterr()
-    assert main(["job", "manifest", *names, "--runner", runner, *NOW]) == 3
+    assert main(["manifest", *names, "--runner", runner, *NOW]) == 3
     told = capsysbinary.readouterr()
     assert sorted(told.out.splitlines()) == sorted(by_verb.out.splitlines())
     warnings = [line for line in by_verb.err.splitlines() if line.startswith(b"pinakes: warning")]
@@ -70,14 +71,48 @@ def test_options_of_the_job_reach_it(
 ) -> None:
     assert main(["manifest", "--digest", "sha256", files[0]]) == 0
     by_verb = capsysbinary.readouterr().out
-    assert main(["job", "manifest", files[0], "--options", "--digest sha256 " + NOW[1]]) == 0
+    assert main(["manifest", *INLINE, files[0], "--options", "--digest sha256 " + NOW[1]]) == 0
     assert capsysbinary.readouterr().out == by_verb
+
+
+@pytest.mark.parametrize(
+    "options", ["--plain", "--records", "--digest md5", "--trust-declared", "--empty skip"]
+)
+def test_options_of_the_verb_reach_the_job(
+    options: str, files: list[str], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    call = ["manifest", files[0], *options.split()]
+    assert main(call) == 0
+    by_verb = capsysbinary.readouterr().out
+    assert main([*call, *INLINE]) == 0
+    assert capsysbinary.readouterr().out == by_verb
+
+
+def test_folders_are_read_through(
+    files: list[str], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    folder = Path(files[0]).parent
+    assert main(["manifest", str(folder)]) == 3
+    by_verb = sorted(capsysbinary.readouterr().out.splitlines())
+    assert main(["manifest", str(folder), *INLINE]) == 3
+    assert sorted(capsysbinary.readouterr().out.splitlines()) == by_verb
+    assert main(["manifest", f"file://{folder}/", *INLINE]) == 3
+    assert sorted(capsysbinary.readouterr().out.splitlines()) == [
+        b"file://" + line for line in by_verb
+    ]
+
+
+def test_a_folder_without_archive_files_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["manifest", str(tmp_path), *INLINE]) == 2
+    assert "nothing to list" in capsys.readouterr().err
 
 
 def test_a_name_that_cannot_be_listed_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a\nb.warc"
     path.write_bytes(warc())
-    assert main(["job", "manifest", str(path)]) == 3
+    assert main(["manifest", *INLINE, str(path)]) == 3
 
 
 def test_files_may_be_in_very_many_folders(
@@ -89,5 +124,5 @@ def test_files_may_be_in_very_many_folders(
         path.write_bytes(gzip.compress(warc(number=number)))
     assert main(["manifest", *map(str, paths)]) == 0
     by_verb = sorted(b"file://" + line for line in capsysbinary.readouterr().out.splitlines())
-    assert main(["job", "manifest", *(path.as_uri() for path in paths), *NOW]) == 0
+    assert main(["manifest", *INLINE, *(path.as_uri() for path in paths), *NOW]) == 0
     assert sorted(capsysbinary.readouterr().out.splitlines()) == by_verb

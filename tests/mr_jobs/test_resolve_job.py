@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import shutil
 from functools import cache
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from archive_builders import HTTP, warc
-from steps_here import by_mrjob, steps_here
+from steps_here import INLINE, by_mrjob, steps_here
 
 from pinakes.cli import main
 from pinakes.index.manifest import format_line, parse_line
@@ -81,7 +82,7 @@ def test_contents_are_those_of_resolve(
     collisions = collisions_in(capfd.readouterr().err)
     options = f"--shard-lines {shard_lines} --often-lines {often_lines}"
     halves = write_halves(manifest, dice)
-    job = ["job", "resolve_collisions", *halves, "-o", str(by_job), "--options", options]
+    job = ["resolve", *INLINE, *halves, "-o", str(by_job), "--options", options]
     with steps_here() if seed else by_mrjob():
         assert main(job) == status
     told = capfd.readouterr().err
@@ -135,17 +136,18 @@ def believable(manifest: Path, dice: random.Random, digests: int | None) -> None
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
-    ("digests", "options"),
+    ("digests", "options", "often_lines"),
     [
-        (2, "--sample-bytes 0"),
-        (3, "--sample-bytes 0.5 --seed x"),
-        (None, "--sample-bytes 0 --often-lines 1"),
+        (2, "--sample-bytes 0", 100),
+        (3, "--sample-bytes 0.5 --seed x", 100),
+        (None, "--sample-bytes 0", 1),
     ],
 )
 def test_digests_are_believed_as_resolve_does(
     seed: int,
     digests: int | None,
     options: str,
+    often_lines: int,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -153,17 +155,22 @@ def test_digests_are_believed_as_resolve_does(
     manifest = write_archives(tmp_path, dice)
     believable(manifest, dice, digests)
     by_verb, by_job = tmp_path / "by-verb", tmp_path / "by-job"
-    common = options.split(" --often", maxsplit=1)[0].split()
-    assert main(["resolve", str(manifest), "--compare", "sha256", *common, "-o", str(by_verb)]) == 0
+    counts = [tmp_path / name for name in ("by-verb.json", "by-job.json")]
+    resolve = ["resolve", str(manifest), "--compare", "sha256", *options.split()]
+    assert main([*resolve, "-o", str(by_verb), "--stats", str(counts[0])]) == 0
     wanted = capfd.readouterr().err
-    job = ["job", "resolve_collisions", str(manifest), "-o", str(by_job)]
+    resolve += [*INLINE, f"--options=--often-lines {often_lines}"]
     with steps_here() if seed else by_mrjob():
-        assert main([*job, f"--options=--compare sha256 {options}"]) == 0
+        assert main([*resolve, "-o", str(by_job), "--stats", str(counts[1])]) == 0
     told = capfd.readouterr().err
+    counted = [json.loads(path.read_text()) for path in counts]
+    for by in counted:  # the job reads more, and names collisions in no order
+        del by["compared_bytes"], by["believed"], by["collisions"]
+    assert counted[0] == counted[1]
     assert sorted(by_job.read_text().splitlines()) == sorted(by_verb.read_text().splitlines())
     assert collisions_in(told) == collisions_in(wanted)
     if digests is None:
-        assert "bytes compared" not in told.replace("bytes compared: 0\n", "")
+        assert "bytes compared: " not in told.replace("bytes compared: 0\n", "")
 
 
 def test_what_was_believed_in_vain_is_no_result(
@@ -180,12 +187,13 @@ def test_what_was_believed_in_vain_is_no_result(
     halves = [tmp_path / "a", tmp_path / "b"]
     for path, lines in zip(halves, ([first], others), strict=True):
         path.write_text("".join(lines))
-    options = "--options=--compare sha256 --sample-bytes 0 --often-lines 1"
-    job = ["job", "resolve_collisions", *map(str, halves), "-o", str(out), options]
+    believing = ["--compare", "sha256", "--sample-bytes", "0"]
+    options = "--options=--often-lines 1"
+    job = ["resolve", *INLINE, *map(str, halves), "-o", str(out), *believing, options]
     assert main(job) != 0
     assert "--compare bytes" in capsys.readouterr().err
     assert not out.exists()
-    assert main([*job[:-1], f"{options} --often-lines 99"]) == 0
+    assert main([*job[:-1], "--options=--often-lines 99"]) == 0
     lines = sorted(map(parse_line, out.read_text().splitlines()), key=lambda line: line.offset)
     assert [line.hash_extension for line in lines] == [0, *[1] * 19]
 
@@ -197,7 +205,7 @@ def test_a_line_that_two_maps_send_on_comes_out_once(
     archive.write_bytes(b"".join(member(b"a", number) for number in range(9)))
     assert main(["manifest", str(archive), "-o", str(manifest)]) == 0
     again = str(shutil.copy(manifest, tmp_path / "again"))
-    job = ["job", "resolve_collisions", str(manifest), again, "-o", str(tmp_path / "out")]
+    job = ["resolve", *INLINE, str(manifest), again, "-o", str(tmp_path / "out")]
     with steps_here():
         assert main([*job, "--options=--often-lines 1"]) == 0
     lines = map(parse_line, (tmp_path / "out").read_text().splitlines())
@@ -215,7 +223,7 @@ def test_a_body_that_cannot_be_read_is_named_once(
     assert main(["manifest", str(archive), "-o", str(manifest)]) == 0
     archive.unlink()
     capsys.readouterr()
-    assert main(["job", "resolve_collisions", str(manifest), "-o", str(tmp_path / "out")]) == 3
+    assert main(["resolve", *INLINE, str(manifest), "-o", str(tmp_path / "out")]) == 3
     told = capsys.readouterr().err.splitlines()
     offsets = [parse_line(text).offset for text in manifest.read_text().splitlines()]
     assert sorted(line for line in told if line.startswith("pinakes: warning: ")) == sorted(
@@ -232,7 +240,7 @@ def test_real_collisions_of_sha1_are_told_apart(shared_data: Path, tmp_path: Pat
     archive, manifest, out = (tmp_path / name for name in ("a.warc.gz", "manifest", "out"))
     archive.write_bytes(b"".join(members))
     assert main(["manifest", str(archive), "-o", str(manifest)]) == 0
-    assert main(["job", "resolve_collisions", str(manifest), "-o", str(out)]) == 0
+    assert main(["resolve", *INLINE, str(manifest), "-o", str(out)]) == 0
     lines = sorted(map(parse_line, out.read_text().splitlines()), key=lambda line: line.offset)
     assert len({line.digest for line in lines}) == 1
     assert [line.hash_extension for line in lines] == [0, 1, 0]

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from steps_here import run_by
+from steps_here import INLINE, run_by
 from warc_sets import (
     OTHER,
     PAGE,
@@ -64,15 +64,14 @@ def test_files_and_lines_are_those_of_the_verb(
     before, after = write_rewritten(tmp_path, dice)
     given = after if seed % 2 else after[: dice.randrange(1, 3)]
     to, folder = tmp_path / "out", str(tmp_path / "after")
-    by = {name: (name, folder) if seed % 3 else () for name in ("--dir", "--originals")}
-    words = [*map(str, given)]
-    status = main(["restore", *words, "-o", str(to), "--json", *by["--dir"]])
+    originals = ("--dir", folder) if seed % 3 else ()
+    words = ["restore", *map(str, given), "-o", str(to), "--json", *originals]
+    status = main(words)
     told = capsys.readouterr()
     wanted, by_verb = read_all(to), sorted(told.out.splitlines())
     shutil.rmtree(to)
     with run_by(runner) as as_asked:
-        job = ["job", "restore", *words, "--to", str(to), *as_asked]
-        assert main([*job, *by["--originals"]]) == status
+        assert main([*words, *as_asked]) == status
     told_by_job = capsys.readouterr()
     assert sorted(told_by_job.out.splitlines()) == by_verb
     assert read_all(to) == wanted
@@ -97,15 +96,15 @@ def test_no_other_body_is_taken_and_no_file_replaced(
     after = tmp_path / "after"
     other = Rec(uri="http://a/", body=PAGE[:-1] + b"!")
     write_set(after, [ArchiveFile("0", [other])])
-    words = ["job", "restore", str(after / "1.warc.gz"), "--originals", str(after)]
-    assert main([*words, "--to", str(tmp_path / "out")]) == 3
+    words = ["restore", *INLINE, str(after / "1.warc.gz"), "--dir", str(after)]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 3
     assert "another body" in capsys.readouterr().err
     assert read_all(tmp_path / "out") == {"1.warc.gz": (after / "1.warc.gz").read_bytes()}
-    assert main([*words, "--to", str(tmp_path / "before")]) == 3
+    assert main([*words, "-o", str(tmp_path / "before")]) == 3
     assert "exists already and is not replaced" in capsys.readouterr().err
     assert inflated(tmp_path / "before" / "1.warc.gz") == recs[1].raw(1)
     clash = [str(tmp_path / folder / "1.warc.gz") for folder in ("before", "after")]
-    assert main(["job", "restore", *clash, "--to", str(tmp_path / "new")]) == 2
+    assert main(["restore", *INLINE, *clash, "-o", str(tmp_path / "new")]) == 2
 
 
 def test_a_file_that_cannot_be_opened_is_named(
@@ -115,8 +114,8 @@ def test_a_file_that_cannot_be_opened_is_named(
     lost = tmp_path / "lost.warc.gz"
     words = ["restore", *map(str, after), str(lost)]
     with run_by("here"):
-        for by, job in (("verb", words), ("job", ["job", *words])):
+        for by, job in (("verb", words), ("job", [*words, *INLINE])):
             to = tmp_path / by
-            assert main([*job, "-o" if by == "verb" else "--to", str(to)]) == 3
+            assert main([*job, "-o", str(to)]) == 3
             assert f"warning: {lost}: cannot be read: No such file" in capsys.readouterr().err
             assert sorted(read_all(to)) == [path.name for path in after]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from replayed_set import replayed_files
-from steps_here import run_by
+from steps_here import INLINE, run_by
 from warc_sets import ArchiveFile, Rec, plan, write_manifest, write_set
 
 from pinakes.cli import main
@@ -32,11 +32,10 @@ def write(
     folder: Path, names: list[str], lines: Path, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, list[dict[str, object]], int, list[dict[str, object]]]:
     by_verb, by_job = folder / "by-verb", folder / "by-job"
-    refs = ["refs", *names, "--manifest", str(lines), "-o", str(by_verb), "--run", "r", "--json"]
-    status = main([*refs, "--min-saving", "none"])
+    refs = ["refs", "--manifest", str(lines), "--run", "r", "--min-saving", "none", "--json"]
+    status = main([*refs, *names, "-o", str(by_verb)])
     said = results(capsys.readouterr().out)
-    job = ["job", "write_revisits", str(lines), "--to", str(by_job), "--options=--run r"]
-    job_status = main(job)
+    job_status = main([*refs, *INLINE, "-o", str(by_job)])
     return status, said, job_status, results(capsys.readouterr().out)
 
 
@@ -54,6 +53,19 @@ def test_files_are_those_of_refs(tmp_path: Path, capsys: pytest.CaptureFixture[s
             tmp_path / "by-verb" / base
         ).read_bytes()
     assert len([*(tmp_path / "by-job").glob("*.warc*")]) == len(named)
+
+
+def test_text_and_run_are_those_of_refs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names, lines = decided(tmp_path)
+    words = ["refs", "--manifest", str(lines), "-o"]
+    assert main([*words, str(tmp_path / "by-verb"), *names]) == 0
+    by_verb = capsys.readouterr().out.splitlines()
+    assert main([*words, str(tmp_path / "by-job"), *INLINE]) == 0
+    by_job = capsys.readouterr().out.splitlines()
+    assert by_job
+    assert set(by_job) <= set(by_verb)
+    for path in (tmp_path / "by-job").glob("*.warc*"):
+        assert path.read_bytes() == (tmp_path / "by-verb" / path.name).read_bytes()
 
 
 @pytest.mark.parametrize(

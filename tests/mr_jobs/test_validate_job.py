@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from steps_here import run_by
+from steps_here import INLINE, run_by
 from warc_sets import (
     OTHER,
     PAGE,
@@ -116,7 +116,7 @@ def test_what_is_found_is_what_the_verb_finds(
     status = main(["validate", *words, "--json", "--receipt", str(receipt)])
     by_verb = sorted(capsys.readouterr().out.splitlines())
     with run_by(runner) as by:
-        assert main(["job", "validate", *words, *by]) == status
+        assert main(["validate", *words, "--json", *by]) == status
         told = capsys.readouterr()
         assert sorted(told.out.splitlines()) == by_verb
         value = json.loads(receipt.read_text())
@@ -124,7 +124,7 @@ def test_what_is_found_is_what_the_verb_finds(
         assert status == bool(by_verb)
 
         by_job = tmp_path / "by-job"
-        assert main(["job", "validate", *words, "--receipt", str(by_job)]) == status
+        assert main(["validate", *words, "--json", *INLINE, "--receipt", str(by_job)]) == status
         assert sorted(capsys.readouterr().out.splitlines()) == by_verb
         assert comparable(json.loads(by_job.read_text())) == comparable(value)
         if by_verb:
@@ -132,7 +132,7 @@ def test_what_is_found_is_what_the_verb_finds(
             whys = [{**json.loads(text), "who": "A. Reader", "why": "seen"} for text in by_verb[1:]]
             accept.write_text("".join(json.dumps(why) + "\n" for why in whys))
             again = [*words, "--receipt", str(tmp_path / "accepted"), "--accept", str(accept)]
-            assert main(["job", "validate", *again]) == 1
+            assert main(["validate", "--json", *INLINE, *again]) == 1
             assert capsys.readouterr().out.splitlines() == by_verb[:1]
 
 
@@ -178,9 +178,9 @@ def test_originals_may_be_in_files_that_are_not_compared(
     parted: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, after, originals = str(parted[0]), str(parted[1]), str(parted[2].parent)
-    assert main(["job", "validate", before, after]) == 1
+    assert main(["validate", "--json", *INLINE, before, after]) == 1
     assert json.loads(capsys.readouterr().out)["code"] == "dangling"
-    job = ("job", "validate", before, after, "--originals", originals)
+    job = ("validate", *INLINE, before, after, "--originals", originals)
     assert main([*job]) == 0
     assert capsys.readouterr().out == ""
 
@@ -244,6 +244,6 @@ def test_of_what_could_not_be_read_there_is_no_receipt(parted: tuple[Path, Path,
 
 
 def test_two_folders_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["job", "validate", str(tmp_path)]) == 2
-    assert main(["job", "validate", str(tmp_path), str(tmp_path)]) == 2
+    assert main(["validate", *INLINE, str(tmp_path)]) == 2
+    assert main(["validate", *INLINE, str(tmp_path), str(tmp_path)]) == 2
     assert "no pair of archive files" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from pinakes.config import SETTINGS, Configuration, load_configuration
 from pinakes.errors import ConfigError, InputRefused
 
 
-def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+def add_settings(parser: argparse._ActionsContainer, *names: str) -> None:
     """Let options override these settings: `min_saving_bytes` by `--min-saving-bytes`."""
     for name in names:
         setting = SETTINGS[name]
@@ -40,31 +40,31 @@ def add_inputs(parser: argparse.ArgumentParser, metavar: str, words: str) -> Non
     )
 
 
-def input_names(arguments: argparse.Namespace, stdin: TextIO | None = None) -> Iterator[str]:
+def inputs_of(arguments: argparse.Namespace, stdin: TextIO | None = None) -> Iterator[str]:
     """Every input, in the order given, lazily; names as they were given.
 
     Raises ConfigError where there is none at all, InputRefused where FILE cannot be read.
     """
     count = 0
-    for name in _names(arguments, stdin or sys.stdin):
+    for name in _names(arguments.inputs, arguments.files_from, stdin or sys.stdin):
         count += 1
         yield name
     if not count:
         raise ConfigError("no inputs: give paths, - or --files-from FILE")
 
 
-def _names(arguments: argparse.Namespace, stdin: TextIO) -> Iterator[str]:
-    for name in arguments.inputs:
+def _names(inputs: Iterable[str], files_from: str | None, stdin: TextIO) -> Iterator[str]:
+    for name in inputs:
         if name == "-":
             yield from _lines(stdin)
         else:
             yield name
-    if arguments.files_from is not None:
+    if files_from is not None:
         try:
-            with Path(arguments.files_from).open(errors="surrogateescape") as lines:
+            with Path(files_from).open(errors="surrogateescape") as lines:
                 yield from _lines(lines)
         except OSError as error:
-            raise InputRefused(error.strerror or str(error), file=arguments.files_from) from error
+            raise InputRefused(error.strerror or str(error), file=files_from) from error
 
 
 def _lines(lines: Iterable[str]) -> Iterator[str]:

@@ -43,7 +43,6 @@ _HELP = {
     "fsck": "check that rows and files agree; repair",
     "backup": "copy a snapshot of rows and files elsewhere",
     "restore-backup": "create a store from a backup",
-    "job": "run a job: here, in several processes, or on YARN",
     "cluster": "run real servers on this host, for tests",
 }
 

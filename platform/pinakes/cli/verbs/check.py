@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, input_names
+from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.rules:
         return _print_rules(console)
     report = _Report(console, Severity[arguments.level.upper()], every=arguments.all)
-    names = list(input_names(arguments))
+    names = list(inputs_of(arguments))
     failed = False
     with (
         ConformanceCheck(configuration_of(arguments).temp_dir) as check,

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.job_run import report_job, show_job_results
 from pinakes.cli.frame.options import add_dry_run
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.copy.commit_copy import commit_copy, plan_copy
 from pinakes.dedupe.copy.copy_steps import DONE
-from pinakes.dedupe.validate.receipt import read_receipt
+from pinakes.dedupe.validate.receipt import Receipt, read_receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRequest:
+    """What to commit where, by which receipt: folders, paths or `hdfs://…`."""
+
+    source: str
+    target: str
+    receipt: Receipt
+    today: str
+    dry_run: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The validated files, the copy, and the receipt that says so."""
-    parser.add_argument("source", metavar="SRC", type=Path, help="the files that were validated")
     parser.add_argument(
-        "target", metavar="DST", type=Path, help="the second copy, as it was before"
+        "source",
+        metavar="SRC",
+        help="the files that were validated: a folder, or with --runner hdfs://…",
+    )
+    parser.add_argument(
+        "target",
+        metavar="DST",
+        help="the second copy, as it was before: a folder, or with --runner hadoop hdfs://…",
     )
     parser.add_argument(
         "--receipt",
@@ -28,28 +51,60 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what `pinakes validate` wrote of the two",
     )
     add_dry_run(parser)
+    add_runner(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; everything is checked before anything is written."""
-    receipt = read_receipt(arguments.receipt)
-    today = datetime.now(timezone.utc).date().isoformat()
-    size = sum(facts.size + facts.before_size for facts in receipt.files)
+    request = CommitRequest(
+        source=arguments.source,
+        target=arguments.target,
+        receipt=read_receipt(arguments.receipt),
+        today=datetime.now(timezone.utc).date().isoformat(),
+        dry_run=arguments.dry_run,
+    )
+    runner = runner_of(arguments)
+    return _commit(request, console) if runner is None else _by_job(request, runner, console)
+
+
+def _commit(request: CommitRequest, console: Console) -> Exit:
+    size = sum(facts.size + facts.before_size for facts in request.receipt.files)
     with console.progress("check", total=size) as progress:
         plan = plan_copy(
-            arguments.source, arguments.target, receipt, today=today, advance=progress.advance
+            Path(request.source),
+            Path(request.target),
+            request.receipt,
+            today=request.today,
+            advance=progress.advance,
         )
     for step in plan.steps:
         kept = None if step.state == DONE else str(step.superseded)
-        text = "is done already" if kept is None else f"the old one goes to {kept}"
-        console.result(
-            {"file": step.facts.name, "state": step.state, "superseded": kept},
-            text=printable(f"{step.facts.name}: {text}"),
-        )
-    if arguments.dry_run:
+        result = {"file": step.facts.name, "state": step.state, "superseded": kept}
+        console.result(result, text=_line(result))
+    if request.dry_run:
         console.say(f"all checks passed; {plan.bytes_to_write:,} bytes would be written")
         return Exit.DONE
     with console.progress("commit", total=sum(s.facts.size for s in plan.steps)) as progress:
         written = commit_copy(plan, advance=progress.advance)
     console.say(f"{written} files written and read back; nothing was deleted")
     return Exit.DONE
+
+
+def _by_job(request: CommitRequest, runner: JobRunner, console: Console) -> Exit:
+    from pinakes.mr_jobs.commit_copy import CopyRequest, run_commit_copy
+
+    copy = CopyRequest(
+        source=request.source,
+        target=request.target,
+        receipt=request.receipt,
+        today=request.today,
+        dry_run=request.dry_run,
+    )
+    start = partial(run_commit_copy, copy)
+    return report_job(show_job_results(start, runner, console, _line, verb="commit-copy"), console)
+
+
+def _line(result: Mapping[str, Any]) -> str:
+    kept = result["superseded"]
+    text = "is done already" if kept is None else f"the old one goes to {kept}"
+    return printable(f"{result['file']}: {text}")

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_dry_run, add_inputs, input_names
+from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
+from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.errors import (
     ConfigError,
     Conflict,
@@ -20,23 +25,39 @@ from pinakes.errors import (
     PinakesError,
 )
 from pinakes.rewrite.convert import warc_name
-from pinakes.rewrite.convert_file import UNCHANGED, Conversion, convert_file, rebuild_file
+from pinakes.rewrite.convert_file import UNCHANGED, convert_file, rebuild_file
 from pinakes.warc.members import compression_of
 from pinakes.warc.source import open_source
 
 _ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertRequest:
+    """Which files to convert, in which direction, and where the new ones go."""
+
+    names: Sequence[str]
+    output: str
+    verify: bool
+    back: bool
+    dry_run: bool
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """ARC files, and the folder of the WARC files."""
     add_inputs(parser, "ARC", "the ARC files to convert, compressed or not")
     parser.add_argument(
-        "-o", "--output", metavar="DIR", required=True, help="write the new files there"
+        "-o",
+        "--output",
+        metavar="DIR",
+        required=True,
+        help="write the new files there: a path, or with --runner hadoop hdfs://…",
     )
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="make the ARC again from what was written and compare every byte, then publish",
+        help="make the ARC again from what was written and compare every byte, then publish; with "
+        "--runner always",
     )
     parser.add_argument(
         "--back",
@@ -44,26 +65,50 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the other way: from WARC files that convert wrote, the ARC files, uncompressed",
     )
     add_dry_run(parser)
+    add_runner(parser, "stored", "options")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; whatever is no record, or is wrong with one, is named."""
     if arguments.back and (arguments.verify or arguments.dry_run):
         raise ConfigError("--back always verifies, and takes neither --verify nor --dry-run")
-    names = list(input_names(arguments))
-    _refuse_clashes(names, back=arguments.back)
-    folder = Path(arguments.output)
-    if not arguments.dry_run:
-        _make_folder(folder)
-    one = _back if arguments.back else _convert
+    request = ConvertRequest(
+        names=list(inputs_of(arguments)),
+        output=arguments.output,
+        verify=arguments.verify,
+        back=arguments.back,
+        dry_run=arguments.dry_run,
+    )
+    runner = runner_of(arguments)
+    return _convert_all(request, console) if runner is None else _by_job(request, runner, console)
+
+
+def _convert_all(request: ConvertRequest, console: Console) -> Exit:
+    _refuse_clashes(request.names, back=request.back)
+    if not request.dry_run:
+        _make_folder(Path(request.output))
     complete = True
-    for name in names:
+    for name in request.names:
         try:
-            complete &= one(Path(name), folder, arguments, console)
+            if request.back:
+                _back(Path(name), Path(request.output), console)
+            else:
+                complete &= _convert(Path(name), request, console)
         except _ONE_FILE_ONLY as problem:
             console.warn(problem)
             complete = False
     return Exit.DONE if complete else Exit.SOME_FAILED
+
+
+def _by_job(request: ConvertRequest, runner: JobRunner, console: Console) -> Exit:
+    """It verifies whether or not that is asked for."""
+    from pinakes.mr_jobs.convert_arc import ConvertArcJob
+    from pinakes.mr_jobs.writing_job import run_writing_job
+
+    runner.refuse({"--back": request.back, "--dry-run": request.dry_run})
+    job = job_request(ConvertArcJob, request.names, runner)
+    start = partial(run_writing_job, job, request.output)
+    return report_job(show_job_results(start, runner, console, _sentence, verb="convert"), console)
 
 
 def _make_folder(folder: Path) -> None:
@@ -73,42 +118,40 @@ def _make_folder(folder: Path) -> None:
         raise ConfigError(f"-o {folder} is no folder") from error
 
 
-def _convert(arc: Path, folder: Path, arguments: argparse.Namespace, console: Console) -> bool:
+def _convert(arc: Path, request: ConvertRequest, console: Console) -> bool:
     """Whether all of it became records."""
     size = arc.stat().st_size if arc.is_file() else None
     with console.progress(f"converting {arc.name}", total=size) as progress:
         result = convert_file(
             arc,
-            folder,
-            verify=arguments.verify,
-            dry_run=arguments.dry_run,
+            Path(request.output),
+            verify=request.verify,
+            dry_run=request.dry_run,
             advance=progress.advance,
         )
     for finding in (*result.stretches, *result.findings):
         console.warn(PinakesError(finding.message, file=result.arc, offset=finding.offset))
-    console.result(result.as_json(), text=printable(_sentence(result)))
+    console.result(result.as_json(), text=_sentence(result.as_json()))
     return not result.stretches
 
 
-def _back(warc: Path, folder: Path, arguments: argparse.Namespace, console: Console) -> bool:
+def _back(warc: Path, folder: Path, console: Console) -> None:
     target = rebuild_file(warc, folder)
     console.result({"warc": str(warc), "arc": str(target)}, text=printable(f"{warc} -> {target}"))
-    return True
 
 
-def _sentence(result: Conversion) -> str:
-    records = ", ".join(f"{count} {name}" for name, count in sorted(result.records.items()))
-    parts = [f"{result.arc} -> {result.warc}: {result.outcome}, {records}"]
-    if result.stretches:
-        many = len(result.stretches) > 1
+def _sentence(result: Mapping[str, Any]) -> str:
+    records = ", ".join(f"{count} {name}" for name, count in sorted(result["records"].items()))
+    parts = [f"{result['arc']} -> {result['warc']}: {result['outcome']}, {records}"]
+    if stretches := len(result["stretches"]):
         words = "stretches that are no record, kept as they lay"
         one = "stretch that is no record, kept as it lay"
-        parts.append(f"{len(result.stretches)} {words if many else one}")
-    if result.verified_bytes is not None:
-        parts.append(f"verified, {result.verified_bytes} bytes")
-    elif result.outcome == UNCHANGED:
+        parts.append(f"{stretches} {words if stretches > 1 else one}")
+    if result["verified_bytes"] is not None:
+        parts.append(f"verified, {result['verified_bytes']} bytes")
+    elif result["outcome"] == UNCHANGED:
         parts.append("equal to what is there")
-    return "; ".join(parts)
+    return printable("; ".join(parts))
 
 
 def _refuse_clashes(names: Iterable[str], *, back: bool) -> None:

@@ -20,7 +20,7 @@ from pinakes.cli.frame.options import (
     add_inputs,
     add_settings,
     configuration_of,
-    input_names,
+    inputs_of,
 )
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.workers import Workers
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         raise ConfigError("--watch and --dry-run do not go together")
     if arguments.watch and arguments.bulk:
         raise ConfigError("--bulk loads what is there; --watch waits for what comes")
-    names = list(input_names(arguments))
+    names = list(inputs_of(arguments))
     found = _found(arguments, names)
     if found.crawl == "":
         raise ConfigError("which crawl do they belong to? name it with --crawl")

@@ -8,7 +8,7 @@ from itertools import islice
 
 from pinakes.catalog.lookup import DEFAULT_LIMIT, Answer, answer_all
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, input_names
+from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.captures import capture_line, capture_object, format_ms
 from pinakes.config import parse_count
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     limit = limit_of(arguments) or DEFAULT_LIMIT
     failed = False
     with open_stores(configuration_of(arguments)) as stores:
-        for queries in _batches(input_names(arguments), limit):
+        for queries in _batches(inputs_of(arguments), limit):
             for answer in answer_all(stores.rows, queries, limit=limit):
                 if isinstance(answer, InputRefused):
                     console.warn(answer)

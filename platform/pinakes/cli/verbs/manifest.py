@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
 from pinakes.cli.frame.left_out import say_others
-from pinakes.cli.frame.options import add_inputs, configuration_of, input_names
+from pinakes.cli.frame.options import add_inputs, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
+from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
+from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, PinakesError
 from pinakes.index.manifest_file import ALGORITHMS, ManifestForm, iter_manifest_pieces
 from pinakes.ingest.inputs import LeftOut, iter_inputs
@@ -28,7 +31,12 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files or folders of them, what to write of each record, and where."""
-    add_inputs(parser, "WARC", "archive files, or folders of them")
+    add_inputs(
+        parser,
+        "WARC",
+        "archive files, or folders of them; with --runner hadoop hdfs://…, folders with / at "
+        "their end",
+    )
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
     )
@@ -51,13 +59,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j", "--jobs", metavar="N", help="processes that work at once, a file each (1)"
     )
+    add_runner(parser, "stored", "options", "print")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write the manifest; name what was damaged or refused."""
     if arguments.records and (arguments.trust_declared or arguments.digest != "sha1"):
         raise ConfigError("--records computes SHA-256, and takes neither digest option")
-    configuration = configuration_of(arguments)
     form = ManifestForm(
         algorithm=arguments.digest,
         plain=arguments.plain,
@@ -67,11 +75,26 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         keep_empty=arguments.empty == "keep",
         now=datetime.now(timezone.utc),
     )
+    names, output = inputs_of(arguments), arguments.output
+    runner = runner_of(arguments)
+    if runner is None:
+        return _list(names, form, output, configuration_of(arguments), console)
+    runner.refuse({"--json": console.json, "-j": arguments.jobs})
+    return _list_by_job(names, form, output, runner, console)
+
+
+def _list(
+    inputs: Iterable[str],
+    form: ManifestForm,
+    output: str,
+    configuration: Configuration,
+    console: Console,
+) -> Exit:
     problems = _Problems(console)
-    names = list(_files(input_names(arguments), problems))
+    names = list(_files(inputs, problems))
     if not names and not problems.found:
         console.warn("nothing to list: no archive file there")
-    with output_file(arguments.output, console) as out, _rare_collections():
+    with output_file(output, console) as out, _rare_collections():
         if configuration.jobs > 1 and len(names) > 1:
             folder = configuration.temp_dir
             _write_in_parallel(names, form, configuration.jobs, folder, out, problems, console)
@@ -82,6 +105,29 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                     for problem in _written(pieces, out):
                         problems.name(problem)
     return Exit.SOME_FAILED if problems.found else Exit.DONE
+
+
+def _list_by_job(
+    inputs: Iterable[str], form: ManifestForm, output: str, runner: JobRunner, console: Console
+) -> Exit:
+    from pinakes.mr_jobs.lines.pairs import archives_below
+    from pinakes.mr_jobs.manifest import ManifestJob, form_options
+
+    configuration = runner.configuration
+    problems = _Problems(console)
+    names = list(inputs)
+    if not runner.stored:
+        names = [
+            file
+            for name in _files(names, problems)
+            for file in (archives_below(name, configuration) if _is_folder(name) else [name])
+        ]
+    if not names:
+        raise ConfigError("nothing to list: no archive file there")
+    job = job_request(ManifestJob, names, runner, options=form_options(form))
+    report = write_job_lines(job, runner, output, console, verb="manifest")
+    code = report_job(report, console)
+    return Exit.SOME_FAILED if problems.found else code
 
 
 @contextmanager
@@ -122,6 +168,11 @@ def _files(names: Iterable[str], problems: _Problems) -> Iterator[str]:
             say_others(left, problems.console)
         except InputRefused as refusal:
             problems.name(refusal)
+
+
+def _is_folder(name: str) -> bool:
+    """Whether this is hdfs://… with a slash at its end."""
+    return "://" in name and name.endswith("/")
 
 
 def _total_bytes(names: Iterable[str]) -> int:

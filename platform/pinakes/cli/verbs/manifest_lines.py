@@ -6,7 +6,7 @@ import argparse
 import gc
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +14,7 @@ from pinakes.cli.frame.options import configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
 from pinakes.cli.frame.progress import Progress
+from pinakes.cli.frame.runner_options import JobRunner
 from pinakes.config import Configuration
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.external_sort import SortSpace
@@ -23,27 +24,28 @@ _LINES_A_PIECE = 512
 
 
 class ManifestInput:
-    """A manifest to be read once, line by line; what is no line is named and left out."""
+    """Manifests to be read once, one after another; what is no line is named and left out."""
 
-    def __init__(self, name: str, console: Console, progress: Progress) -> None:
-        self.name = name
+    def __init__(self, names: Sequence[str], console: Console, progress: Progress) -> None:
+        self.names = names
         self.failed = False
         self._console = console
         self._progress = progress
 
     def __iter__(self) -> Iterator[ManifestLine]:
-        """The lines, lazily.  Raises InputRefused where the file cannot be read."""
-        if self.name == "-":
-            yield from self._parse(sys.stdin.buffer)
-            return
-        try:
-            file = Path(self.name).open("rb")  # noqa: SIM115 (closed below)
-        except OSError as error:
-            raise InputRefused(error.strerror or str(error), file=self.name) from error
-        with file:
-            yield from self._parse(file)
+        """The lines, lazily.  Raises InputRefused where a file cannot be read."""
+        for name in self.names:
+            if name == "-":
+                yield from self._parse(name, sys.stdin.buffer)
+                continue
+            try:
+                file = Path(name).open("rb")  # noqa: SIM115 (closed below)
+            except OSError as error:
+                raise InputRefused(error.strerror or str(error), file=name) from error
+            with file:
+                yield from self._parse(name, file)
 
-    def _parse(self, file: BinaryIO) -> Iterator[ManifestLine]:
+    def _parse(self, name: str, file: BinaryIO) -> Iterator[ManifestLine]:
         read = 0
         for number, raw in enumerate(file, 1):
             read += len(raw)
@@ -57,13 +59,18 @@ class ManifestInput:
                 yield parse_line(text, number=number)
             except MalformedRecord as problem:
                 self.failed = True
-                self._console.warn(MalformedRecord(problem.message, file=self.name))
+                self._console.warn(MalformedRecord(problem.message, file=name))
         self._progress.advance(read)
 
 
-def add_manifest(parser: argparse.ArgumentParser) -> None:
-    """The manifest to read."""
-    parser.add_argument("manifest", metavar="MANIFEST", help="a manifest (-: standard input)")
+def add_manifests(parser: argparse.ArgumentParser) -> None:
+    """The manifests to read."""
+    parser.add_argument(
+        "manifests",
+        metavar="MANIFEST",
+        nargs="+",
+        help="manifests, read as if they were one (-: standard input)",
+    )
 
 
 def add_decisions(parser: argparse.ArgumentParser) -> None:
@@ -77,16 +84,22 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def size_of(name: str) -> int | None:
-    """The size of a manifest, for its progress; None where it has none."""
-    path = Path(name)
-    return path.stat().st_size if name != "-" and path.is_file() else None
+def size_of(names: Sequence[str]) -> int | None:
+    """The size of manifests, for their progress; None where one has none."""
+    paths = [Path(name) for name in names if name != "-"]
+    known = len(paths) == len(names) and all(path.is_file() for path in paths)
+    return sum(path.stat().st_size for path in paths) if known else None
 
 
 def space_of(arguments: argparse.Namespace) -> SortSpace:
     """The memory and the folder that the configuration gives a sort."""
     configuration: Configuration = configuration_of(arguments)
     return SortSpace(memory_bytes=configuration.spill_bytes, folder=configuration.temp_dir)
+
+
+def refuse_unreadable(runner: JobRunner, names: Sequence[str], console: Console) -> None:
+    """Raise ConfigError for what a job that reads and writes manifests cannot do."""
+    runner.refuse({"--json": console.json, "standard input (-)": "-" in names})
 
 
 def spare_collector() -> None:

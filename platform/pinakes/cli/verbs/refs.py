@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pinakes.archive_store.local_files import sha256_of
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of, input_names
+from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
+from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
+from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles, read_locations
 from pinakes.dedupe.write.duplicates import Duplicates
 from pinakes.dedupe.write.in_place import InPlaceRewriting
@@ -29,16 +33,49 @@ from pinakes.errors import (
 from pinakes.warc.source import open_source
 
 _TO_COUNT = "min_saving_bytes"
+_RUN_OF_OTHERS = "refs"
+"""What a run is called whose manifest is not a file here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePlaces:
+    """Where files are that a manifest names otherwise: a folder, a table of names and paths."""
+
+    folder: Path | None
+    table: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefsRequest:
+    """Which duplicates to write as revisits, in which files, and where those go."""
+
+    names: Sequence[str]
+    """The files to write anew; with a runner, none: those that the manifest marks."""
+    manifest: str
+    output: str | None
+    """None: in place."""
+    min_saving_bytes: int | None
+    places: FilePlaces
+    run: str | None
+    dry_run: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, the manifest that says what to do, and where to write."""
-    add_inputs(parser, "WARC", "the files to write anew")
+    add_inputs(parser, "WARC", "the files to write anew; with --runner, give none")
     parser.add_argument(
-        "--manifest", metavar="FILE", required=True, help="what `pinakes process` decided"
+        "--manifest",
+        metavar="FILE",
+        required=True,
+        help="what `pinakes process` decided; with --runner also hdfs://…, or a pattern with *",
     )
     target = parser.add_mutually_exclusive_group(required=True)
-    target.add_argument("-o", "--output", metavar="DIR", help="write the new files there")
+    target.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help="write the new files there: a path, or with --runner hadoop hdfs://…",
+    )
     target.add_argument(
         "--in-place",
         action="store_true",
@@ -50,14 +87,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest=_TO_COUNT,
         help="leave a record full that would save less, or none (default: 64)",
     )
-    add_locations(parser)
+    add_places(parser)
     parser.add_argument(
-        "--run", metavar="ID", help="name this run in the revisits (default: from the manifest)"
+        "--run",
+        metavar="ID",
+        help="name this run in the revisits (default: from what is in the manifest; "
+        f"{_RUN_OF_OTHERS} where that is not a file here)",
     )
     add_dry_run(parser)
+    add_runner(parser, "stored", "options")
 
 
-def add_locations(parser: argparse.ArgumentParser) -> None:
+def add_places(parser: argparse.ArgumentParser) -> None:
     """Where files are that a manifest names otherwise."""
     parser.add_argument("--dir", metavar="DIR", help="look for the manifest's files there, too")
     parser.add_argument(
@@ -65,38 +106,96 @@ def add_locations(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_files(arguments: argparse.Namespace, *, superseded: bool = False) -> ArchiveFiles:
-    """The archive files that these arguments describe."""
-    folder = Path(arguments.dir) if arguments.dir else None
-    locations = read_locations(Path(arguments.locations)) if arguments.locations else None
-    return ArchiveFiles(folder=folder, locations=locations, superseded=superseded)
+def places_of(arguments: argparse.Namespace) -> FilePlaces:
+    """What `add_places` has added."""
+    return FilePlaces(
+        folder=Path(arguments.dir) if arguments.dir else None,
+        table=Path(arguments.locations) if arguments.locations else None,
+    )
+
+
+def open_files(places: FilePlaces, *, superseded: bool = False) -> ArchiveFiles:
+    """The archive files that are found there."""
+    locations = read_locations(places.table) if places.table else None
+    return ArchiveFiles(folder=places.folder, locations=locations, superseded=superseded)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file: what was replaced, what stayed full and why."""
-    names = list(input_names(arguments))
-    refuse_equal_names(names)
-    manifest = Path(arguments.manifest)
-    run_id = arguments.run or run_id_of(manifest)
-    if not run_id.isascii() or not run_id.replace("-", "").replace("_", "").isalnum():
-        raise ConfigError("--run is letters, digits, - and _")
-    with open_files(arguments, superseded=arguments.in_place) as files:
+    runner = runner_of(arguments)
+    is_named = bool(arguments.inputs or arguments.files_from)
+    request = RefsRequest(
+        names=list(inputs_of(arguments)) if is_named or runner is None else [],
+        manifest=arguments.manifest,
+        output=arguments.output,
+        min_saving_bytes=configuration_of(arguments).min_saving_bytes,
+        places=places_of(arguments),
+        run=arguments.run,
+        dry_run=arguments.dry_run,
+    )
+    return _write(request, console) if runner is None else _by_job(request, runner, console)
+
+
+def _write(request: RefsRequest, console: Console) -> Exit:
+    refuse_equal_names(request.names)
+    manifest = Path(request.manifest)
+    run_name = _run_name(request)
+    with open_files(request.places, superseded=request.output is None) as files:
         duplicates = _read_duplicates(manifest, files)
         if not duplicates.places:
             console.say(f"{manifest}: marks no duplicate; `pinakes resolve --process` would")
         writer = RevisitWriter(
             OriginalReader(files, duplicates.places).find,
-            run=run_id,
-            min_saving_bytes=configuration_of(arguments).min_saving_bytes,
+            run=run_name,
+            min_saving_bytes=request.min_saving_bytes,
         )
-        batch = _Batch(arguments, console, duplicates, writer)
-        with console.progress("refs", total=_size(names)) as progress:
-            if arguments.in_place and not arguments.dry_run:
-                batch.rewrite_in_place(names, files, progress)
+        batch = _Batch(request, console, duplicates, writer)
+        with console.progress("refs", total=_size(request.names)) as progress:
+            if request.output is None and not request.dry_run:
+                batch.rewrite_in_place(files, progress)
             else:
-                batch.rewrite(names, progress)
-    console.say(_sentence("all files", batch.total))
+                batch.rewrite(progress)
+    console.say(_sentence("all files", batch.total.as_json()))
     return Exit.SOME_FAILED if batch.failed else Exit.DONE
+
+
+def _by_job(request: RefsRequest, runner: JobRunner, console: Console) -> Exit:
+    from pinakes.mr_jobs.write_revisits import WriteRevisitsJob
+    from pinakes.mr_jobs.writing_job import run_writing_job
+
+    runner.refuse(
+        {
+            "WARC (it writes the files in which --manifest marks duplicates)": request.names,
+            "--in-place": request.output is None,
+            "--dir": request.places.folder,
+            "--locations": request.places.table,
+            "--dry-run": request.dry_run,
+        }
+    )
+    options = ["--run", _run_name(request)]
+    if request.min_saving_bytes is not None:
+        options += ["--min-saving-bytes", str(request.min_saving_bytes)]
+    assert request.output is not None
+    job = job_request(WriteRevisitsJob, [request.manifest], runner, options=options)
+    report = show_job_results(
+        partial(run_writing_job, job, request.output),
+        runner,
+        console,
+        lambda result: _sentence(printable(result["file"]), result),
+        verb="refs",
+    )
+    return report_job(report, console)
+
+
+def _run_name(request: RefsRequest) -> str:
+    """Raises ConfigError for what cannot stand in a record."""
+    path = Path(request.manifest)
+    name = request.run
+    if name is None:
+        name = run_name_of(path) if path.is_file() else _RUN_OF_OTHERS
+    if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
+        raise ConfigError("--run is letters, digits, - and _")
+    return name
 
 
 class _Batch:
@@ -104,35 +203,35 @@ class _Batch:
 
     def __init__(
         self,
-        arguments: argparse.Namespace,
+        request: RefsRequest,
         console: Console,
         duplicates: Duplicates,
         writer: RevisitWriter,
     ) -> None:
         self.total = RefsCount()
         self.failed = False
-        self._arguments = arguments
+        self._request = request
         self._console = console
         self._duplicates = duplicates
         self._writer = writer
 
-    def rewrite(self, names: list[str], progress: Progress) -> None:
+    def rewrite(self, progress: Progress) -> None:
         """Each file into the output folder; or nowhere, in a dry run."""
-        for name in names:
+        for name in self._request.names:
             with self._counted(name, progress) as (replace, count):
-                if self._arguments.dry_run:
+                if self._request.dry_run or self._request.output is None:
                     with open_source(name) as source:
                         for _ in replace(source):
                             pass
                 else:
-                    folder = Path(self._arguments.output)
+                    folder = Path(self._request.output)
                     folder.mkdir(parents=True, exist_ok=True)
                     rewrite_or_copy(Path(name), folder / Path(name).name, replace, count)
 
-    def rewrite_in_place(self, names: list[str], files: ArchiveFiles, progress: Progress) -> None:
+    def rewrite_in_place(self, files: ArchiveFiles, progress: Progress) -> None:
         """Each file aside; then, where all references prove right, into their places."""
         with InPlaceRewriting(files) as rewriting:
-            for name in names:
+            for name in self._request.names:
                 with self._counted(name, progress) as (replace, _):
                     if rewriting.stage(Path(name), replace):
                         rewriting.add_originals(self._duplicates.lines_of(Path(name)))
@@ -156,9 +255,8 @@ class _Batch:
             self._console.warn(unreadable)
         self.failed = self.failed or bool(count.problems)
         self.total.add(count)
-        self._console.result(
-            {"file": name, **count.as_json()}, text=_sentence(printable(name), count)
-        )
+        counts = count.as_json()
+        self._console.result({"file": name, **counts}, text=_sentence(printable(name), counts))
         progress.advance(path.stat().st_size)
 
 
@@ -170,17 +268,17 @@ def _read_duplicates(manifest: Path, files: ArchiveFiles) -> Duplicates:
         raise
 
 
-def run_id_of(manifest: Path) -> str:
+def run_name_of(manifest: Path) -> str:
     """A name for the run that is the same whenever the manifest is."""
     return f"refs-{sha256_of(manifest)[:12]}"
 
 
-def _size(names: list[str]) -> int:
+def _size(names: Sequence[str]) -> int:
     return sum(path.stat().st_size for path in map(Path, names) if path.is_file())
 
 
-def _sentence(name: str, count: RefsCount) -> str:
-    left = ", ".join(f"{number} {reason}" for reason, number in sorted(count.left_full.items()))
-    return f"{name}: {count.records:,} revisits, {count.saved_bytes:,} bytes saved" + (
+def _sentence(name: str, counts: Mapping[str, Any]) -> str:
+    left = ", ".join(f"{number} {reason}" for reason, number in sorted(counts["left_full"].items()))
+    return f"{name}: {counts['revisits']:,} revisits, {counts['saved_bytes']:,} bytes saved" + (
         f"; left full: {left}" if left else ""
     )

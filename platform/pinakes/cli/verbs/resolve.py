@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
 from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.manifest_lines import (
     ManifestInput,
     add_decisions,
-    add_manifest,
+    add_manifests,
+    refuse_unreadable,
     size_of,
     space_of,
     spare_collector,
@@ -20,13 +24,13 @@ from pinakes.cli.verbs.manifest_lines import (
     write_stats,
 )
 from pinakes.cli.verbs.process import describe_decisions
-from pinakes.cli.verbs.refs import add_locations, open_files
-from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.cli.verbs.refs import FilePlaces, add_places, open_files, places_of
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Collision, ProcessCount, ResolveCount
 from pinakes.dedupe.decide.foreign import ForeignLines
 from pinakes.dedupe.decide.process import process_lines
 from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.decide.trust import Trust
 from pinakes.errors import PinakesError
 from pinakes.index.external_sort import SortSpace, sort_outside_memory
 from pinakes.index.manifest import ManifestLine, content_order, estimate_line_bytes
@@ -34,9 +38,23 @@ from pinakes.index.manifest import ManifestLine, content_order, estimate_line_by
 _NAMED_COLLISIONS = 20
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveRequest:
+    """Which manifests to resolve, how bodies are compared, and where results go."""
+
+    manifests: Sequence[str]
+    compare: str
+    trust: Trust | None
+    places: FilePlaces
+    process: bool
+    resources: bool
+    output: str
+    stats: str | None
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
-    """A manifest, how to compare, and whether to process it in one go."""
-    add_manifest(parser)
+    """Manifests, how to compare, and whether to process them in one go."""
+    add_manifests(parser)
     parser.add_argument(
         "--compare",
         choices=("bytes", "sha256", "none"),
@@ -49,51 +67,94 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--process", action="store_true", help="find copy numbers and originals as well"
     )
     add_decisions(parser)
-    add_locations(parser)
+    add_places(parser)
+    add_runner(parser, "stored", "options", "print")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write the resolved lines; name collisions, and bodies that could not be read."""
+    request = ResolveRequest(
+        manifests=arguments.manifests,
+        compare=arguments.compare,
+        trust=trust_of(arguments),
+        places=places_of(arguments),
+        process=arguments.process,
+        resources=arguments.resources,
+        output=arguments.output,
+        stats=arguments.stats,
+    )
+    runner = runner_of(arguments)
+    if runner is not None:
+        return _resolve_by_job(request, runner, console)
+    return _resolve(request, space_of(arguments), console)
+
+
+def _resolve(request: ResolveRequest, space: SortSpace, console: Console) -> Exit:
     spare_collector()
-    space = space_of(arguments)
     count, decisions = ResolveCount(), ProcessCount()
     problems: list[PinakesError] = []
     with (
-        open_files(arguments) as files,
-        console.progress("resolve", total=size_of(arguments.manifest)) as progress,
+        open_files(request.places) as files,
+        console.progress("resolve", total=size_of(request.manifests)) as progress,
     ):
-        manifest = ManifestInput(arguments.manifest, console, progress)
+        manifest = ManifestInput(request.manifests, console, progress)
         complete = ForeignLines(files, now=datetime.now(timezone.utc), space=space)
         lines = resolve_lines(
             complete.completed(manifest),
-            _bodies(arguments, files),
+            ArchiveBodies(files) if request.compare != "none" else None,
             count=count,
-            trust=trust_of(arguments),
+            trust=request.trust,
             space=space,
         )
-        if arguments.process:
-            lines = process_lines(
-                lines, count=decisions, resources=arguments.resources, space=space
-            )
+        if request.process:
+            lines = process_lines(lines, count=decisions, resources=request.resources, space=space)
         else:
             lines = _sorted(lines, space)
-        write_lines(lines, arguments.output, console)
+        write_lines(lines, request.output, console)
         problems += complete.problems + count.problems
-    statistics = count.as_json()
-    statistics["compare"] = arguments.compare
-    if arguments.process:
-        statistics["process"] = decisions.as_json()
-    write_stats(arguments.stats, statistics, console)
+    _write_stats(request, count, decisions, console)
     for problem in problems:
         console.warn(problem)
-    _describe(count, arguments.compare, console)
-    if arguments.process:
+    _describe(count, request.compare, console)
+    if request.process:
         console.say(describe_decisions(decisions))
     return Exit.SOME_FAILED if problems or manifest.failed else Exit.DONE
 
 
-def _bodies(arguments: argparse.Namespace, files: ArchiveFiles) -> ArchiveBodies | None:
-    return ArchiveBodies(files) if arguments.compare != "none" else None
+def _resolve_by_job(request: ResolveRequest, runner: JobRunner, console: Console) -> Exit:
+    from pinakes.mr_jobs.digest_job import trust_options
+    from pinakes.mr_jobs.job_counts import add_resolved
+    from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
+
+    refuse_unreadable(runner, request.manifests, console)
+    runner.refuse(
+        {
+            "--compare none": request.compare == "none",
+            "--process (run `pinakes process --runner` on what is written)": request.process,
+            "--resources": request.resources,
+            "--dir": request.places.folder,
+            "--locations": request.places.table,
+        }
+    )
+    options = trust_options(request.trust)
+    job = job_request(ResolveCollisionsJob, request.manifests, runner, options=options)
+    report = write_job_lines(job, runner, request.output, console, verb="resolve")
+    if not runner.print_only:
+        count = ResolveCount()
+        add_resolved(count, report)
+        _write_stats(request, count, ProcessCount(), console)
+        _describe(count, request.compare, console)
+    return report_job(report, console)
+
+
+def _write_stats(
+    request: ResolveRequest, count: ResolveCount, decisions: ProcessCount, console: Console
+) -> None:
+    statistics = count.as_json()
+    statistics["compare"] = request.compare
+    if request.process:
+        statistics["process"] = decisions.as_json()
+    write_stats(request.stats, statistics, console)
 
 
 def _sorted(lines: Iterator[ManifestLine], space: SortSpace) -> Iterator[ManifestLine]:
@@ -111,15 +172,11 @@ def _describe(count: ResolveCount, compare: str, console: Console) -> None:
             f"{count.compared_bytes:,} bytes compared"
             + (f", {count.believed:,} records by their digests" if count.believed else "")
         )
-    name_collisions(count.collisions, console, where="--stats FILE.json names them all")
-
-
-def name_collisions(collisions: Sequence[Collision], console: Console, *, where: str) -> None:
-    """Warn of the first of them; `where` is how to learn of the others."""
-    for collision in collisions[:_NAMED_COLLISIONS]:
+    for collision in count.collisions[:_NAMED_COLLISIONS]:
         console.warn(_collision(collision))
-    if len(collisions) > _NAMED_COLLISIONS:
-        console.warn(f"{len(collisions) - _NAMED_COLLISIONS:,} more collisions: {where}")
+    if len(count.collisions) > _NAMED_COLLISIONS:
+        more = len(count.collisions) - _NAMED_COLLISIONS
+        console.warn(f"{more:,} more collisions: --stats FILE.json names them all")
 
 
 def _collision(collision: Collision) -> str:

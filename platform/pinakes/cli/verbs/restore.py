@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_dry_run, add_inputs, input_names
+from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
+from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.index_originals import note_indexed
 from pinakes.dedupe.references.originals import Originals
@@ -21,11 +26,28 @@ from pinakes.warc.source import open_source
 _SUFFIXES = (".warc", ".warc.gz")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreRequest:
+    """Which files to restore, where their originals are, and where the new files go."""
+
+    names: Sequence[str]
+    output: str
+    originals: str | None
+    """A folder, besides the files themselves."""
+    index: Path | None
+    """A CDX or CDXJ of the originals, instead of reading for them."""
+    dry_run: bool
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, and where their originals are."""
     add_inputs(parser, "WARC", "the files whose revisits become full records")
     parser.add_argument(
-        "-o", "--output", metavar="DIR", required=True, help="write the restored files there"
+        "-o",
+        "--output",
+        metavar="DIR",
+        required=True,
+        help="write the restored files there: a path, or with --runner hadoop hdfs://…",
     )
     parser.add_argument(
         "--dir",
@@ -39,16 +61,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="look originals up in this CDX or CDXJ, not by reading the files through",
     )
     add_dry_run(parser)
+    add_runner(parser, "stored", "options")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; what could not be restored is named, and stays a revisit."""
-    names = list(input_names(arguments))
-    refuse_equal_names(names)
+    request = RestoreRequest(
+        names=list(inputs_of(arguments)),
+        output=arguments.output,
+        originals=arguments.originals,
+        index=Path(arguments.cdx) if arguments.cdx else None,
+        dry_run=arguments.dry_run,
+    )
+    runner = runner_of(arguments)
+    return _restore(request, console) if runner is None else _by_job(request, runner, console)
+
+
+def _restore(request: RestoreRequest, console: Console) -> Exit:
+    refuse_equal_names(request.names)
     originals = Originals()
     readable = []
     failed = False
-    for name in names:
+    for name in request.names:
         try:
             with open_source(name) as source:
                 want_originals(source, originals)
@@ -56,21 +90,21 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         except InputRefused as problem:
             console.warn(problem)
             failed = True
-    if arguments.cdx:
-        note_indexed(Path(arguments.cdx), originals)
+    if request.index is not None:
+        note_indexed(request.index, originals)
     else:
-        for name in _with_originals(readable, arguments.originals):
+        for name in _with_originals(readable, request.originals):
             with open_source(name) as source:
                 originals.look_through(source)
-    output = Path(arguments.output)
-    folder = Path(arguments.originals) if arguments.originals else None
+    output = Path(request.output)
+    folder = Path(request.originals) if request.originals else None
     locations = {Path(name).name: name for name in readable}
     with ArchiveFiles(folder=folder, locations=locations) as files:
         for name in readable:
             count = RestoreCount()
             restore = partial(restorations, originals=originals, files=files, count=count)
             try:
-                if arguments.dry_run:
+                if request.dry_run:
                     with open_source(name) as source:
                         for _ in restore(source):
                             pass
@@ -84,11 +118,19 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             for unresolved in count.problems:
                 console.warn(unresolved)
             failed = failed or bool(count.problems)
-            console.result(
-                {"file": name, "restored": count.restored, "left": dict(count.left)},
-                text=_sentence(printable(name), count),
-            )
+            result = {"file": name, "restored": count.restored, "left": dict(count.left)}
+            console.result(result, text=_sentence(result))
     return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def _by_job(request: RestoreRequest, runner: JobRunner, console: Console) -> Exit:
+    from pinakes.mr_jobs.restore import RestoreJob
+    from pinakes.mr_jobs.writing_job import run_writing_job
+
+    runner.refuse({"--cdx": request.index, "--dry-run": request.dry_run})
+    job = job_request(RestoreJob, request.names, runner, originals=request.originals)
+    start = partial(run_writing_job, job, request.output)
+    return report_job(show_job_results(start, runner, console, _sentence, verb="restore"), console)
 
 
 def _with_originals(names: list[str], folder: str | None) -> list[str]:
@@ -101,6 +143,8 @@ def _with_originals(names: list[str], folder: str | None) -> list[str]:
     return names + [str(path) for path in found if os.path.realpath(path) not in known]
 
 
-def _sentence(name: str, count: RestoreCount) -> str:
-    left = ", ".join(f"{number} {reason}" for reason, number in sorted(count.left.items()))
-    return f"{name}: {count.restored} restored" + (f"; {left}" if left else "")
+def _sentence(result: Mapping[str, Any]) -> str:
+    left = ", ".join(f"{number} {reason}" for reason, number in sorted(result["left"].items()))
+    return f"{printable(result['file'])}: {result['restored']} restored" + (
+        f"; {left}" if left else ""
+    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from pinakes.cli.frame.exits import Exit
@@ -12,22 +14,33 @@ from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
 from pinakes.cli.verbs.manifest_lines import (
     ManifestInput,
-    add_manifest,
+    add_manifests,
     size_of,
     space_of,
     spare_collector,
 )
 from pinakes.dedupe.decide.split import split_lines
 from pinakes.errors import ConfigError
+from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import format_line
 
 _MOST_PARTS = 512
 """Each is an open file."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitRequest:
+    """Which manifests to split, into how many parts, and where those go."""
+
+    manifests: Sequence[str]
+    parts: int
+    folder: Path
+    dry_run: bool
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
-    """A manifest, how many parts, and where they go."""
-    add_manifest(parser)
+    """Manifests, how many parts, and where they go."""
+    add_manifests(parser)
     parser.add_argument(
         "-n", dest="parts", metavar="N", type=int, required=True, help="how many parts"
     )
@@ -39,21 +52,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write the parts, each of them whole or not at all; a result per part."""
+    request = SplitRequest(
+        manifests=arguments.manifests,
+        parts=arguments.parts,
+        folder=Path(arguments.output),
+        dry_run=arguments.dry_run,
+    )
+    return _split(request, space_of(arguments), console)
+
+
+def _split(request: SplitRequest, space: SortSpace, console: Console) -> Exit:
     spare_collector()
-    if not 1 <= arguments.parts <= _MOST_PARTS:
+    if not 1 <= request.parts <= _MOST_PARTS:
         raise ConfigError(f"-n is a number from 1 to {_MOST_PARTS}")
-    folder = Path(arguments.output)
-    names = [str(folder / f"part-{number:03d}") for number in range(arguments.parts)]
-    counts = [0] * arguments.parts
-    if not arguments.dry_run:
-        folder.mkdir(parents=True, exist_ok=True)
+    names = [str(request.folder / f"part-{number:03d}") for number in range(request.parts)]
+    counts = [0] * request.parts
+    if not request.dry_run:
+        request.folder.mkdir(parents=True, exist_ok=True)
     with (
         ExitStack() as stack,
-        console.progress("split", total=size_of(arguments.manifest)) as progress,
+        console.progress("split", total=size_of(request.manifests)) as progress,
     ):
-        manifest = ManifestInput(arguments.manifest, console, progress)
-        lines = split_lines(manifest, arguments.parts, space=space_of(arguments))
-        if arguments.dry_run:
+        manifest = ManifestInput(request.manifests, console, progress)
+        lines = split_lines(manifest, request.parts, space=space)
+        if request.dry_run:
             for part, _ in lines:
                 counts[part] += 1
         else:

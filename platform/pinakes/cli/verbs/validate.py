@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.job_run import (
+    job_request,
+    print_job_lines,
+    report_job,
+    show_job_results,
+)
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.receipt_file import write_receipt
+from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.copy.reference_check import check_set
 from pinakes.dedupe.references.outcomes import OUTCOMES
 from pinakes.dedupe.validate.file_pairs import DISCREPANCIES, Discrepancy, Witnesses
@@ -19,6 +30,30 @@ from pinakes.dedupe.validate.second_reader import WarcioReader
 from pinakes.errors import ConfigError
 from pinakes.index.manifest import parse_lines
 
+if TYPE_CHECKING:
+    from pinakes.cli.frame.job_run import Start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateRequest:
+    """Two folders to compare (paths, `hdfs://…`), and what is accepted, asked and written."""
+
+    before: str
+    after: str
+    originals: str | None
+    receipt: Path | None
+    accept: Path | None
+    replay: str | None
+
+    def accepted(self) -> list[dict[str, str]]:
+        """The discrepancies that somebody accepted."""
+        return read_accepted(self.accept) if self.accept else []
+
+    def write_receipt(self, result: Validation) -> None:
+        """Write the receipt, where one was asked for."""
+        if self.receipt:
+            write_receipt(self.receipt, result)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Two folders of archive files; or two manifests; or files whose references are asked for."""
@@ -26,8 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "folders",
         metavar="BEFORE_DIR AFTER_DIR",
         nargs="*",
-        type=Path,
-        help="the files as they were, and as they are",
+        help="the files as they were, and as they are: paths, or with --runner hadoop hdfs://…",
     )
     parser.add_argument(
         "--receipt", metavar="FILE", type=Path, help="write what was found, for commit-copy"
@@ -61,54 +95,90 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cdx", metavar="FILE", type=Path, help="with --refs: a CDX or CDXJ of further originals"
     )
+    add_runner(parser, "options", "print").add_argument(
+        "--originals",
+        metavar="FOLDER",
+        help="look for originals in the archive files of this folder, too",
+    )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per discrepancy, then the verdict; exit 1 where anything was found."""
-    ways = [bool(arguments.folders), bool(arguments.manifests), bool(arguments.refs)]
-    if sum(ways) != 1 or len(arguments.folders) not in (0, 2):
+    folders, manifests, refs = arguments.folders, arguments.manifests, arguments.refs
+    if sum(map(bool, (folders, manifests, refs))) != 1 or len(folders) not in (0, 2):
         raise ConfigError("give BEFORE_DIR AFTER_DIR, or --manifests, or --refs")
-    options = (arguments.receipt, arguments.accept, arguments.replay)
-    if not arguments.folders and any(options):
+    if not folders and any((arguments.receipt, arguments.accept, arguments.replay)):
         raise ConfigError("--receipt, --accept and --replay go with two folders")
-    if arguments.cdx and not arguments.refs:
+    if arguments.cdx and not refs:
         raise ConfigError("--cdx goes with --refs")
-    if arguments.manifests:
-        return _look_quickly(arguments, console)
-    return (
-        _check_references(arguments, console) if arguments.refs else _validate(arguments, console)
+    runner = runner_of(arguments)
+    if runner is not None:
+        runner.refuse({"--manifests": manifests, "--refs": refs, "--replay": arguments.replay})
+    elif arguments.originals:
+        raise ConfigError("only with --runner: --originals")
+    if manifests:
+        return _look_quickly(manifests[0], manifests[1], console)
+    if refs:
+        return _check_references(refs, arguments.cdx, console)
+    request = ValidateRequest(
+        before=folders[0],
+        after=folders[1],
+        originals=arguments.originals,
+        receipt=arguments.receipt,
+        accept=arguments.accept,
+        replay=arguments.replay,
     )
+    return _validate(request, console) if runner is None else _by_job(request, runner, console)
 
 
-def _validate(arguments: argparse.Namespace, console: Console) -> Exit:
-    before, after = arguments.folders
-    accepted = read_accepted(arguments.accept) if arguments.accept else []
+def _validate(request: ValidateRequest, console: Console) -> Exit:
+    before, after = Path(request.before), Path(request.after)
     size = sum((before / name).stat().st_size for name in archive_folder(before).archives.values())
-    sample = ReplaySample() if arguments.replay else None
+    sample = ReplaySample() if request.replay else None
     with WarcioReader() as warcio, console.progress("validate", total=size) as progress:
         result = validate_folders(
             before,
             after,
-            accepted=accepted,
+            accepted=request.accepted(),
             witnesses=Witnesses(second_reader=warcio, sampler=sample),
             advance=progress.advance,
         )
-    if sample is not None:
-        _ask(arguments.replay, sample, after, result)
+    if sample is not None and request.replay is not None:
+        _ask(request.replay, sample, after, result)
     for found in result.open_discrepancies:
-        console.result(
-            found._asdict(),
-            text=printable(
-                f"{found.file}:{found.offset}: {found.code}: record {found.ordinal}: "
-                f"{found.message}"
-            ),
-        )
+        console.result(found._asdict(), text=_line(found._asdict()))
     for name in result.others:
         console.warn(f"{printable(name)}: not compared: no archive file by its name")
-    if arguments.receipt:
-        write_receipt(arguments.receipt, result)
+    request.write_receipt(result)
     console.say(_sentence(result))
     return Exit.DONE if result.passed else Exit.FOUND
+
+
+def _by_job(request: ValidateRequest, runner: JobRunner, console: Console) -> Exit:
+    from pinakes.mr_jobs.driver.running import run_job
+    from pinakes.mr_jobs.validate import ValidateJob
+    from pinakes.mr_jobs.validating import Receipted, run_validation
+
+    if runner.print_only:
+        runner.refuse({"--print with --receipt or --accept": request.receipt or request.accept})
+    folders = [request.before, request.after]
+    job = job_request(ValidateJob, folders, runner, originals=request.originals)
+    if runner.print_only:
+        return report_job(print_job_lines(job, runner, console), console)
+    start: Start = partial(run_job, job)
+    if request.receipt or request.accept:
+        what = Receipted(request=job, folders=folders, accepted=request.accepted())
+        start = partial(run_validation, what, on_result=request.write_receipt)
+    report = show_job_results(start, runner, console, _line, verb="validate")
+    return report_job(report, console)
+
+
+def _line(found: Mapping[str, Any]) -> str:
+    """A discrepancy, as people read it."""
+    return printable(
+        f"{found['file']}:{found['offset']}: {found['code']}: record {found['ordinal']}: "
+        f"{found['message']}"
+    )
 
 
 def _ask(prefix: str, sample: ReplaySample, after: Path, result: Validation) -> None:
@@ -121,8 +191,7 @@ def _ask(prefix: str, sample: ReplaySample, after: Path, result: Validation) -> 
         )
 
 
-def _look_quickly(arguments: argparse.Namespace, console: Console) -> Exit:
-    before, after = arguments.manifests
+def _look_quickly(before: Path, after: Path, console: Console) -> Exit:
     count = 0
     with (
         before.open(encoding="utf-8", errors="surrogateescape", newline="\n") as was,
@@ -141,11 +210,11 @@ def _look_quickly(arguments: argparse.Namespace, console: Console) -> Exit:
     return Exit.FOUND if count else Exit.DONE
 
 
-def _check_references(arguments: argparse.Namespace, console: Console) -> Exit:
+def _check_references(files: Sequence[Path], index: Path | None, console: Console) -> Exit:
     outcomes: dict[str, int] = {}
-    size = sum(path.stat().st_size for path in arguments.refs if path.is_file())
+    size = sum(path.stat().st_size for path in files if path.is_file())
     with console.progress("references", total=size) as progress:
-        for found in check_set(arguments.refs, index=arguments.cdx, advance=progress.advance):
+        for found in check_set(files, index=index, advance=progress.advance):
             outcomes[found.outcome] = outcomes.get(found.outcome, 0) + 1
             if found.outcome != "resolves":
                 console.result(
