@@ -118,10 +118,10 @@ class JobMetrics:
 
 @contextmanager
 def metrics_file(
-    arguments: argparse.Namespace, tally: Tally, console: Console
+    path: Path | None, verb: str, tally: Tally, console: Console
 ) -> Iterator[JobMetrics]:
     """Keep the metrics of this run, if they were asked for."""
-    job = JobMetrics(arguments.metrics_file, verb=arguments.verb, tally=tally, console=console)
+    job = JobMetrics(path, verb=verb, tally=tally, console=console)
     try:
         yield job
     except BaseException as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pinakes.cli.frame.exits import Exit
@@ -18,11 +19,30 @@ from pinakes.cluster.state import have_layout, locked, read_layout
 from pinakes.cluster.supervise import supervise
 from pinakes.config import user_folder
 
+_ACTIONS = {
+    "up": "start what does not run, and wait until it is ready",
+    "down": "stop the servers, in order; what they hold stays",
+    "status": "how each server is; exit 1 where one is dead or not ready",
+    "logs": "the ends of the servers' logs",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpRequest:
+    """Which cluster to start, with which parts, and for how long to wait or watch."""
+
+    folder: Path
+    base_port: int | None
+    add: frozenset[str]
+    remove: frozenset[str]
+    patience_s: float
+    supervise: bool
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """A verb of its own for each thing to do with a cluster."""
     nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, (words, _) in _ACTIONS.items():
+    for name, words in _ACTIONS.items():
         one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
         one.add_argument(
             "--folder",
@@ -82,27 +102,39 @@ def _server(name: str) -> str:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do one of them."""
     folder = (arguments.folder or user_folder("data") / "cluster").absolute()
-    return _ACTIONS[arguments.action][1](folder, arguments, console)
-
-
-def _up(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
-    programs = have_programs(user_folder("cache") / "cluster", console.say)
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
-        layout = have_layout(
-            folder,
+    if arguments.action == "up":
+        request = UpRequest(
+            folder=folder,
             base_port=arguments.base_port,
             add=frozenset(getattr(arguments, "with")),
             remove=frozenset(arguments.without),
+            patience_s=arguments.patience,
+            supervise=arguments.supervise,
+        )
+        return _up(request, console)
+    if arguments.action == "logs":
+        return _logs(folder, arguments.servers, arguments.lines, console)
+    return (_down if arguments.action == "down" else _status)(folder, console)
+
+
+def _up(request: UpRequest, console: Console) -> Exit:
+    programs = have_programs(user_folder("cache") / "cluster", console.say)
+    request.folder.mkdir(parents=True, exist_ok=True)
+    with locked(request.folder):
+        layout = have_layout(
+            request.folder,
+            base_port=request.base_port,
+            add=request.add,
+            remove=request.remove,
         )
         prepare(layout, programs, console.say)
-    up(layout, programs, console.say, patience_s=arguments.patience)
+    up(layout, programs, console.say, patience_s=request.patience_s)
     addresses = _addresses(layout)
     console.result(addresses, text="\n".join(f"{name}  {at}" for name, at in addresses.items()))
-    if arguments.supervise:
+    if request.supervise:
         console.say("watching; `pinakes cluster down` ends it")
         console.flush()
-        supervise(layout, programs, console.say, patience_s=arguments.patience)
+        supervise(layout, programs, console.say, patience_s=request.patience_s)
     return Exit.DONE
 
 
@@ -120,12 +152,12 @@ def _addresses(layout: Layout) -> dict[str, object]:
     }
 
 
-def _down(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
+def _down(folder: Path, console: Console) -> Exit:
     down(read_layout(folder), console.say)
     return Exit.DONE
 
 
-def _status(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
+def _status(folder: Path, console: Console) -> Exit:
     well = True
     for server in states(read_layout(folder)):
         well = well and server.state in ("ready", "stopped")
@@ -134,20 +166,12 @@ def _status(folder: Path, arguments: argparse.Namespace, console: Console) -> Ex
     return Exit.DONE if well else Exit.FOUND
 
 
-def _logs(folder: Path, arguments: argparse.Namespace, console: Console) -> Exit:
+def _logs(folder: Path, servers: Sequence[str], count: int, console: Console) -> Exit:
     layout = read_layout(folder)
-    for name in arguments.servers or DAEMONS:
-        lines = last_lines(layout, name, arguments.lines)
-        if lines or arguments.servers:
+    for name in servers or DAEMONS:
+        lines = last_lines(layout, name, count)
+        if lines or servers:
             console.say(f"== {layout.logs / name}.log")
         for line in lines:
             console.result({"server": name, "line": line}, text=line)
     return Exit.DONE
-
-
-_ACTIONS: dict[str, tuple[str, Callable[[Path, argparse.Namespace, Console], Exit]]] = {
-    "up": ("start what does not run, and wait until it is ready", _up),
-    "down": ("stop the servers, in order; what they hold stays", _down),
-    "status": ("how each server is; exit 1 where one is dead or not ready", _status),
-    "logs": ("the ends of the servers' logs", _logs),
-}

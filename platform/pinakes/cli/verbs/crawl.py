@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl, scan_crawls
 from pinakes.catalog.crawl_stats import count_crawl
@@ -21,6 +22,14 @@ from pinakes.profile import Stores, open_stores
 _MOST_SHOWN = 20
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlRequest:
+    """Which crawl (none for `list`), and whether only to say what would be done."""
+
+    crawl: str
+    dry_run: bool
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """A verb of its own for each thing to do with a crawl."""
     nested = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
@@ -35,12 +44,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do one of them."""
+    request = CrawlRequest(
+        crawl=getattr(arguments, "crawl", ""), dry_run=getattr(arguments, "dry_run", False)
+    )
     act = _ACTIONS[arguments.action][2]
     with open_stores(configuration_of(arguments)) as stores:
-        return act(stores, arguments, console)
+        return act(stores, request, console)
 
 
-def _list(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
+def _list(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
     for entry in scan_crawls(stores.rows):
         _say(stores, entry, console)
     return Exit.DONE
@@ -69,11 +81,11 @@ def _line(entry: CrawlEntry, totals: CrawlTotals) -> str:
     )
 
 
-def _show(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
-    entry = require_crawl(stores.rows, arguments.crawl)
+def _show(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
+    entry = require_crawl(stores.rows, request.crawl)
     _say(stores, entry, console)
     hidden = scan_inflight(stores.rows)
-    for file in scan_entries(stores.rows, arguments.crawl):
+    for file in scan_entries(stores.rows, request.crawl):
         if file.state is None:
             continue
         facts = file.facts
@@ -95,34 +107,32 @@ def _show(stores: Stores, arguments: argparse.Namespace, console: Console) -> Ex
     return Exit.DONE
 
 
-def _commit(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
-    done = commit_crawl(stores.rows, arguments.crawl, Actor(), dry_run=arguments.dry_run)
-    would = "would be " if arguments.dry_run else ""
+def _commit(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
+    done = commit_crawl(stores.rows, request.crawl, Actor(), dry_run=request.dry_run)
+    would = "would be " if request.dry_run else ""
     words = f"{would}committed" if done else "was committed already"
-    console.result({"crawl": arguments.crawl, "outcome": words}, text=f"{arguments.crawl}: {words}")
+    console.result({"crawl": request.crawl, "outcome": words}, text=f"{request.crawl}: {words}")
     return Exit.DONE
 
 
-def _cancel(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
-    return _take_out(stores, arguments, console, CANCEL)
+def _cancel(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
+    return _take_out(stores, request, console, CANCEL)
 
 
-def _remove(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
-    return _take_out(stores, arguments, console, REMOVE)
+def _remove(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
+    return _take_out(stores, request, console, REMOVE)
 
 
-def _take_out(
-    stores: Stores, arguments: argparse.Namespace, console: Console, way: TakingOut
-) -> Exit:
+def _take_out(stores: Stores, request: CrawlRequest, console: Console, way: TakingOut) -> Exit:
     remover = Remover(stores.rows, stores.archive, Actor())
-    result = remover.take_out(arguments.crawl, way, dry_run=arguments.dry_run)
+    result = remover.take_out(request.crawl, way, dry_run=request.dry_run)
     for reference in result.references:
         console.warn(
             f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]"
         )
     for problem in result.problems:
         console.warn(problem)
-    outcome = _outcome(result, way, dry_run=arguments.dry_run)
+    outcome = _outcome(result, way, dry_run=request.dry_run)
     console.result(
         {
             "crawl": result.crawl,
@@ -146,10 +156,10 @@ def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:
     return f"would be {way.after}" if dry_run else way.after
 
 
-def _stats(stores: Stores, arguments: argparse.Namespace, console: Console) -> Exit:
-    entry = require_crawl(stores.rows, arguments.crawl)
-    stats = count_crawl(stores.rows, stores.archive, arguments.crawl)
-    acts = read_totals(stores.rows, arguments.crawl).by_verb
+def _stats(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
+    entry = require_crawl(stores.rows, request.crawl)
+    stats = count_crawl(stores.rows, stores.archive, request.crawl)
+    acts = read_totals(stores.rows, request.crawl).by_verb
     tables = {
         "types": stats.types,
         "bytes_by_type": stats.bytes_by_type,
@@ -182,7 +192,7 @@ def _counts(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
-Action = Callable[[Stores, argparse.Namespace, Console], Exit]
+Action = Callable[[Stores, CrawlRequest, Console], Exit]
 _ACTIONS: dict[str, tuple[str, bool, Action]] = {
     "list": ("a line for each crawl", False, _list),
     "show": ("a crawl, and its files", False, _show),

@@ -109,7 +109,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do it under the collection's lease; take up what a run before left unfinished."""
     tally = Tally()
-    with metrics_file(arguments, tally, console) as job:
+    with metrics_file(arguments.metrics_file, _VERB, tally, console) as job:
         job.exit = _dedupe(arguments, console, tally)
     return job.exit
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.config import Configuration
 from pinakes.errors import Conflict, InputRefused, PinakesError
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import FsckFinding
 from pinakes.ingest.tally import Tally
 from pinakes.profile import open_stores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FsckRequest:
+    """How deep to look, and whether to mend."""
+
+    repair: bool
+    quick: bool
+    full: bool
+    seed: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,28 +46,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each finding; exit 1 where there was one, mended or not."""
     tally = Tally()
-    with metrics_file(arguments, tally, console) as job:
-        job.exit = _look(arguments, console, tally)
+    request = FsckRequest(
+        repair=arguments.repair, quick=arguments.quick, full=arguments.full, seed=arguments.seed
+    )
+    with metrics_file(arguments.metrics_file, "fsck", tally, console) as job:
+        job.exit = _look(request, configuration_of(arguments), tally, console)
     return job.exit
 
 
-def _look(arguments: argparse.Namespace, console: Console, tally: Tally) -> Exit:
+def _look(
+    request: FsckRequest, configuration: Configuration, tally: Tally, console: Console
+) -> Exit:
     found = left = 0
     failed = False
-    with open_stores(configuration_of(arguments), tally=tally) as stores:
+    with open_stores(configuration, tally=tally) as stores:
         fsck = Fsck(
             stores.rows,
             stores.archive,
             Actor(),
-            quick=arguments.quick,
-            full=arguments.full,
-            seed=arguments.seed,
+            quick=request.quick,
+            full=request.full,
+            seed=request.seed,
         )
         for finding in fsck.findings():
             found += 1
             mended = False
             problem: PinakesError | None = None
-            if arguments.repair and finding.mend is not None:
+            if request.repair and finding.mend is not None:
                 try:
                     finding.mend()
                     mended = True

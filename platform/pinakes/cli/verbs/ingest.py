@@ -7,7 +7,9 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from pinakes import __version__
 from pinakes.archive_store.names import check_file_name
@@ -44,6 +46,19 @@ from pinakes.profile import Stores, open_stores
 
 # A landing makes a hundred objects a record and no cycles: looking for those cost 4%.
 _GC_THRESHOLD = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestRequest:
+    """Which files to land, as they were named, into which crawl, and how."""
+
+    names: list[str]
+    crawl: str | None
+    hook: str | None
+    settle_s: float | None
+    """How long a file stands still before it lands; None: do not watch."""
+    bulk: bool
+    metrics: Path | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -94,24 +109,38 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         raise ConfigError("--watch and --dry-run do not go together")
     if arguments.watch and arguments.bulk:
         raise ConfigError("--bulk loads what is there; --watch waits for what comes")
-    names = list(inputs_of(arguments))
-    found = _found(arguments, names)
+    request = IngestRequest(
+        names=list(inputs_of(arguments)),
+        crawl=arguments.crawl,
+        hook=arguments.hook,
+        settle_s=arguments.settle if arguments.watch else None,
+        bulk=arguments.bulk,
+        metrics=arguments.metrics_file,
+    )
+    found = _found(request)
     if found.crawl == "":
         raise ConfigError("which crawl do they belong to? name it with --crawl")
     if arguments.dry_run:
         return _plan(found, console)
+    return _ingest(request, found, configuration, console)
+
+
+def _ingest(
+    request: IngestRequest, found: Handover, configuration: Configuration, console: Console
+) -> Exit:
     gc.set_threshold(_GC_THRESHOLD)
     actor, tally = Actor(), Tally()
-    jobs = configuration.jobs if arguments.watch else min(configuration.jobs, len(found.inputs))
-    spool = spool_of(actor, configuration) if arguments.bulk else None
+    watches = request.settle_s is not None
+    jobs = configuration.jobs if watches else min(configuration.jobs, len(found.inputs))
+    spool = spool_of(actor, configuration) if request.bulk else None
     with (
-        metrics_file(arguments, tally, console) as job,
+        metrics_file(request.metrics, "ingest", tally, console) as job,
         _several(jobs, configuration, found.crawl, spool) as several,
         open_stores(configuration, tally=tally) as stores,
     ):
         facts = CrawlFacts(
             collection=configuration.collection,
-            source=arguments.hook or "files",
+            source=request.hook or "files",
             description=found.description,
         )
         act, now_ms = actor.new_act("ingest"), actor.now_ms()
@@ -143,8 +172,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                     bulk_crew(crew, configuration, stores, spool, found.crawl, console)
                 )
             loop = IngestLoop(crew, landing_run, tally, console)
-            if arguments.watch:
-                loop.watch(lambda: _look(arguments, names, loop), arguments.settle)
+            if request.settle_s is not None:
+                loop.watch(lambda: _look(request, loop), request.settle_s)
             loop.note_left(found.left)
             if not found.inputs and not found.left.unfinished:
                 console.warn("nothing to land: no archive file there")
@@ -210,26 +239,26 @@ def _landing_worker(
         yield attempt
 
 
-def _look(arguments: argparse.Namespace, names: list[str], loop: IngestLoop) -> Iterator[Seen]:
+def _look(request: IngestRequest, loop: IngestLoop) -> Iterator[Seen]:
     """What is there now to be watched."""
     left = LeftOut()
-    if arguments.hook:
-        found = hand_over(arguments.hook, names)
+    if request.hook:
+        found = hand_over(request.hook, request.names)
         inputs, left = found.inputs, found.left
     else:
-        inputs = list(iter_inputs(names, left))
+        inputs = list(iter_inputs(request.names, left))
     loop.note_left(left)
     return look_at(inputs)
 
 
-def _found(arguments: argparse.Namespace, names: list[str]) -> Handover:
-    if arguments.hook:
-        found = hand_over(arguments.hook, names)
-        return found._replace(crawl=arguments.crawl or found.crawl)
+def _found(request: IngestRequest) -> Handover:
+    if request.hook:
+        found = hand_over(request.hook, request.names)
+        return found._replace(crawl=request.crawl or found.crawl)
     left = LeftOut()
     # While watching, the first look is like every other: it lists anew.
-    inputs = [] if arguments.watch else list(iter_inputs(names, left))
-    return Handover(arguments.crawl or "", None, inputs, left)
+    inputs = list(iter_inputs(request.names, left)) if request.settle_s is None else []
+    return Handover(request.crawl or "", None, inputs, left)
 
 
 def _plan(found: Handover, console: Console) -> Exit:

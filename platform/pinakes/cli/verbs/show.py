@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,14 @@ class Place(NamedTuple):
     offset: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What to show of a capture: its cells, all or those written before a time, or its body."""
+
+    before_ms: int | None
+    payload: bool
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """A capture, or a place in a file."""
     parser.add_argument(
@@ -59,19 +68,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Cells, a record, or a body."""
+    before_ms = _before_ms(arguments.as_of) if arguments.as_of else None
+    view = View(before_ms=before_ms, payload=arguments.payload)
     key = _key_of(arguments.capture)
     if key is None:
         place = _place_of(arguments.capture)
         if Path(place.file).is_file():
-            if arguments.as_of:
+            if before_ms is not None:
                 raise ConfigError("a file outside the store has no history")
-            _show_local(place, arguments, console)
+            _show_local(place, view, console)
             return Exit.DONE
     with open_stores(configuration_of(arguments)) as stores:
         if key is not None:
-            _show_capture(stores, key, arguments, console)
+            _show_capture(stores, key, view, console)
         else:
-            _show_place(stores, place, arguments, console)
+            _show_place(stores, place, view, console)
     return Exit.DONE
 
 
@@ -91,23 +102,20 @@ def _place_of(text: str) -> Place:
     return Place(file, int(offset))
 
 
-def _show_capture(
-    stores: Stores, key: bytes, arguments: argparse.Namespace, console: Console
-) -> None:
+def _show_capture(stores: Stores, key: bytes, view: View, console: Console) -> None:
     name = key.decode("ascii")
-    before_ms = _before_ms(arguments.as_of) if arguments.as_of else None
-    cells = read_cells(stores.rows, key, before_ms=before_ms)
+    cells = read_cells(stores.rows, key, before_ms=view.before_ms)
     found = get_captures(stores.rows, [key])
     placed = next(place_captures(stores.rows, found.values()), None)
     if not found and not cells:
         raise InputRefused("there is no such capture; what was removed has no history", file=name)
-    if arguments.payload:
+    if view.payload:
         if not cells:
             raise InputRefused("not in the catalogue then", file=name)
         # A body is the same in all generations of its file.
         _write_body(stores, placed, name, console)
         return
-    _print_cells(cells, name, placed, before_ms, console)
+    _print_cells(cells, name, placed, view.before_ms, console)
     if placed is not None and placed.entry.archive_file in scan_inflight(stores.rows):
         console.warn("its file is landing or leaving: readers do not see this capture")
 
@@ -173,39 +181,35 @@ def _before_ms(text: str) -> int:
     return (since.days * 86400 + since.seconds) * 1000 + since.microseconds // 1000 + 1
 
 
-def _show_local(place: Place, arguments: argparse.Namespace, console: Console) -> None:
+def _show_local(place: Place, view: View, console: Console) -> None:
     with open_source(place.file) as source:
         record = read_record(source, place.offset)
         if not isinstance(record, Record) or record.offset != place.offset:
             raise MalformedRecord("no record begins here", file=place.file, offset=place.offset)
-        if arguments.payload and record.type == "revisit":
+        if view.payload and record.type == "revisit":
             raise UnresolvedReference(
                 "a revisit has no body of its own; land the file, or `pinakes restore` it",
                 file=place.file,
                 offset=place.offset,
             )
-        _show_record(record, place, arguments, console)
+        _show_record(record, place, view, console)
 
 
-def _show_place(
-    stores: Stores, place: Place, arguments: argparse.Namespace, console: Console
-) -> None:
+def _show_place(stores: Stores, place: Place, view: View, console: Console) -> None:
     """What lies at a place of the store: the capture, or a record that is none."""
     key = capture_at(stores.archive, place.file, place.offset)
     if key is not None:
-        _show_capture(stores, key, arguments, console)
+        _show_capture(stores, key, view, console)
         return
-    if arguments.as_of:
+    if view.before_ms is not None:
         raise ConfigError("only captures have a history, and this record is none")
     location = Location(offset=place.offset, length=0)
     with open_record(stores.archive, place.file, location) as record:
-        _show_record(record, place, arguments, console)
+        _show_record(record, place, view, console)
 
 
-def _show_record(
-    record: Record, place: Place, arguments: argparse.Namespace, console: Console
-) -> None:
-    if arguments.payload:
+def _show_record(record: Record, place: Place, view: View, console: Console) -> None:
+    if view.payload:
         out = console.binary_out
         for piece in record.payload():
             out.write(piece)
