@@ -152,7 +152,9 @@ def _refuse_clashes(names: Iterable[str]) -> None:
         marks[target].append(mark)
     clashes = sorted(target for target, of in marks.items() if len(of) > 1)
     if clashes:
-        raise ConfigError(f"one name for two outputs, nothing was written: {'; '.join(clashes)}")
+        raise ConfigError(
+            f"two inputs would have the same output name, nothing was written: {'; '.join(clashes)}"
+        )
 
 
 def _token(request: JobRequest) -> str:

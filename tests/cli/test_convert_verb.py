@@ -57,7 +57,7 @@ def test_what_is_no_record_is_kept_and_named(
     assert main(["convert", "a.arc", "-o", "out", "--verify"]) == Exit.SOME_FAILED
     shown = capsys.readouterr()
     assert f"a.arc:{len(ARC)}: 7 bytes kept as they lay: no record begins here" in shown.err
-    assert "1 stretch that is no record, kept as it lay" in shown.out
+    assert "1 stretch that is not a record, kept unchanged" in shown.out
     assert b"garbage" in Path("out/a.warc").read_bytes()
 
 
@@ -100,8 +100,8 @@ def test_back(arc_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["a.arc"], "-o"),
         (["-o", "out"], "no inputs"),
-        (["a.arc", "other/a.arc", "-o", "out"], "one name for two outputs"),
-        (["a.arc", "-o", "a.arc"], "is no folder"),
+        (["a.arc", "other/a.arc", "-o", "out"], "the same output name"),
+        (["a.arc", "-o", "a.arc"], "is not a folder"),
         (["a.arc", "-o", "out", "--back", "--verify"], "--back always verifies"),
     ],
 )

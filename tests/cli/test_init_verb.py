@@ -53,4 +53,4 @@ def test_one_region_a_table_is_said(
     (tmp_path / "sample.warc.gz").write_bytes(b"".join(map(member, records)))
     options = ["--sample", "sample.warc.gz", "--regions", "4"] if sampled else []
     assert main(["init", *options]) == 0
-    assert ("one region each" in capsys.readouterr().err) == told
+    assert ("each new table has one region" in capsys.readouterr().err) == told

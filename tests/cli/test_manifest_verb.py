@@ -134,7 +134,7 @@ def test_a_folder_without_archive_files_is_named(
     assert main(["manifest", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert "no archive file there" in err
+    assert "no archive files found" in err
 
 
 def test_no_inputs_are_a_wrong_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def test_what_a_folder_holds_besides_is_said(
         (folder / name).write_bytes(CRAWL)
     (folder / "link").symlink_to(tmp_path)
     assert main(["manifest", str(folder), "-o", str(tmp_path / "m")]) == 0
-    assert "5 files are no archive files" in capfd.readouterr().err
+    assert "5 files skipped (not named as archive files" in capfd.readouterr().err
     assert main(["-q", "init", *store]) == 0
     ingest = ["ingest", *store, "--crawl", "c", str(folder)]
     assert main([*ingest, "--dry-run"]) == 3

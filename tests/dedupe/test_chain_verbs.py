@@ -186,7 +186,7 @@ def test_refs_says_that_nothing_was_decided(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["refs", "a.warc.gz", "--manifest", "sha1.manifest", "-o", "out"]) == Exit.DONE
-    assert "sha1.manifest: marks no duplicate" in capsys.readouterr().err
+    assert "sha1.manifest: contains no duplicates" in capsys.readouterr().err
 
 
 def test_an_unresolved_manifest_is_not_processed(

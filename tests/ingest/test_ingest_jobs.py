@@ -132,7 +132,7 @@ def test_a_worker_that_is_ended_takes_its_file_along_and_no_other(
     os.kill(until(lambda: landing_process(folder, process.pid), process), number)
     out, err = process.communicate()
     assert process.returncode == 3, err
-    failed = [line for line in err.splitlines() if "the process that was landing it" in line]
+    failed = [line for line in err.splitlines() if "the process that was ingesting it" in line]
     assert len(failed) == 1
     assert len(out.splitlines()) == 4
     done = call(folder, "ingest", str(crawl), "--crawl", "c", "-j", "2")

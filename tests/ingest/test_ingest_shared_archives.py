@@ -78,7 +78,7 @@ def test_all_archives_land_in_one_store(shared_data: Path, tmp_path: Path) -> No
         if not records:
             unread[name] = landed[name].damaged
             assert bool(landed[name].lines) == bool(landed[name].damaged)
-    # Kept as they are, and named: `landed as it is, but no record in it could be read`.
+    # Kept as they are, and named: `stored unchanged, but no record in it could be read`.
     assert [name for name, damaged in unread.items() if not damaged] == [
         "internetarchive_gowarc/testdata/warcs/empty.warc.gz.open"  # an empty gzip member
     ]

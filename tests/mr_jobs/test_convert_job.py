@@ -126,7 +126,10 @@ def test_no_two_inputs_become_one_file(tmp_path: Path, capsys: pytest.CaptureFix
         (tmp_path / folder / "x.arc").write_bytes(arc(arc_record(block=HTTP + folder.encode())))
     names, to = [str(tmp_path / folder / "x.arc") for folder in ("a", "b")], tmp_path / "out"
     assert main(["convert", *INLINE, *names, "-o", str(to)]) == 2
-    assert "one name for two outputs, nothing was written: x.warc" in capsys.readouterr().err
+    assert (
+        "two inputs would have the same output name, nothing was written: x.warc"
+        in capsys.readouterr().err
+    )
     assert list(to.glob("*.warc")) == []
     assert main(["convert", *INLINE, names[0], names[0], "-o", str(to)]) == 2
     assert main(["convert", *INLINE, names[0], "-o", "hdfs://somewhere/else"]) == 2

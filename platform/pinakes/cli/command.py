@@ -47,14 +47,14 @@ class CommandParser(argparse.ArgumentParser):
         # Suppressed defaults: an inner level must not undo what an outer one was given.
         switch: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
         group.add_argument("-q", "--quiet", **switch, help="results, warnings and errors only")
-        group.add_argument("-v", "--verbose", **switch, help="details, and tracebacks of errors")
-        group.add_argument("--json", **switch, help="results as JSON, one object a line")
+        group.add_argument("-v", "--verbose", **switch, help="details and tracebacks of errors")
+        group.add_argument("--json", **switch, help="results as JSON, one object per line")
         group.add_argument(
             "--config",
             metavar="PATH",
             type=Path,
             default=argparse.SUPPRESS,
-            help="this configuration file, not the pinakes.toml found upwards from here",
+            help="configuration file (default: pinakes.toml here or in a folder above)",
         )
 
     def error(self, message: str) -> NoReturn:

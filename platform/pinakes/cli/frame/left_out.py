@@ -7,16 +7,11 @@ from pinakes.ingest.inputs import LeftOut
 
 
 def say_others(left: LeftOut, console: Console) -> None:
-    """Say how many files are no archive files by their names, and name the first."""
+    """Say how many files were skipped, and name the first."""
     if not left.others:
         return
     more = ", …" if left.others > len(left.examples) else ""
     names = ", ".join(map(printable, left.examples))
-    what = (
-        "file is no archive file by its name"
-        if left.others == 1
-        else "files are no archive files by their names"
-    )
-    console.say(
-        f"{left.others:,} {what}, or behind a link to a folder, and not read: {names}{more}"
-    )
+    what = "file skipped" if left.others == 1 else "files skipped"
+    why = "not named as archive files, or behind links to folders"
+    console.say(f"{left.others:,} {what} ({why}): {names}{more}")

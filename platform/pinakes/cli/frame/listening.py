@@ -39,7 +39,7 @@ def add_port(parser: argparse.ArgumentParser, default: int) -> None:
         metavar="N",
         type=_port,
         default=default,
-        help="the port; 0: any that is free (default: %(default)s)",
+        help="port; 0: any free one (default: %(default)s)",
     )
 
 
@@ -87,7 +87,7 @@ def is_loopback(host: str) -> bool:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
         raise ConfigError(
-            f"--host {host} is no address of this machine: {error.strerror}"
+            f"--host {host} is not an address of this machine: {error.strerror}"
         ) from error
     return all(ipaddress.ip_address(address[0]).is_loopback for *_, address in found)
 

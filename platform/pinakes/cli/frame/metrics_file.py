@@ -27,7 +27,7 @@ def add_metrics_file(parser: argparse.ArgumentParser) -> None:
         "--metrics-file",
         metavar="FILE",
         type=_prom_file,
-        help="keep metrics of this job in FILE, a .prom in Prometheus' text format",
+        help="write metrics to FILE (.prom, Prometheus text format)",
     )
 
 
@@ -57,7 +57,7 @@ class JobMetrics:
                 self._write(path)
             except OSError as error:
                 raise ConfigError(
-                    f"metrics cannot be kept: {error.strerror}", file=str(path)
+                    f"cannot write metrics: {error.strerror}", file=str(path)
                 ) from error
 
     def write(self) -> None:
@@ -139,12 +139,10 @@ def _last_success(path: Path) -> float | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(f"metrics cannot be kept: {error.strerror}", file=str(path)) from error
+        raise ConfigError(f"cannot write metrics: {error.strerror}", file=str(path)) from error
     except ValueError as error:
-        raise ConfigError(
-            "this is no file of metrics: it stays as it is", file=str(path)
-        ) from error
+        raise ConfigError("not a metrics file: left unchanged", file=str(path)) from error
     if not all(family.name.startswith("pinakes_job_") for family in found):
-        raise ConfigError("these are not our metrics: they stay as they are", file=str(path))
+        raise ConfigError("metrics of another program: left unchanged", file=str(path))
     samples = [s for family in found for s in family.samples if s.name == _SUCCESS]
     return samples[0].value if samples else None

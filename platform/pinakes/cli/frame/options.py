@@ -16,11 +16,13 @@ def add_settings(parser: argparse._ActionsContainer, *names: str) -> None:
     """Let options override these settings: `min_saving_bytes` by `--min-saving-bytes`."""
     for name in names:
         setting = SETTINGS[name]
-        default = "none" if setting.default is None else setting.default
+        default = "unset" if setting.default in (None, "") else setting.default
         parser.add_argument(
             f"--{name.replace('_', '-')}",
             metavar=name.rpartition("_")[2].upper(),
-            help=f"{setting.help} (default: the configuration's, or {default})".replace("%", "%%"),
+            help=f"{setting.help} (default: from the configuration, else {default})".replace(
+                "%", "%%"
+            ),
         )
 
 
@@ -33,11 +35,12 @@ def configuration_of(arguments: argparse.Namespace) -> Configuration:
 def add_inputs(parser: argparse.ArgumentParser, metavar: str, words: str) -> None:
     """Paths as arguments, `-` for a list of them on standard input, or `--files-from FILE`."""
     parser.add_argument(
-        "inputs", metavar=metavar, nargs="*", help=f"{words}; -: a path a line on standard input"
+        "inputs",
+        metavar=metavar,
+        nargs="*",
+        help=f"{words}; -: read them from standard input, one per line",
     )
-    parser.add_argument(
-        "--files-from", metavar="FILE", help="read more paths from FILE, one a line"
-    )
+    parser.add_argument("--files-from", metavar="FILE", help="read more from FILE, one per line")
 
 
 def inputs_of(arguments: argparse.Namespace, stdin: TextIO | None = None) -> Iterator[str]:
@@ -50,7 +53,7 @@ def inputs_of(arguments: argparse.Namespace, stdin: TextIO | None = None) -> Ite
         count += 1
         yield name
     if not count:
-        raise ConfigError("no inputs: give paths, - or --files-from FILE")
+        raise ConfigError("no inputs: give some, or - or --files-from FILE")
 
 
 def _names(inputs: Iterable[str], files_from: str | None, stdin: TextIO) -> Iterator[str]:
@@ -77,5 +80,5 @@ def _lines(lines: Iterable[str]) -> Iterator[str]:
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
     """`--dry-run`, for a verb that writes."""
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be done; write nothing"
+        "--dry-run", action="store_true", help="show what would be done; write nothing"
     )

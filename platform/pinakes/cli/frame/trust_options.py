@@ -15,10 +15,13 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
         "--sample-bytes",
         metavar="FRACTION",
         default="0.001",
-        help="with --compare sha256: compare the bytes of this part of the digests (0.001)",
+        help="with --compare sha256: compare bytes for this part of the digests (default: 0.001)",
     )
     parser.add_argument(
-        "--seed", metavar="TEXT", default="", help="which part that is: the same for the same text"
+        "--seed",
+        metavar="TEXT",
+        default="",
+        help="seed of that sample; the same seed gives the same sample",
     )
 
 

@@ -24,14 +24,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "destination",
         metavar="DEST",
-        help="an empty folder, or one that is not there yet; on a cluster also hdfs://…",
+        help="an empty or new folder; on a cluster also hdfs://…",
     )
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="make none: read the one that is there, and compare every file with its checksum",
+        help="make no backup: compare every file of the existing one with its checksum",
     )
-    parser.add_argument("-j", "--jobs", metavar="N", help="files that are copied at once (1)")
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", help="number of files copied at once (default: 1)"
+    )
     add_settings(parser, "store")
 
 
@@ -97,7 +99,7 @@ def _as_object(report: BackupReport) -> dict[str, object]:
 
 
 def _sentences(report: BackupReport, place: str) -> str:
-    went_on = " (going on with one that was broken off)" * report.went_on
+    went_on = " (continuing an interrupted one)" * report.went_on
     return (
         f"{report.act}{went_on}: {report.files:,} files, {report.size:,} bytes in {place}; "
         f"all that had ended by {moment(report.watermark_ms)} is in it"

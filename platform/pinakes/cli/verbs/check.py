@@ -24,13 +24,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files; revisits are checked against the originals among them."""
     add_inputs(parser, "WARC", "archive files, checked together")
     parser.add_argument(
-        "--level", choices=LEVELS, default="info", help="the least severity to report (info)"
+        "--level", choices=LEVELS, default="info", help="lowest severity to report (default: info)"
     )
     parser.add_argument(
-        "--all", action="store_true", help="print also what is else printed once a file"
+        "--all",
+        action="store_true",
+        help="print every finding, also those normally printed once per file",
     )
     add_settings(parser, "temp_dir")
-    parser.add_argument("--rules", action="store_true", help="print the table of rules, and stop")
+    parser.add_argument("--rules", action="store_true", help="print the table of rules and exit")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:

@@ -20,10 +20,10 @@ from pinakes.cluster.supervise import supervise
 from pinakes.config import user_folder
 
 _ACTIONS = {
-    "up": "start what does not run, and wait until it is ready",
-    "down": "stop the servers, in order; what they hold stays",
-    "status": "how each server is; exit 1 where one is dead or not ready",
-    "logs": "the ends of the servers' logs",
+    "up": "start all servers, and wait until they are ready",
+    "down": "stop all servers, in order; data is kept",
+    "status": "show the state of each server; exit 1 if one is dead or not ready",
+    "logs": "print the last lines of the servers' logs",
 }
 
 
@@ -48,17 +48,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "--folder",
             metavar="DIR",
             type=Path,
-            help="where the cluster lies; one folder, one cluster (default: pinakes/cluster in "
-            "XDG_DATA_HOME)",
+            help="folder of the cluster (default: pinakes/cluster in XDG_DATA_HOME)",
         )
         if name == "up":
             _configure_up(one)
         if name == "logs":
             one.add_argument(
-                "servers", metavar="SERVER", nargs="*", type=_server, help="only of these"
+                "servers",
+                metavar="SERVER",
+                nargs="*",
+                type=_server,
+                help="only the logs of these servers",
             )
             one.add_argument(
-                "-n", "--lines", metavar="N", type=int, default=20, help="lines of each (20)"
+                "-n",
+                "--lines",
+                metavar="N",
+                type=int,
+                default=20,
+                help="number of lines per log (default: 20)",
             )
 
 
@@ -67,35 +75,35 @@ def _configure_up(parser: argparse.ArgumentParser) -> None:
         "--base-port",
         metavar="N",
         type=int,
-        help="the first of 40 ports (default: as before, else the first that are free from 19100)",
+        help="first of 40 ports (default: as before, else the first free ones from 19100)",
     )
-    for option, words in (("--with", "have this part, too"), ("--without", "leave this part out")):
+    for option, words in (("--with", "also run this part"), ("--without", "do not run this part")):
         parser.add_argument(
             option,
             dest=option.strip("-"),
             action="append",
             default=[],
             choices=sorted(PARTS),
-            help=f"{words}; remembered (yarn is there by default)",
+            help=f"{words}; remembered for later starts (default: with yarn)",
         )
     parser.add_argument(
         "--supervise",
         action="store_true",
-        help="stay, and start again what dies or hangs, until `down`",
+        help="keep running, and restart servers that die or hang, until `down`",
     )
     parser.add_argument(
         "--patience",
         metavar="SECONDS",
         type=float,
         default=PATIENCE_S,
-        help="give up where a server is not ready by then; from 180 on, one that had been "
-        "running for ten minutes is taken to hang, and started again (180)",
+        help="give up if a server is not ready by then (default: 180). From 180 on, a server that "
+        "has run for ten minutes without getting ready is restarted",
     )
 
 
 def _server(name: str) -> str:
     if name not in DAEMONS:
-        raise argparse.ArgumentTypeError(f"there is no {name}: {', '.join(DAEMONS)}")
+        raise argparse.ArgumentTypeError(f"unknown server {name}: {', '.join(DAEMONS)}")
     return name
 
 
@@ -132,7 +140,7 @@ def _up(request: UpRequest, console: Console) -> Exit:
     addresses = _addresses(layout)
     console.result(addresses, text="\n".join(f"{name}  {at}" for name, at in addresses.items()))
     if request.supervise:
-        console.say("watching; `pinakes cluster down` ends it")
+        console.say("watching the servers; `pinakes cluster down` ends it")
         console.flush()
         supervise(layout, programs, console.say, patience_s=request.patience_s)
     return Exit.DONE

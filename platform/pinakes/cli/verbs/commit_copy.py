@@ -36,19 +36,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SRC",
-        help="the files that were validated: a folder, or with --runner hdfs://…",
+        help="folder of the validated files; with --runner also hdfs://…",
     )
     parser.add_argument(
         "target",
         metavar="DST",
-        help="the second copy, as it was before: a folder, or with --runner hadoop hdfs://…",
+        help="folder of the second copy, not yet rewritten; with --runner hadoop hdfs://…",
     )
     parser.add_argument(
         "--receipt",
         metavar="FILE",
         type=Path,
         required=True,
-        help="what `pinakes validate` wrote of the two",
+        help="receipt written by `pinakes validate`",
     )
     add_dry_run(parser)
     add_runner(parser)
@@ -106,5 +106,5 @@ def _by_job(request: CommitRequest, runner: JobRunner, console: Console) -> Exit
 
 def _line(result: Mapping[str, Any]) -> str:
     kept = result["superseded"]
-    text = "is done already" if kept is None else f"the old one goes to {kept}"
+    text = "already done" if kept is None else f"the old file goes to {kept}"
     return printable(f"{result['file']}: {text}")

@@ -45,24 +45,24 @@ class ConvertRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """ARC files, and the folder of the WARC files."""
-    add_inputs(parser, "ARC", "the ARC files to convert, compressed or not")
+    add_inputs(parser, "ARC", "ARC files to convert, compressed or not")
     parser.add_argument(
         "-o",
         "--output",
         metavar="DIR",
         required=True,
-        help="write the new files there: a path, or with --runner hadoop hdfs://…",
+        help="folder for the new files; with --runner hadoop hdfs://…",
     )
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="make the ARC again from what was written and compare every byte, then publish; with "
-        "--runner always",
+        help="rebuild the ARC from the WARC and compare every byte before publishing; always on "
+        "with --runner",
     )
     parser.add_argument(
         "--back",
         action="store_true",
-        help="the other way: from WARC files that convert wrote, the ARC files, uncompressed",
+        help="convert back: from WARC files written by convert to uncompressed ARC files",
     )
     add_dry_run(parser)
     add_runner(parser, "stored", "options")
@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; whatever is no record, or is wrong with one, is named."""
     if arguments.back and (arguments.verify or arguments.dry_run):
-        raise ConfigError("--back always verifies, and takes neither --verify nor --dry-run")
+        raise ConfigError("--back always verifies: leave out --verify and --dry-run")
     request = ConvertRequest(
         names=list(inputs_of(arguments)),
         output=arguments.output,
@@ -115,7 +115,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise ConfigError(f"-o {folder} is no folder") from error
+        raise ConfigError(f"-o {folder} is not a folder") from error
 
 
 def _convert(arc: Path, request: ConvertRequest, console: Console) -> bool:
@@ -144,13 +144,13 @@ def _sentence(result: Mapping[str, Any]) -> str:
     records = ", ".join(f"{count} {name}" for name, count in sorted(result["records"].items()))
     parts = [f"{result['arc']} -> {result['warc']}: {result['outcome']}, {records}"]
     if stretches := len(result["stretches"]):
-        words = "stretches that are no record, kept as they lay"
-        one = "stretch that is no record, kept as it lay"
+        words = "stretches that are not records, kept unchanged"
+        one = "stretch that is not a record, kept unchanged"
         parts.append(f"{stretches} {words if stretches > 1 else one}")
     if result["verified_bytes"] is not None:
         parts.append(f"verified, {result['verified_bytes']} bytes")
     elif result["outcome"] == UNCHANGED:
-        parts.append("equal to what is there")
+        parts.append("equal to the existing file")
     return printable("; ".join(parts))
 
 
@@ -166,4 +166,6 @@ def _refuse_clashes(names: Iterable[str], *, back: bool) -> None:
             by_target[warc_name(base, compressed=compression_of(source) is not None)].append(name)
     clashes = [" and ".join(names) for names in by_target.values() if len(names) > 1]
     if clashes:
-        raise ConfigError(f"one name for two outputs, nothing was written: {'; '.join(clashes)}")
+        raise ConfigError(
+            f"two inputs would have the same output name, nothing was written: {'; '.join(clashes)}"
+        )

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, (words, writes, _) in _ACTIONS.items():
         one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
         if name != "list":
-            one.add_argument("crawl", metavar="ID", help="the crawl")
+            one.add_argument("crawl", metavar="ID", help="crawl ID")
         if writes:
             add_dry_run(one)
         add_settings(one, "store")
@@ -194,10 +194,10 @@ def _counts(counts: Counter[str]) -> str:
 
 Action = Callable[[Stores, CrawlRequest, Console], Exit]
 _ACTIONS: dict[str, tuple[str, bool, Action]] = {
-    "list": ("a line for each crawl", False, _list),
-    "show": ("a crawl, and its files", False, _show),
+    "list": ("list all crawls, one per line", False, _list),
+    "show": ("show a crawl and its files", False, _show),
     "commit": ("make an open crawl final", True, _commit),
-    "cancel": ("take an open crawl out again", True, _cancel),
-    "remove": ("take a committed crawl out, if nothing refers to it", True, _remove),
-    "stats": ("what a crawl holds, and what was done to it", False, _stats),
+    "cancel": ("remove an open crawl", True, _cancel),
+    "remove": ("remove a committed crawl, if no other crawl refers to it", True, _remove),
+    "stats": ("count what a crawl holds, and list what was done to it", False, _stats),
 }

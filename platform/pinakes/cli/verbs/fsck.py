@@ -30,14 +30,14 @@ class FsckRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """How deep to look, and whether to mend."""
-    parser.add_argument("--repair", action="store_true", help="mend what can be mended")
+    parser.add_argument("--repair", action="store_true", help="repair what can be repaired")
     depth = parser.add_mutually_exclusive_group()
-    depth.add_argument("--quick", action="store_true", help="read no bytes of archive files")
+    depth.add_argument("--quick", action="store_true", help="do not read archive files")
     depth.add_argument(
-        "--full", action="store_true", help="look at every record and every row, not at samples"
+        "--full", action="store_true", help="check every record and row, not only samples"
     )
     parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="which records the sample takes (0)"
+        "--seed", metavar="N", type=int, default=0, help="seed of the sample (default: 0)"
     )
     add_settings(parser, "store")
     add_metrics_file(parser)

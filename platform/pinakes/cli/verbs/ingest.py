@@ -65,30 +65,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Files or folders, and the crawl they belong to."""
     add_inputs(parser, "PATH", "archive files, or folders of them")
     parser.add_argument(
-        "--crawl", metavar="ID", help="the crawl they belong to (a hook has one of its own)"
+        "--crawl",
+        metavar="ID",
+        help="crawl that the files belong to (with --hook: default from the crawler)",
     )
     parser.add_argument(
         "--hook",
         choices=sorted(HOOKS),
-        help="PATH is what this crawler left: a job folder, a collection or webhook, its files",
+        help="PATH is the output of this crawler: a job folder, a collection or webhook, files",
     )
     parser.add_argument(
-        "--watch", action="store_true", help="go on landing what stands still, until stopped"
+        "--watch",
+        action="store_true",
+        help="keep watching: ingest files that no longer change, until stopped",
     )
     parser.add_argument(
         "--settle",
         metavar="SECONDS",
         type=_seconds,
         default=SETTLE_S,
-        help="with --watch: how long size and time stand still first (default: %(default)g)",
+        help="with --watch: wait until a file has not changed for so long (default: %(default)g)",
     )
     parser.add_argument(
         "--bulk",
         action="store_true",
-        help="for back collections: load the rows of many files at once (docs/bulk-load.md)",
+        help="for large collections: load the rows of many files at once (docs/bulk-load.md)",
     )
     parser.add_argument(
-        "-j", "--jobs", metavar="N", help="processes that work at once, a file each (1)"
+        "-j", "--jobs", metavar="N", help="number of processes, one file each (default: 1)"
     )
     add_settings(parser, "store", "collection")
     add_dry_run(parser)
@@ -106,9 +110,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file: what landed, was there, or was refused and why."""
     configuration = configuration_of(arguments)
     if arguments.watch and arguments.dry_run:
-        raise ConfigError("--watch and --dry-run do not go together")
+        raise ConfigError("--watch and --dry-run cannot be combined")
     if arguments.watch and arguments.bulk:
-        raise ConfigError("--bulk loads what is there; --watch waits for what comes")
+        raise ConfigError("--bulk and --watch cannot be combined")
     request = IngestRequest(
         names=list(inputs_of(arguments)),
         crawl=arguments.crawl,
@@ -119,7 +123,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     )
     found = _found(request)
     if found.crawl == "":
-        raise ConfigError("which crawl do they belong to? name it with --crawl")
+        raise ConfigError("no crawl given: name it with --crawl")
     if arguments.dry_run:
         return _plan(found, console)
     return _ingest(request, found, configuration, console)
@@ -176,7 +180,7 @@ def _ingest(
                 loop.watch(lambda: _look(request, loop), request.settle_s)
             loop.note_left(found.left)
             if not found.inputs and not found.left.unfinished:
-                console.warn("nothing to land: no archive file there")
+                console.warn("nothing to ingest: no archive files found")
             with console.progress("ingest", total=_size(found.inputs)) as progress:
                 loop.land(found.inputs, progress)
         job.exit = Exit.SOME_FAILED if loop.failed else Exit.DONE
@@ -263,7 +267,7 @@ def _found(request: IngestRequest) -> Handover:
 
 def _plan(found: Handover, console: Console) -> Exit:
     for path in found.left.unfinished:
-        console.warn(f"{printable(path)}: a writer still has it; left")
+        console.warn(f"{printable(path)}: still being written; skipped")
     say_others(found.left, console)
     is_well = True
     for path, name in found.inputs:

@@ -147,7 +147,7 @@ def _loader(configuration: Configuration, stores: Stores, actor: Actor, console:
     )
     # Before anything is landed: so a command that is not there is known at once.
     for name in loads.remove_left():
-        console.say(f"removed what a load that died had left: {printable(name)}")
+        console.say(f"removed leftovers of a load that died: {printable(name)}")
 
     def load(parts: Mapping[BulkTable, Sequence[Path]], meanwhile: Callable[[], None]) -> None:
         size = sum(file.stat().st_size for files in parts.values() for file in files)

@@ -107,7 +107,9 @@ class IngestLoop:
             self._take_all()
             if self._busy and not waits:
                 waits = True
-                self._console.say(f"waiting for {len(self._busy)} files that others are landing")
+                self._console.say(
+                    f"waiting for {len(self._busy)} files that other processes are ingesting"
+                )
 
     def watch(self, listing: Callable[[], Iterable[Seen]], settle_s: float) -> None:
         """Land what settles, until a signal raises."""
@@ -129,7 +131,7 @@ class IngestLoop:
         for path in left.unfinished:
             if path not in self._noted:
                 self._noted.add(path)
-                self._console.warn(f"{printable(path)}: a writer still has it; left")
+                self._console.warn(f"{printable(path)}: still being written; skipped")
         if left.others > self._others:
             self._others = left.others
             say_others(left, self._console)
@@ -189,7 +191,7 @@ class IngestLoop:
         if path not in self._met_busy:
             self._met_busy.add(path)
             self._console.say(
-                f"{printable(path)}: left to who is landing it; looked at again later"
+                f"{printable(path)}: another process is ingesting it; will check again later"
             )
             self._console.detail(str(problem))
 
@@ -201,7 +203,7 @@ class IngestLoop:
 
 def _end_of(died: Died) -> str:
     how = "ended" if died.signal_number is None else f"was ended by signal {died.signal_number}"
-    return f"the process that was landing it {how}: run this again"
+    return f"the process that was ingesting it {how}: run this again"
 
 
 def _report(landed: Landed, path: str, console: Console) -> bool:
@@ -224,5 +226,5 @@ def _report(landed: Landed, path: str, console: Console) -> bool:
         console.warn(f"{printable(path)}:{printable(line)}")
     unread = not landed.was_there and not landed.records
     if unread:
-        console.warn(f"{printable(path)}: landed as it is, but no record in it could be read")
+        console.warn(f"{printable(path)}: stored unchanged, but no record in it could be read")
     return unread

@@ -40,21 +40,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--print",
         dest="lines",
         action="store_true",
-        help="on a cluster: change nothing; print what is to be run in HBase's shell",
+        help="on a cluster: change nothing; print the commands for the HBase shell",
     )
     parser.add_argument(
         "--sample",
         metavar="PATH",
         action="append",
         default=[],
-        help="on a cluster: cut new tables into regions as these archive files suggest; repeatable",
+        help="on a cluster: choose the regions of new tables by these archive files; repeatable",
     )
     parser.add_argument(
         "--regions",
         metavar="N",
         type=_regions,
         default=_REGIONS,
-        help=f"into how many, with --sample ({_REGIONS})",
+        help=f"with --sample: number of regions (default: {_REGIONS})",
     )
 
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each thing found, or to be run; with -v or --json, for each thing done."""
     configuration = configuration_of(arguments)
     if configuration.profile == "embedded" and (arguments.lines or arguments.sample):
-        raise ConfigError("--print and --sample are for tables of HBase: profile is embedded")
+        raise ConfigError("--print and --sample need HBase, and profile is embedded")
     if arguments.check:
         return _check(configuration, console)
     splits = _splits(configuration, arguments.sample, arguments.regions)
@@ -116,8 +116,8 @@ def _make(configuration: Configuration, splits: Splits, console: Console) -> Exi
     is_new = any(line.startswith("made captures:") for line in done)
     if configuration.profile != "embedded" and is_new and not any(splits.values()):
         console.say(
-            "new tables begin with one region each, on one region server, until HBase splits them; "
-            "`pinakes init --sample DIR` on an empty store cuts them by what is to land"
+            "each new table has one region, on one region server, until HBase splits it; "
+            "on an empty store, `pinakes init --sample DIR` makes more, by the files to be ingested"
         )
     console.say(
         f"{place} is ready; next: pinakes ingest DIR --crawl NAME"
@@ -130,7 +130,7 @@ def _make(configuration: Configuration, splits: Splits, console: Console) -> Exi
 def _splits(configuration: Configuration, paths: Iterable[str], regions: int) -> Splits:
     files = [item.path for item in iter_inputs(paths, LeftOut())]
     if paths and not files:
-        raise ConfigError("--sample: no archive file there")
+        raise ConfigError("--sample: no archive files found")
     return sampled_splits(files, collection=configuration.collection, regions=regions)
 
 

@@ -33,7 +33,7 @@ def add_limit(parser: argparse.ArgumentParser, default: int | None) -> None:
         "--limit",
         metavar="N",
         default=default,
-        help=f"show at most N captures each (default: {default or 'all'})",
+        help=f"show at most N captures per query (default: {default or 'all'})",
     )
 
 

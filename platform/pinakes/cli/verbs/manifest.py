@@ -34,30 +34,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_inputs(
         parser,
         "WARC",
-        "archive files, or folders of them; with --runner hadoop hdfs://…, folders with / at "
-        "their end",
+        "archive files or folders; with --runner hadoop also hdfs://…, where a folder ends in /",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
     )
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--plain", action="store_true", help="the columns of WARCsum, nothing else")
+    kind.add_argument("--plain", action="store_true", help="only the columns of WARCsum")
     kind.add_argument(
-        "--records", action="store_true", help="a line for every record, with its SHA-256"
+        "--records", action="store_true", help="one line per record, with its SHA-256"
     )
     parser.add_argument(
-        "--digest", choices=ALGORITHMS, default="sha1", help="of the stored body (sha1)"
+        "--digest",
+        choices=ALGORITHMS,
+        default="sha1",
+        help="digest of the stored body (default: sha1)",
     )
     parser.add_argument(
         "--trust-declared",
         action="store_true",
-        help="take the digest that a record declares, unverified; compute it where there is none",
+        help="use the digest that a record declares, unverified; compute it if there is none",
     )
     parser.add_argument(
-        "--empty", choices=("skip", "keep"), default="keep", help="captures without a body (keep)"
+        "--empty",
+        choices=("skip", "keep"),
+        default="keep",
+        help="captures without a body (default: keep)",
     )
     parser.add_argument(
-        "-j", "--jobs", metavar="N", help="processes that work at once, a file each (1)"
+        "-j", "--jobs", metavar="N", help="number of processes, one file each (default: 1)"
     )
     add_runner(parser, "stored", "options", "print")
 
@@ -65,7 +70,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Write the manifest; name what was damaged or refused."""
     if arguments.records and (arguments.trust_declared or arguments.digest != "sha1"):
-        raise ConfigError("--records computes SHA-256, and takes neither digest option")
+        raise ConfigError(
+            "--records always computes SHA-256: leave out --digest and --trust-declared"
+        )
     form = ManifestForm(
         algorithm=arguments.digest,
         plain=arguments.plain,
@@ -93,7 +100,7 @@ def _list(
     problems = _Problems(console)
     names = list(_files(inputs, problems))
     if not names and not problems.found:
-        console.warn("nothing to list: no archive file there")
+        console.warn("nothing to list: no archive files found")
     with output_file(output, console) as out, _rare_collections():
         if configuration.jobs > 1 and len(names) > 1:
             folder = configuration.temp_dir
@@ -123,7 +130,7 @@ def _list_by_job(
             for file in (archives_below(name, configuration) if _is_folder(name) else [name])
         ]
     if not names:
-        raise ConfigError("nothing to list: no archive file there")
+        raise ConfigError("nothing to list: no archive files found")
     job = job_request(ManifestJob, names, runner, options=form_options(form))
     report = write_job_lines(job, runner, output, console, verb="manifest")
     code = report_job(report, console)
@@ -164,7 +171,7 @@ def _files(names: Iterable[str], problems: _Problems) -> Iterator[str]:
             for found in iter_inputs([name], left):
                 yield os.path.join(name, found.name)
             for path in left.unfinished:
-                problems.name(InputRefused("not finished: left out", file=str(path)))
+                problems.name(InputRefused("not finished: skipped", file=str(path)))
             say_others(left, problems.console)
         except InputRefused as refusal:
             problems.name(refusal)

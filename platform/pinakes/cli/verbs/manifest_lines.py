@@ -76,12 +76,14 @@ def add_manifests(parser: argparse.ArgumentParser) -> None:
 def add_decisions(parser: argparse.ArgumentParser) -> None:
     """Where the lines go, and what of the decisions can be chosen."""
     parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="output file (default: -, standard output)",
     )
-    parser.add_argument("--stats", metavar="FILE.json", help="write what was counted there")
-    parser.add_argument(
-        "--resources", action="store_true", help="let resource records take part, too"
-    )
+    parser.add_argument("--stats", metavar="FILE.json", help="write statistics to this file")
+    parser.add_argument("--resources", action="store_true", help="include resource records")
 
 
 def size_of(names: Sequence[str]) -> int | None:

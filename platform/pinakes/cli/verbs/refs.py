@@ -62,37 +62,37 @@ class RefsRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, the manifest that says what to do, and where to write."""
-    add_inputs(parser, "WARC", "the files to write anew; with --runner, give none")
+    add_inputs(parser, "WARC", "files to rewrite; with --runner, give none")
     parser.add_argument(
         "--manifest",
         metavar="FILE",
         required=True,
-        help="what `pinakes process` decided; with --runner also hdfs://…, or a pattern with *",
+        help="what `pinakes process` wrote; with --runner also hdfs://… or a pattern with *",
     )
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument(
         "-o",
         "--output",
         metavar="DIR",
-        help="write the new files there: a path, or with --runner hadoop hdfs://…",
+        help="folder for the new files; with --runner hadoop hdfs://…",
     )
     target.add_argument(
         "--in-place",
         action="store_true",
-        help="put them in the old ones' place, and those in superseded/",
+        help="replace the files; the old ones are moved to superseded/",
     )
     parser.add_argument(
         "--min-saving",
         metavar="BYTES",
         dest=_TO_COUNT,
-        help="leave a record full that would save less, or none (default: 64)",
+        help="rewrite a record only if that saves at least so much; none: always (default: 64)",
     )
     add_places(parser)
     parser.add_argument(
         "--run",
         metavar="ID",
-        help="name this run in the revisits (default: from what is in the manifest; "
-        f"{_RUN_OF_OTHERS} where that is not a file here)",
+        help="name of this run, written into the revisits (default: a hash of the manifest; "
+        f"{_RUN_OF_OTHERS} if the manifest is not a local file)",
     )
     add_dry_run(parser)
     add_runner(parser, "stored", "options")
@@ -100,9 +100,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_places(parser: argparse.ArgumentParser) -> None:
     """Where files are that a manifest names otherwise."""
-    parser.add_argument("--dir", metavar="DIR", help="look for the manifest's files there, too")
     parser.add_argument(
-        "--locations", metavar="FILE", help="a table of names and paths, one pair a line"
+        "--dir", metavar="DIR", help="also look for the manifest's files in this folder"
+    )
+    parser.add_argument(
+        "--locations", metavar="FILE", help="table of file names and paths, one pair per line"
     )
 
 
@@ -143,7 +145,9 @@ def _write(request: RefsRequest, console: Console) -> Exit:
     with open_files(request.places, superseded=request.output is None) as files:
         duplicates = _read_duplicates(manifest, files)
         if not duplicates.places:
-            console.say(f"{manifest}: marks no duplicate; `pinakes resolve --process` would")
+            console.say(
+                f"{manifest}: contains no duplicates; `pinakes resolve --process` finds them"
+            )
         writer = RevisitWriter(
             OriginalReader(files, duplicates.places).find,
             run=run_name,
@@ -194,7 +198,7 @@ def _run_name(request: RefsRequest) -> str:
     if name is None:
         name = run_name_of(path) if path.is_file() else _RUN_OF_OTHERS
     if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
-        raise ConfigError("--run is letters, digits, - and _")
+        raise ConfigError("--run may contain letters, digits, - and _")
     return name
 
 
@@ -236,14 +240,14 @@ class _Batch:
                     if rewriting.stage(Path(name), replace):
                         rewriting.add_originals(self._duplicates.lines_of(Path(name)))
             for path in rewriting.swap():
-                self._console.say(f"{path}: the old one is in {SUPERSEDED}/")
+                self._console.say(f"{path}: the old file is in {SUPERSEDED}/")
 
     @contextmanager
     def _counted(self, name: str, progress: Progress) -> Iterator[tuple[Replacements, RefsCount]]:
         count = RefsCount()
         path = Path(name)
         if not self._duplicates.names_of(path):
-            self._console.warn(f"{name}: the manifest does not name this file: copied as it is")
+            self._console.warn(f"{name}: not in the manifest: copied unchanged")
         try:
             lines = self._duplicates.lines_of(path)
             yield partial(self._writer.replacements, lines=lines, count=count), count

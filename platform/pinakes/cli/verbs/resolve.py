@@ -59,12 +59,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--compare",
         choices=("bytes", "sha256", "none"),
         default="bytes",
-        help="sha256: read bodies only of other digests, of a sample, and where the second digest "
-        "disagrees; none: read nothing, digests must be sha256 or sha512 (bytes)",
+        help="bytes: compare all bodies; sha256: trust SHA-256, but compare a sample, other "
+        "digests, and bodies whose second digests differ; none: compare nothing, digests must "
+        "be sha256 or sha512 (default: bytes)",
     )
     add_trust(parser)
     parser.add_argument(
-        "--process", action="store_true", help="find copy numbers and originals as well"
+        "--process", action="store_true", help="also choose originals, as `pinakes process` does"
     )
     add_decisions(parser)
     add_places(parser)

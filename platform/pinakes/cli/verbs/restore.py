@@ -41,24 +41,24 @@ class RestoreRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, and where their originals are."""
-    add_inputs(parser, "WARC", "the files whose revisits become full records")
+    add_inputs(parser, "WARC", "files whose revisits become full records")
     parser.add_argument(
         "-o",
         "--output",
         metavar="DIR",
         required=True,
-        help="write the restored files there: a path, or with --runner hadoop hdfs://…",
+        help="folder for the restored files; with --runner hadoop hdfs://…",
     )
     parser.add_argument(
         "--dir",
         metavar="DIR",
         dest="originals",
-        help="look for originals in the WARC files of this folder, too",
+        help="also look for originals in the WARC files of this folder",
     )
     parser.add_argument(
         "--cdx",
         metavar="FILE",
-        help="look originals up in this CDX or CDXJ, not by reading the files through",
+        help="find originals by this CDX or CDXJ, instead of reading the files",
     )
     add_dry_run(parser)
     add_runner(parser, "stored", "options")
@@ -137,7 +137,7 @@ def _with_originals(names: list[str], folder: str | None) -> list[str]:
     if folder is None:
         return names
     if not Path(folder).is_dir():
-        raise ConfigError(f"--dir {folder} is no folder")
+        raise ConfigError(f"--dir {folder} is not a folder")
     known = {os.path.realpath(name) for name in names}
     found = sorted(path for path in Path(folder).rglob("*") if path.name.endswith(_SUFFIXES))
     return names + [str(path) for path in found if os.path.realpath(path) not in known]

@@ -15,7 +15,7 @@ from pinakes.profile import RUNS, open_archive, open_folder, schema_of
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which backup; where the store is comes from the configuration, or `--store`."""
-    parser.add_argument("source", metavar="SRC", help="the folder or URL that was DEST of backup")
+    parser.add_argument("source", metavar="SRC", help="folder or URL of the backup (its DEST)")
     add_dry_run(parser)
     add_settings(parser, "store", "cell_versions")
 

@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--host",
         metavar="ADDRESS",
         default="127.0.0.1",
-        help="the address to listen on; what is not loopback can be read by whoever reaches it "
-        "(default: %(default)s)",
+        help="address to listen on; there is no login: any address but loopback is open to all who "
+        "reach it (default: %(default)s)",
     )
     add_port(parser, DEFAULT_PORT)
     add_settings(parser, "store")

@@ -56,12 +56,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "capture", metavar="CAPTURE", help="as printed by timeline, or FILE:OFFSET (in quotes)"
     )
     parser.add_argument(
-        "--as-of", metavar="TIME", help="its cells as they were then: 2026-11-21T10:00:00.123Z"
+        "--as-of",
+        metavar="TIME",
+        help="show the capture as it was at this time: 2026-11-21T10:00:00.123Z",
     )
     parser.add_argument(
         "--payload",
         action="store_true",
-        help="the stored body's bytes, to standard output; they are the same at any time",
+        help="write the stored body to standard output; it never changes",
     )
     add_settings(parser, "store")
 
@@ -98,7 +100,7 @@ def _key_of(text: str) -> bytes | None:
 def _place_of(text: str) -> Place:
     file, colon, offset = text.rpartition(":")
     if not colon or not (offset.isascii() and offset.isdigit()):
-        raise ConfigError(f"neither a CAPTURE as timeline prints it, nor FILE:OFFSET: {text!r}")
+        raise ConfigError(f"neither a CAPTURE as printed by timeline nor FILE:OFFSET: {text!r}")
     return Place(file, int(offset))
 
 
@@ -108,7 +110,7 @@ def _show_capture(stores: Stores, key: bytes, view: View, console: Console) -> N
     found = get_captures(stores.rows, [key])
     placed = next(place_captures(stores.rows, found.values()), None)
     if not found and not cells:
-        raise InputRefused("there is no such capture; what was removed has no history", file=name)
+        raise InputRefused("no such capture (removed captures have no history)", file=name)
     if view.payload:
         if not cells:
             raise InputRefused("not in the catalogue then", file=name)
@@ -117,12 +119,14 @@ def _show_capture(stores: Stores, key: bytes, view: View, console: Console) -> N
         return
     _print_cells(cells, name, placed, view.before_ms, console)
     if placed is not None and placed.entry.archive_file in scan_inflight(stores.rows):
-        console.warn("its file is landing or leaving: readers do not see this capture")
+        console.warn("its file is being ingested or removed: readers do not see this capture")
 
 
 def _write_body(stores: Stores, placed: Placed | None, name: str, console: Console) -> None:
     if placed is None:
-        raise UnresolvedReference("the catalogue does not say where it lies: run fsck", file=name)
+        raise UnresolvedReference(
+            "the catalogue does not say where it is stored: run fsck", file=name
+        )
     out = console.binary_out
     for piece in read_body(stores.rows, stores.archive, placed):
         out.write(piece)
@@ -175,7 +179,7 @@ def _before_ms(text: str) -> int:
     """One past the time given: what was written at it counts."""
     moment = parse_date(text)
     if moment is None:
-        raise ConfigError(f"--as-of is no time such as 2026-11-21T10:00:00Z: {text!r}")
+        raise ConfigError(f"--as-of should be a time such as 2026-11-21T10:00:00Z: {text!r}")
     epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
     since = moment - epoch
     return (since.days * 86400 + since.seconds) * 1000 + since.microseconds // 1000 + 1
@@ -188,7 +192,7 @@ def _show_local(place: Place, view: View, console: Console) -> None:
             raise MalformedRecord("no record begins here", file=place.file, offset=place.offset)
         if view.payload and record.type == "revisit":
             raise UnresolvedReference(
-                "a revisit has no body of its own; land the file, or `pinakes restore` it",
+                "a revisit has no body of its own; ingest the file, or use `pinakes restore`",
                 file=place.file,
                 offset=place.offset,
             )
@@ -202,7 +206,7 @@ def _show_place(stores: Stores, place: Place, view: View, console: Console) -> N
         _show_capture(stores, key, view, console)
         return
     if view.before_ms is not None:
-        raise ConfigError("only captures have a history, and this record is none")
+        raise ConfigError("only captures have a history, and this record is not a capture")
     location = Location(offset=place.offset, length=0)
     with open_record(stores.archive, place.file, location) as record:
         _show_record(record, place, view, console)

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Manifests, how many parts, and where they go."""
     add_manifests(parser)
     parser.add_argument(
-        "-n", dest="parts", metavar="N", type=int, required=True, help="how many parts"
+        "-n", dest="parts", metavar="N", type=int, required=True, help="number of parts"
     )
     parser.add_argument(
         "-o", "--output", metavar="DIR", required=True, help="folder for part-000, part-001, …"
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 def _split(request: SplitRequest, space: SortSpace, console: Console) -> Exit:
     spare_collector()
     if not 1 <= request.parts <= _MOST_PARTS:
-        raise ConfigError(f"-n is a number from 1 to {_MOST_PARTS}")
+        raise ConfigError(f"-n should be a number from 1 to {_MOST_PARTS}")
     names = [str(request.folder / f"part-{number:03d}") for number in range(request.parts)]
     counts = [0] * request.parts
     if not request.dry_run:

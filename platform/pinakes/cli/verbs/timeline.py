@@ -20,9 +20,9 @@ _TIME = re.compile(r"[0-9]{1,17}\Z")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """A URL, and the stretch of time to show."""
-    parser.add_argument("url", metavar="URL", help="any spelling that has the same urlkey")
+    parser.add_argument("url", metavar="URL", help="URL, in any spelling with the same urlkey")
     parser.add_argument(
-        "--from", metavar="DIGITS", dest="start", help="not before this time: 2024, 20240229, …"
+        "--from", metavar="DIGITS", dest="start", help="from this time on: 2024, 20240229, …"
     )
     parser.add_argument("--to", metavar="DIGITS", dest="stop", help="before this time")
     add_limit(parser, None)

@@ -61,44 +61,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "folders",
         metavar="BEFORE_DIR AFTER_DIR",
         nargs="*",
-        help="the files as they were, and as they are: paths, or with --runner hadoop hdfs://…",
+        help="folders of the original and the rewritten files; with --runner hadoop hdfs://…",
     )
     parser.add_argument(
-        "--receipt", metavar="FILE", type=Path, help="write what was found, for commit-copy"
+        "--receipt", metavar="FILE", type=Path, help="write a receipt, for commit-copy"
     )
     parser.add_argument(
         "--accept",
         metavar="FILE",
         type=Path,
-        help="discrepancies that somebody accepted: file, ordinal, code, who, why, a JSON "
-        "object a line",
+        help="accepted discrepancies, one JSON object per line: file, ordinal, code, who, why",
     )
     parser.add_argument(
         "--replay",
         metavar="URL-PREFIX",
-        help="ask this collection of a running pywb or OpenWayback for some of the revisits",
+        help="replay a sample of revisits from this collection of a running pywb or OpenWayback",
     )
     parser.add_argument(
         "--manifests",
         metavar=("BEFORE", "AFTER"),
         nargs=2,
         type=Path,
-        help="compare two manifests: a quick look, which permits nothing",
+        help="compare two manifests: quick, but no proof",
     )
     parser.add_argument(
         "--refs",
         metavar="WARC",
         nargs="+",
         type=Path,
-        help="do all references within these files resolve",
+        help="check that all references within these files resolve",
     )
     parser.add_argument(
-        "--cdx", metavar="FILE", type=Path, help="with --refs: a CDX or CDXJ of further originals"
+        "--cdx", metavar="FILE", type=Path, help="with --refs: CDX or CDXJ of further originals"
     )
     add_runner(parser, "options", "print").add_argument(
         "--originals",
         metavar="FOLDER",
-        help="look for originals in the archive files of this folder, too",
+        help="also look for originals in the archive files of this folder",
     )
 
 
@@ -108,9 +107,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if sum(map(bool, (folders, manifests, refs))) != 1 or len(folders) not in (0, 2):
         raise ConfigError("give BEFORE_DIR AFTER_DIR, or --manifests, or --refs")
     if not folders and any((arguments.receipt, arguments.accept, arguments.replay)):
-        raise ConfigError("--receipt, --accept and --replay go with two folders")
+        raise ConfigError("--receipt, --accept and --replay need two folders")
     if arguments.cdx and not refs:
-        raise ConfigError("--cdx goes with --refs")
+        raise ConfigError("--cdx needs --refs")
     runner = runner_of(arguments)
     if runner is not None:
         runner.refuse({"--manifests": manifests, "--refs": refs, "--replay": arguments.replay})
@@ -148,7 +147,7 @@ def _validate(request: ValidateRequest, console: Console) -> Exit:
     for found in result.open_discrepancies:
         console.result(found._asdict(), text=_line(found._asdict()))
     for name in result.others:
-        console.warn(f"{printable(name)}: not compared: no archive file by its name")
+        console.warn(f"{printable(name)}: not compared: its name is not that of an archive file")
     request.write_receipt(result)
     console.say(_sentence(result))
     return Exit.DONE if result.passed else Exit.FOUND
