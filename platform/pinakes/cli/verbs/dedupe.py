@@ -6,7 +6,7 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from pinakes import __version__
@@ -24,6 +24,7 @@ from pinakes.cli.verbs.dedupe_jobs import require_jobs, tasks_by_jobs
 from pinakes.cli.verbs.dedupe_workers import committers, rewriters
 from pinakes.cli.verbs.plan_text import format_plan
 from pinakes.config import Configuration, parse_fraction
+from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.file_commit import Commit
 from pinakes.dedupe.run.file_rewriting import Rewrite
@@ -52,6 +53,21 @@ _UNCHANGED = {
 }
 _RENEW_MS = 60_000
 _SILENT: Progress = SilentProgress()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupeCall:
+    """What to deduplicate, and how; a run that is taken up goes on with its own `DedupeRequest`."""
+
+    crawl: str | None
+    """None: all of the collection."""
+    compare: str
+    trust: Trust | None
+    runner: str
+    forecast_from: float | None
+    """Forecast only, from this part of the contents; None: do it."""
+    grace_ms: int | None
+    """Drop generations that have been replaced for so long; None: drop none."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -110,22 +126,41 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do it under the collection's lease; take up what a run before left unfinished."""
     tally = Tally()
     with metrics_file(arguments.metrics_file, _VERB, tally, console) as job:
-        job.exit = _dedupe(arguments, console, tally)
+        job.exit = _dedupe(call_of(arguments), configuration_of(arguments), console, tally)
     return job.exit
 
 
-def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Exit:
-    configuration = configuration_of(arguments)
-    require_jobs(arguments.runner, configuration)
-    by_jobs = arguments.runner != "inline"
+def call_of(arguments: argparse.Namespace) -> DedupeCall:
+    """What was asked for.  Raises ConfigError for what is no fraction."""
+    fraction = 1.0 if arguments.plan else None
+    if arguments.sample:
+        try:
+            fraction = parse_fraction(arguments.sample)
+        except ValueError as error:
+            raise ConfigError(f"--sample is {arguments.sample!r}, and should be {error}") from error
+        if not fraction:
+            raise ConfigError("--sample 0 forecasts nothing")
+    return DedupeCall(
+        crawl=arguments.crawl,
+        compare=arguments.compare,
+        trust=trust_of(arguments),
+        runner=arguments.runner,
+        forecast_from=fraction,
+        grace_ms=arguments.grace * 1000 if arguments.drop_old else None,
+    )
+
+
+def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, tally: Tally) -> Exit:
+    require_jobs(call.runner, configuration)
+    by_jobs = call.runner != "inline"
     with (
         committers(configuration.jobs if by_jobs else 1, configuration) as commit,
         rewriters(1 if by_jobs else configuration.jobs, configuration) as rewrite,
         open_stores(configuration, tally=tally) as stores,
     ):
-        request = _request(arguments, configuration, stores)
-        if arguments.plan or arguments.sample:
-            return _forecast(arguments, request, stores, console)
+        request = _request(call, configuration, stores)
+        if call.forecast_from is not None:
+            return _forecast(request, call.forecast_from, stores, console)
         actor = Actor()
         is_well = True
         while True:
@@ -133,13 +168,15 @@ def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Ex
             wanted, again = _what_to_do(stores, lease, request)
             if again:
                 console.say(f"going on with {lease.lease.act}, which was not finished")
-            drop = partial(_drop, arguments, stores, actor, console) if arguments.drop_old else None
+            drop = None
+            if call.grace_ms is not None:
+                drop = partial(_drop, call.grace_ms, stores, actor, console)
             execute = partial(
                 _execute, stores, lease, wanted, actor, console, drop, rewrite=rewrite
             )
             if by_jobs:
                 tasks = tasks_by_jobs(
-                    arguments.runner, wanted, stores, configuration, lease, actor, console
+                    call.runner, wanted, stores, configuration, lease, actor, console
                 )
                 execute = partial(execute, tasks=tasks, commit=commit)
             report = execute()
@@ -152,15 +189,7 @@ def _dedupe(arguments: argparse.Namespace, console: Console, tally: Tally) -> Ex
     return Exit.DONE if is_well else Exit.SOME_FAILED
 
 
-def _forecast(
-    arguments: argparse.Namespace, request: DedupeRequest, stores: Stores, console: Console
-) -> Exit:
-    try:
-        fraction = parse_fraction(arguments.sample) if arguments.sample else 1.0
-    except ValueError as error:
-        raise ConfigError(f"--sample is {arguments.sample!r}, and should be {error}") from error
-    if not fraction:
-        raise ConfigError("--sample 0 forecasts nothing")
+def _forecast(request: DedupeRequest, fraction: float, stores: Stores, console: Console) -> Exit:
     collection = Collection(stores.rows, stores.archive, request.collection)
     plan = plan_dedupe(collection, request, fraction=fraction)
     console.result(plan.as_json(), text=format_plan(plan))
@@ -168,7 +197,7 @@ def _forecast(
 
 
 def _drop(
-    arguments: argparse.Namespace,
+    grace_ms: int,
     stores: Stores,
     actor: Actor,
     console: Console,
@@ -181,24 +210,21 @@ def _drop(
         entries,
         now_ms=actor.now_ms(),
         wait_until_unpinned=partial(actor.wait_until_unpinned, stores.rows),
-        grace_ms=arguments.grace * 1000,
+        grace_ms=grace_ms,
     ):
         name, size = dropped
         console.result({"dropped": name, "bytes": size}, text=f"dropped {name}, {size:,} bytes")
         yield dropped
 
 
-def _request(
-    arguments: argparse.Namespace, configuration: Configuration, stores: Stores
-) -> DedupeRequest:
-    collection = configuration.collection
-    trust = trust_of(arguments)
-    if arguments.crawl is not None:
-        collection = require_crawl(stores.rows, arguments.crawl).facts.collection
+def _request(call: DedupeCall, configuration: Configuration, stores: Stores) -> DedupeRequest:
+    collection, trust = configuration.collection, call.trust
+    if call.crawl is not None:
+        collection = require_crawl(stores.rows, call.crawl).facts.collection
     return DedupeRequest(
         collection=collection,
-        crawl=arguments.crawl,
-        compare=arguments.compare != "none",
+        crawl=call.crawl,
+        compare=call.compare != "none",
         sample_bytes=trust.sample if trust is not None else None,
         seed=trust.seed if trust is not None else "",
         min_saving_bytes=configuration.min_saving_bytes,

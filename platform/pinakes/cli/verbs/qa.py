@@ -11,7 +11,8 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs import qa_export, qa_review, qa_run, qa_train
-from pinakes.cli.verbs.qa_pages import add_pages, drawn_pages, name_missing
+from pinakes.cli.verbs.qa_pages import PageChoice, add_pages, choice_of, drawn_pages, name_missing
+from pinakes.config import Configuration
 from pinakes.profile import open_stores
 from pinakes.qa.sample.draw import Drawn
 
@@ -19,7 +20,6 @@ from pinakes.qa.sample.draw import Drawn
 class _Action(NamedTuple):
     words: str
     configure: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace, Console], Exit]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do one of them."""
-    return _ACTIONS[arguments.action].run(arguments, console)
+    if arguments.action == "sample":
+        return _sample(choice_of(arguments), configuration_of(arguments), console)
+    if arguments.action == "report":
+        return _report(arguments.folder, console)
+    return _RUN[arguments.action](arguments, console)
 
 
 def _configure_sample(parser: argparse.ArgumentParser) -> None:
@@ -41,26 +45,25 @@ def _configure_sample(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, "store")
 
 
-def _sample(arguments: argparse.Namespace, console: Console) -> Exit:
+def _sample(choice: PageChoice, configuration: Configuration, console: Console) -> Exit:
     found = []
-    with open_stores(configuration_of(arguments)) as stores:
-        for drawn in drawn_pages(stores, arguments, console):
+    with open_stores(configuration) as stores:
+        for drawn in drawn_pages(stores, choice, console):
             found.append(drawn)
             console.result(_as_object(drawn), text=_line(drawn))
     console.say(f"{len(found):,} pages")
-    return Exit.SOME_FAILED if name_missing(arguments, found, console) else Exit.DONE
+    return Exit.SOME_FAILED if name_missing(choice, found, console) else Exit.DONE
 
 
 def _configure_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", type=Path, help="what `qa run -o DIR` wrote")
 
 
-def _report(arguments: argparse.Namespace, console: Console) -> Exit:
+def _report(folder: Path, console: Console) -> Exit:
     from pinakes.qa.report.extent import read_extent
     from pinakes.qa.report.judged_pairs import read_pairs  # needs the extra
     from pinakes.qa.report.pages import write_report
 
-    folder = arguments.folder
     pairs = read_pairs(folder)
     extent = read_extent(folder, pairs)
     names = write_report(folder, pairs, title=folder.resolve().name, extent=extent)
@@ -89,22 +92,25 @@ def _line(drawn: Drawn) -> str:
 
 
 _ACTIONS = {
-    "sample": _Action("draw pages of a crawl to look at", _configure_sample, _sample),
+    "sample": _Action("draw pages of a crawl to look at", _configure_sample),
     "run": _Action(
         "look at pages before and after deduplication, in a browser, and judge",
         qa_run.configure,
-        qa_run.run,
     ),
-    "report": _Action("write what a run found as pages to read", _configure_report, _report),
+    "report": _Action("write what a run found as pages to read", _configure_report),
     "export": _Action(
         "write what a run found, and people said, for other tools",
         qa_export.configure,
-        qa_export.run,
     ),
-    "review": _Action("judge what a run found, in a page", qa_review.configure, qa_review.run),
+    "review": _Action("judge what a run found, in a page", qa_review.configure),
     "train": _Action(
         "make a new model of what people settled, and keep the old one",
         qa_train.configure,
-        qa_train.run,
     ),
+}
+_RUN = {
+    "run": qa_run.run,
+    "export": qa_export.run,
+    "review": qa_review.run,
+    "train": qa_train.run,
 }

@@ -11,6 +11,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
+from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.profile import open_stores
 
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         results = (pair.result for pair in read_pairs(arguments.folder))
         lines = _missing_lines(tables.missing_urls(results), arguments.form)
     else:
-        settled = _settled(arguments, console)
+        settled = _settled(arguments.folder, configuration_of(arguments), console)
         lines = {
             "csv": lambda: list(tables.csv_lines(settled)),
             "json": lambda: [f"{json.dumps(tables.as_object(pair))}\n" for pair in settled],
@@ -83,13 +84,13 @@ def _missing_lines(urls: list[tuple[str, int]], form: str | None) -> list[str]:
     return [f"{url}\n" for url, _ in urls]
 
 
-def _settled(arguments: argparse.Namespace, console: Console) -> list[ExportedPair]:
+def _settled(folder: Path, configuration: Configuration, console: Console) -> list[ExportedPair]:
     """The pairs, the gravest first, with what is settled of them in the store."""
     from pinakes.cli.verbs.qa_settled import settled_pairs
     from pinakes.qa.export.tables import ExportedPair
 
-    with open_stores(configuration_of(arguments)) as stores:
+    with open_stores(configuration) as stores:
         return [
             ExportedPair(pair.judged, settled)
-            for pair, settled in settled_pairs(arguments.folder, stores, console)
+            for pair, settled in settled_pairs(folder, stores, console)
         ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.file_rows import FileEntry, scan_entries
@@ -18,6 +18,17 @@ from pinakes.qa.sample.draw import Drawn, draw
 from pinakes.qa.sample.pages import pages_of
 
 _SIZE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageChoice:
+    """Which pages of a crawl: a sample, or with `urls` those of a file of URLs."""
+
+    crawl: str
+    size: int
+    seed: str
+    seeds: str | None
+    urls: str | None
 
 
 def add_pages(parser: argparse.ArgumentParser) -> None:
@@ -38,59 +49,64 @@ def add_pages(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def asked_for(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The same options, as what they were given as."""
-    return {name: getattr(arguments, name) for name in ("crawl", "size", "seed", "seeds", "urls")}
+def choice_of(arguments: argparse.Namespace) -> PageChoice:
+    """What `add_pages` has added.  Raises ConfigError for a size that is none."""
+    if arguments.size < 0:
+        raise ConfigError(f"--size is {arguments.size}, and should be 0 or more")
+    return PageChoice(
+        crawl=arguments.crawl,
+        size=arguments.size,
+        seed=arguments.seed,
+        seeds=arguments.seeds,
+        urls=arguments.urls,
+    )
 
 
-def drawn_pages(stores: Stores, arguments: argparse.Namespace, console: Console) -> Iterator[Drawn]:
+def drawn_pages(stores: Stores, choice: PageChoice, console: Console) -> Iterator[Drawn]:
     """The pages; `name_missing` says which of a list are not among them.
 
     Files of the crawl that have not landed are no part of what the sample stands for: how many
     there are is said at the end.
 
     Raises:
-        ConfigError: for a size that is none.
         InputRefused: there is no such crawl, or a file cannot be read.
     """
-    if arguments.size < 0:
-        raise ConfigError(f"--size is {arguments.size}, and should be 0 or more")
-    require_crawl(stores.rows, arguments.crawl)
+    require_crawl(stores.rows, choice.crawl)
     not_landed = 0
 
     def entries() -> Iterator[FileEntry]:
         nonlocal not_landed
-        for entry in scan_entries(stores.rows, arguments.crawl):
+        for entry in scan_entries(stores.rows, choice.crawl):
             not_landed += entry.state in (FileState.LANDING, FileState.LOADING, FileState.REFUSED)
             yield entry
 
     pages = pages_of(stores.archive, entries())
-    if arguments.urls:
-        wanted = frozenset(map(urlkey, _lines(arguments.urls)))
+    if choice.urls:
+        wanted = frozenset(map(urlkey, _lines(choice.urls)))
         yield from (Drawn(page, 1.0, is_always=True) for page in pages if page.urlkey in wanted)
     else:
-        seeds = list(_lines(arguments.seeds)) if arguments.seeds else []
-        yield from draw(pages, size=arguments.size, seed=arguments.seed, seeds=seeds)
+        seeds = list(_lines(choice.seeds)) if choice.seeds else []
+        yield from draw(pages, size=choice.size, seed=choice.seed, seeds=seeds)
     if not_landed:
         console.warn(
-            f"files of the crawl {arguments.crawl} that have not landed, and whose pages are left "
+            f"files of the crawl {choice.crawl} that have not landed, and whose pages are left "
             f"out: {not_landed:,}"
         )
 
 
-def name_missing(arguments: argparse.Namespace, drawn: Iterable[Drawn], console: Console) -> int:
+def name_missing(choice: PageChoice, drawn: Iterable[Drawn], console: Console) -> int:
     """Name URLs that are no pages of the crawl; how many of a list there are.
 
     A seed is named as well, but is no failure: crawls have seeds that nobody answered.
     """
-    asked = arguments.urls or arguments.seeds
+    asked = choice.urls or choice.seeds
     if not asked:
         return 0
     found = {one.page.urlkey for one in drawn}
     missing = [url for url in _lines(asked) if urlkey(url) not in found]
     for url in missing:
-        console.warn(InputRefused(f"the crawl {arguments.crawl} has no such page", file=url))
-    return len(missing) if arguments.urls else 0
+        console.warn(InputRefused(f"the crawl {choice.crawl} has no such page", file=url))
+    return len(missing) if choice.urls else 0
 
 
 def _lines(name: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,8 @@ from pinakes.catalog.run_rows import DONE, put_run, set_run_state
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.verbs.qa_pages import add_pages, asked_for, drawn_pages, name_missing
+from pinakes.cli.verbs.qa_pages import PageChoice, add_pages, choice_of, drawn_pages, name_missing
+from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
@@ -33,6 +34,25 @@ if TYPE_CHECKING:
     from pinakes.cli.verbs.qa_lookers import Answer
 
 _VERB = "qa"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """Which pages to look at, in which views and browsers, and what judges them."""
+
+    pages: PageChoice
+    folder: Path
+    reference: str
+    view: str
+    asks_live: bool
+    runner: str
+    browsers: tuple[str, ...]
+    across: bool
+    prove_first: bool
+    masked: tuple[Rect, ...]
+    masked_selectors: tuple[str, ...]
+    models: tuple[str, ...]
+    """Files."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -107,14 +127,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Look at the pages that are not judged yet, and say which are not as they were."""
+    request = RunRequest(
+        pages=choice_of(arguments),
+        folder=arguments.output,
+        reference=arguments.reference,
+        view=arguments.view,
+        asks_live=arguments.live,
+        runner=arguments.runner,
+        browsers=tuple(arguments.browser or ("chromium",)),
+        across=arguments.across,
+        prove_first=arguments.prove_first,
+        masked=tuple(arguments.mask),
+        masked_selectors=tuple(arguments.mask_selector),
+        models=tuple(arguments.model),
+    )
+    return _look(request, configuration_of(arguments), console)
+
+
+def _look(request: RunRequest, configuration: Configuration, console: Console) -> Exit:
     from pinakes.cli.verbs.qa_lookers import Task, lookers, lookers_by_job  # needs the extra
 
-    configuration = configuration_of(arguments)
-    folder = arguments.output
+    folder = request.folder
     # Who looks is there before any store is opened, whose threads would be lost in them.
     with (
         nullcontext(lookers_by_job(configuration, folder, console))
-        if arguments.runner == "hadoop"
+        if request.runner == "hadoop"
         else lookers(configuration.jobs, configuration, folder) as look,
         open_stores(configuration) as stores,
         # Held from before the run is begun: two cannot be at one folder.
@@ -122,9 +159,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     ):
         plan, drawn = begin_run(
             folder,
-            _plan(arguments, require_crawl(stores.rows, arguments.crawl).facts.collection),
-            asked_for(arguments),
-            lambda: drawn_pages(stores, arguments, console),
+            _plan(request, require_crawl(stores.rows, request.pages.crawl).facts.collection),
+            asdict(request.pages),
+            lambda: drawn_pages(stores, request.pages, console),
         )
         _make_known(stores, plan)
         left = [Task(one, plan.pairs_left(one, file.judged)) for one in drawn]
@@ -143,7 +180,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     found = ", ".join(f"{file.verdicts[verdict]:,} {verdict.value}" for verdict in Verdict)
     before = len(drawn) - len(tasks)
     console.say(f"{len(drawn):,} pages; pairs: {found}; pages judged by an earlier run: {before:,}")
-    missing = name_missing(arguments, drawn, console)
+    missing = name_missing(request.pages, drawn, console)
     if lost or missing:
         return Exit.SOME_FAILED
     return Exit.FOUND if file.verdicts[Verdict.DISSIMILAR] else Exit.DONE
@@ -159,25 +196,25 @@ def _tell(answer: Answer, console: Console) -> None:
             console.result(_as_object(result), text=_line(result))
 
 
-def _plan(arguments: argparse.Namespace, collection: str) -> RunPlan:
-    if LIVE in (arguments.reference, arguments.view):
-        if not arguments.live:
+def _plan(request: RunRequest, collection: str) -> RunPlan:
+    if LIVE in (request.reference, request.view):
+        if not request.asks_live:
             raise ConfigError("the live web is asked with --live, and not without")
-        if arguments.runner == "hadoop":
+        if request.runner == "hadoop":
             raise ConfigError("the live web is asked, and recorded, from here: leave out --runner")
     actor = Actor()
     return RunPlan(
         run=actor.new_act(_VERB),
         act_time_ms=actor.now_ms(),
-        reference=arguments.reference,
-        other=arguments.view,
-        browsers=tuple(arguments.browser or ("chromium",)),
+        reference=request.reference,
+        other=request.view,
+        browsers=request.browsers,
         collection=collection,
-        across=arguments.across,
-        prove_first=arguments.prove_first,
-        masked=tuple(arguments.mask),
-        masked_selectors=tuple(arguments.mask_selector),
-        models=_models(arguments.model),
+        across=request.across,
+        prove_first=request.prove_first,
+        masked=request.masked,
+        masked_selectors=request.masked_selectors,
+        models=_models(request.models),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
+from pinakes.config import Configuration
 from pinakes.profile import open_stores
 from pinakes.qa.judging.model import NAMES
 
@@ -39,7 +41,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Train, and tell how right the old one and the new one are."""
     from pinakes.qa.training.train import train
 
-    pairs = _settled(arguments, console)
+    pairs = _settled(arguments.folders, configuration_of(arguments), console)
     done = train(arguments.model, pairs, arguments.output, seed=arguments.seed)
     entry = {
         "model": str(done.file),
@@ -61,15 +63,17 @@ def _percent(figures: Figures) -> str:
     return f"{figures.right or 0:.1%}"
 
 
-def _settled(arguments: argparse.Namespace, console: Console) -> list[LabelledPair]:
+def _settled(
+    folders: Sequence[Path], configuration: Configuration, console: Console
+) -> list[LabelledPair]:
     """The pairs of these runs that people have settled."""
     from pinakes.cli.verbs.qa_settled import settled_pairs
     from pinakes.qa.training.settled_pairs import labelled_pair
 
-    with open_stores(configuration_of(arguments)) as stores:
+    with open_stores(configuration) as stores:
         return [
             labelled_pair(pair.judged.result, is_faulty=settled.is_faulty)
-            for folder in arguments.folders
+            for folder in folders
             for pair, settled in settled_pairs(folder, stores, console)
             if settled is not None
         ]
