@@ -142,7 +142,7 @@ lint: dev ## ruff, mypy strict, import-linter
 
 .PHONY: fuzz
 fuzz: dev ## fuzz the reader for MINUTES=10
-	@$(PYTHON) tests/fuzz/run.py --minutes $(MINUTES)
+	@$(PYTHON) tests/support/fuzz_run.py --minutes $(MINUTES)
 
 # LINES=100000,1000000,10000000 measures the jobs besides, in several processes of this host, and
 # what one digest with a third of all captures does to them.

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +16,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-sys.path.append(str(REPOSITORY / "tests" / "cluster"))  # shared_cluster
+# The modules of tests/support whose assertions are reported in full.
+pytest.register_assert_rewrite("archive_contract", "row_store_contract", "row_store_model")
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 

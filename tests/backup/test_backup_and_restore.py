@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from agreement import check_references
 from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
 from scenes import COLLECTION, Scene
-from test_at_once import check_references
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.contents import BACKUP, FILES

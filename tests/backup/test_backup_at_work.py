@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sys
@@ -12,10 +11,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from agreement import check_marks
-from backup_scenes import Cell, back_up, cells, current_files, fsck, opened, restore, states
+from agreement import check_marks, check_references
+from backup_scenes import (
+    LEAVING,
+    back_up,
+    cells,
+    current_files,
+    fsck,
+    opened,
+    restore,
+    states,
+    untouched,
+)
 from scenes import Scene, write_crawl
-from test_at_once import check_references
 
 from pinakes.errors import Conflict
 from pinakes.ingest.acts import Actor
@@ -23,8 +31,6 @@ from pinakes.ingest.removal import CANCEL, Remover
 
 pytestmark = pytest.mark.slow
 BACKUPS = 2
-LEAVING = "c2"
-"""The crawl that is taken out and landed again all the time."""
 
 
 @contextmanager
@@ -73,26 +79,6 @@ def _take_out_and_land(scene: Scene, dice: random.Random) -> None:
     Remover(scene.rows, scene.archive, Actor()).take_out(LEAVING, CANCEL)
     scene.land(2)
     time.sleep(dice.uniform(0.1, 0.3))
-
-
-def untouched(before: set[Cell], after: set[Cell]) -> set[Cell]:
-    """Cells that no act has changed, and none was at work on."""
-    # What lands from before a backup until after it is not in the backup, either.
-    landing = {row.decode() for table, row, *_ in before if table == "inflight"}
-    busy = (f"{LEAVING}/", *landing)
-    rows = {
-        row
-        for _, row, column, _, value in before
-        if column == b"m:capture" and json.loads(value)["archive_file"].startswith(busy)
-    }
-    return {
-        cell
-        for cell in before & after
-        if not cell[2].startswith((b"l:", b"d:dedupe"))
-        and cell[1] not in rows
-        and not any(f":{name}".encode() in cell[1] for name in busy)
-        and not cell[1].startswith((LEAVING.encode(), *map(str.encode, landing)))
-    }
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agreement import check_marks
+from agreement import check_marks, check_references
 from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
 from scenes import KILLED, At, Scene, kill_at, make_scene
-from test_at_once import check_references
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.verifying import verify_backup

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agreement import check_marks
+from agreement import check_marks, check_references
+from backup_scenes import untouched
 from cluster_scenes import (
     backup_folder,
     cells,
@@ -22,8 +23,6 @@ from cluster_scenes import (
     somebody_at_work,
 )
 from scenes import Scene, write_crawl
-from test_at_once import check_references
-from test_backup_at_work import untouched
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.cluster_places import TABLES

@@ -1,19 +1,13 @@
-"""The builders are a plain module beside these tests; `check` runs the whole check."""
+"""`check` runs the whole check."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from checking import Check, Named, check_paths
 
-HERE = str(Path(__file__).parent)
-if HERE not in sys.path:
-    sys.path.append(HERE)
-
-from checking import Check, Named, check_paths  # noqa: E402
-
-from pinakes.conformance.check import ConformanceFinding  # noqa: E402
+from pinakes.conformance.check import ConformanceFinding
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from forged_records import forged, forged_set
 from hypothesis import given
 from hypothesis import strategies as st
 from warc_sets import (
@@ -201,40 +202,10 @@ def test_a_manifest_of_bare_columns_is_no_reason_to_write(tmp_path: Path) -> Non
     assert (count.records, count.left_full["original-unknown"]) == (0, 2)
 
 
-def forged(data: bytes, like: bytes) -> bytes:
-    """`data` with its last four bytes such that its CRC-32 is that of `like`."""
-    table = []
-    for number in range(256):
-        value = number
-        for _ in range(8):
-            value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
-        table.append(value)
-    by_top = {value >> 24: number for number, value in enumerate(table)}
-    state = zlib.crc32(like) ^ 0xFFFFFFFF
-    picked = []
-    for _ in range(4):
-        picked.append(by_top[state >> 24])
-        state = (state ^ table[picked[-1]]) << 8 & 0xFFFFFFFF
-    state = zlib.crc32(data[:-4]) ^ 0xFFFFFFFF
-    patch = bytearray()
-    for number in reversed(picked):
-        patch.append((state ^ number) & 0xFF)
-        state = state >> 8 ^ table[number]
-    return data[:-4] + bytes(patch)
-
-
 def test_the_forger_forges() -> None:
     other = forged(OTHER, PAGE)
     assert zlib.crc32(other) == zlib.crc32(PAGE)
     assert (other != PAGE, len(other)) == (True, len(PAGE))
-
-
-def forged_set(folder: Path) -> tuple[list[Path], list[ManifestLine]]:
-    """Two bodies of one size and CRC-32, and a manifest that calls them equal."""
-    records = [Rec(), Rec(uri="http://example.org/2", body=forged(OTHER, PAGE), date=LATER)]
-    paths = write_set(folder, [ArchiveFile("a", records)])
-    first, second = manifest_of(paths)
-    return paths, [first._replace(copy_number=1), refer(second, first)]
 
 
 def test_what_a_checksum_does_not_prove_validate_finds(tmp_path: Path) -> None:

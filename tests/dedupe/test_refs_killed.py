@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forged_records import forged_set
 from killing import dies, tree
 from warc_sets import ArchiveFile, Rec, plan, refs, validate, write_manifest, write_set
 
@@ -132,8 +133,6 @@ def test_in_place_refuses_another_rewriting(tmp_path: Path) -> None:
 
 
 def test_in_place_changes_nothing_where_a_body_differs(tmp_path: Path) -> None:
-    from test_refs_hostile import forged_set
-
     paths, lines = forged_set(tmp_path / "files")
     manifest = write_manifest(tmp_path / "manifest", lines)
     old = tree(tmp_path / "files")

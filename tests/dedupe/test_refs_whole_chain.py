@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from killing import tree
-from test_refs_round_trip import LAYOUTS, SETS, check_references, collections
+from refs_sets import LAYOUTS, SETS, check_references, collections
 from warc_sets import ArchiveFile, Rec, inflated, write_set
 
 from pinakes.cli import main

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 FORBIDDEN_NAMES = {"util", "helper", "manager", "common", "misc", "data", "info", "handle"}
@@ -29,6 +30,15 @@ def test_tests_are_no_packages_and_have_names_of_their_own(tree: list[Path]) -> 
     assert [file for file in tests if file.name == "__init__.py"] == []
     names = Counter(file.name for file in tests if file.name.startswith("test_"))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_what_tests_share_lies_in_one_folder_and_hides_no_module(tree: list[Path]) -> None:
+    tests = [file for file in tree if file.parts[0] == "tests" and file.suffix == ".py"]
+    shared = [f for f in tests if not f.name.startswith("test_") and f.name != "conftest.py"]
+    assert {file.parent for file in shared} == {Path("tests/support")}
+    # It comes first on the path.
+    others = sys.stdlib_module_names | packages_distributions().keys()
+    assert [file.name for file in shared if file.stem in others] == []
 
 
 def test_every_package_is_listed_in_setup_cfg(repository: Path, sources: dict[str, Path]) -> None:

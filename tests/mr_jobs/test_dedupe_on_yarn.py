@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import pytest
-from test_profiles_agree import Profile, demo_crawls, files_of, rows_of, start_acts
+from store_profiles import Profile, demo_crawls, files_of, rows_of, start_acts
 
 from pinakes.archive_store.hdfs_calls import HdfsCalls
 from pinakes.config import load_configuration

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).parent
-for folder in (HERE, HERE.parent / "dedupe"):
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
 
 
 def _absent(what: str) -> None:

@@ -1,11 +1,3 @@
-"""Builders of stores, scenes and archive files are plain modules beside other tests."""
+"""A small store, empty or landed."""
 
-import sys
-from pathlib import Path
-
-TESTS = Path(__file__).parent.parent
-for folder in ("qa", "catalog", "store", "warc", "dedupe", "ingest", "row_store"):
-    if str(TESTS / folder) not in sys.path:
-        sys.path.append(str(TESTS / folder))
-
-from scene_fixtures import landed, scene  # noqa: E402, F401
+from scene_fixtures import landed, scene  # noqa: F401

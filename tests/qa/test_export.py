@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 import comparing  # noqa: F401
 import pytest
-from test_pair_xml import RESULT
+from pair_results import RESULT
 
 from pinakes.cli import main
 from pinakes.config import load_configuration

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import comparing  # noqa: F401
 import pytest
 from harmed_site import PAGES, SITE, make_store, point_elsewhere
-from test_pair_xml import RESULT
+from pair_results import RESULT
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.config import Configuration, load_configuration

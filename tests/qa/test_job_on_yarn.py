@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import comparing  # noqa: F401
 import pytest
 from harmed_site import DATES, PAGES, SITE, write_crawl
-from test_profiles_agree import Profile
+from store_profiles import Profile
 
 from pinakes.qa.results.pair_rows import scan_pairs
 from pinakes.qa.run.run_folder import read_plan

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from landed_stores import LandedStore, page
-from test_pair_xml import RESULT
+from pair_results import RESULT
 
 from pinakes.hbase_schema.capture_cells import QaVerdict
 from pinakes.hbase_schema.cells import decode_cell

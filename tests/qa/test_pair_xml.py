@@ -13,34 +13,13 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as some
+from pair_results import RESULT, VIEW
 
-from pinakes.qa.results.pair_result import PairResult, Verdict, View
+from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.results.pair_xml import NAMESPACE, pair_xml
 from pinakes.qa.snapshot import Outcome
 
 IN = {"": NAMESPACE}
-VIEW = View(
-    kind="replay:1",
-    browser="chromium",
-    browser_version="156.0",
-    outcome=Outcome.COMPLETE,
-    milliseconds=640,
-    image="0123.png",
-)
-RESULT = PairResult(
-    run="qa-1",
-    url="http://example.org/?a=1&b=<2>",
-    date="2026-01-01T00:00:00Z",
-    capture_key="6f7267",
-    reference=VIEW,
-    other=replace(VIEW, kind="replay:2", missed=("http://example.org/a.png",)),
-    verdict=Verdict.DISSIMILAR,
-    confidence=0.97,
-    model="same-browser 1",
-    features={"text_gone": 0.25, "image_similarity": 1.0},
-    reasons=("images broken: 14 more", "style rules: 60% of the reference's"),
-    changes=((0, 32, 640, 80),),
-)
 Check = Callable[[bytes], str]
 
 

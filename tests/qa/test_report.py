@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from pair_results import RESULT
 from review_scene import RUN, result, write_run, write_sample
-from test_pair_xml import RESULT
 
 from pinakes.cli import main
 from pinakes.errors import InputRefused, MalformedRecord

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_pair_xml import RESULT
+from pair_results import RESULT
 
 from pinakes.errors import Busy, ConfigError, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.name_keys import PairKey

@@ -16,8 +16,8 @@ from landed_stores import page
 from loopback_proxy import Answer, serving
 from loopback_proxy import page as html_page
 from scripted_server import Script, answer, scripted
-from test_views_stored import encoded as encoded_picture
-from test_views_stored import kept, picture
+from stored_screenshots import encoded as encoded_picture
+from stored_screenshots import kept, picture
 
 from pinakes.config import user_folder
 from pinakes.qa.browsers.browser_list import browser_named, installed

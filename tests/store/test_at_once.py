@@ -8,17 +8,13 @@ import time
 from collections.abc import Callable
 
 import pytest
+from agreement import check_references
 from scenes import COLLECTION, Scene, write_crawl
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.errors import Conflict
-from pinakes.index.seconds import second_of
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
-from pinakes.rewrite.generations import current_name
-from pinakes.warc.reader import iter_records
-from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 pytestmark = pytest.mark.slow
 _ATTEMPTS = 200
@@ -51,32 +47,6 @@ def together(*works: Callable[[], object]) -> list[int]:
                 os._exit(code)
         children.append(child)
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-
-
-def references(scene: Scene) -> tuple[set[tuple[str | None, str | None]], list[Record]]:
-    """The addresses of all full records, and all revisits, of the current generations."""
-    full, revisits = set(), []
-    for entry in scan_entries(scene.rows):
-        if entry.state != "stored":
-            continue
-        with open_source(scene.archive.path_of(current_name(entry))) as source:
-            for record in iter_records(source):
-                assert isinstance(record, Record)
-                if record.type == "response":
-                    full.add((record.target_uri, second_of(record.date or "")))
-                elif record.type == "revisit":
-                    revisits.append(record)
-    return full, revisits
-
-
-def check_references(scene: Scene) -> int:
-    full, revisits = references(scene)
-    for record in revisits:
-        uri = record.header.get("WARC-Refers-To-Target-URI")
-        second = second_of(record.header.get("WARC-Refers-To-Date") or "")
-        assert (uri, second) in full, "a reference that does not lead to a full record"
-        assert second <= (second_of(record.date or "") or "")  # type: ignore[operator]
-    return len(revisits)
 
 
 @pytest.mark.parametrize("runner", [None, "here"], ids=["in-process", "by-tasks"])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from readers import visible_state
 from scenes import write_crawl
-from test_profiles_agree import Profile, start_acts
+from store_profiles import Profile, start_acts
 
 from pinakes.cli import main
 from pinakes.dedupe.run.file_commit import Committed, FileCommitter

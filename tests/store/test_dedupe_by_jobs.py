@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from agreement import check_references
 from scenes import KILLED, Scene, kill_at, make_scene, write_crawl
 from tasks_here import TasksHere
-from test_at_once import check_references
 
 from pinakes.dedupe.run.tasks import FileOutcome
 from pinakes.errors import DigestMismatch, StoreUnavailable

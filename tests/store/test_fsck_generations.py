@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from killing import dies
-from scenes import KILLED, Scene, make_scene
-from test_late_revisits import prepare
+from scenes import KILLED, Scene, land_late_revisit, make_scene
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import read_entry
@@ -29,7 +28,7 @@ REWRITTEN = ("c2/part-0.warc.gz", "c2/part-1.warc.gz")
 @pytest.fixture
 def deduped(scene: Scene) -> Scene:
     """Two crawls, one of them rewritten, and a target restored in a third generation."""
-    prepare(scene)
+    land_late_revisit(scene)
     scene.dedupe(act="dedupe-b")
     return scene
 

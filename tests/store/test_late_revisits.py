@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import sqlite3
 
 import pytest
-from scenes import KILLED, Scene, kill_at, make_scene, page, record
-from test_at_once import check_references, references
+from agreement import check_references, references
+from scenes import KILLED, Scene, kill_at, land_late_revisit, make_scene, page, write_late_crawl
 
 from pinakes.warc.record import Record
 
 pytestmark = pytest.mark.slow
-
-
-def late_crawl(scene: Scene, fields: dict[str, str]) -> None:
-    """Crawl 5: a crawler's own revisit of /1 as crawl 2 had it."""
-    folder = scene.crawls / "c5"
-    folder.mkdir()
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-    revisit = record(
-        "revisit",
-        {
-            "WARC-Target-URI": "http://example.org/1",
-            "WARC-Date": "2025-01-01T00:00:00Z",
-            "WARC-Record-ID": "<urn:uuid:00000000-0000-4000-8000-000000005000>",
-            "WARC-Profile": "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
-            "Content-Type": "application/http;msgtype=response",
-            **fields,
-        },
-        head,
-    )
-    (folder / "late.warc.gz").write_bytes(gzip.compress(revisit, mtime=0))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +35,7 @@ def test_its_target_becomes_full_again(scene: Scene, fields: dict[str, str]) -> 
     scene.land(2)
     scene.dedupe()
     assert check_references(scene) == 8
-    late_crawl(scene, fields)
+    write_late_crawl(scene, fields)
     scene.land(5)
     report = scene.dedupe(act="dedupe-b")
     assert (report.targets_restored, report.refs.records) == (1, 0)
@@ -73,35 +52,26 @@ def test_its_target_becomes_full_again(scene: Scene, fields: dict[str, str]) -> 
 # rewritten, checked, sidecar published, published, locations, marked, moved; then of the run
 # itself: noted as decided on, decided, pinned, reported.
 STEPS = 11
-BY_ID = {"WARC-Refers-To": "<urn:uuid:00000000-0000-4000-8000-000000002001>"}
-
-
-def prepare(scene: Scene) -> None:
-    scene.land(1)
-    scene.land(2)
-    scene.dedupe()
-    late_crawl(scene, BY_ID)
-    scene.land(5)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
-        prepare(scene)
+        land_late_revisit(scene)
         scene.dedupe(act="dedupe-b")
         return scene.state()
 
 
 @pytest.mark.parametrize("step", range(STEPS))
 def test_killed_and_run_again(scene: Scene, in_child, undisturbed, step: int) -> None:  # type: ignore[no-untyped-def]
-    prepare(scene)
+    land_late_revisit(scene)
     assert in_child(lambda: scene.dedupe(act="dedupe-b", at=kill_at(step))) == KILLED
     scene.dedupe()
     assert scene.state() == undisturbed
 
 
 def test_every_step_was_killed_at(scene: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
-    prepare(scene)
+    land_late_revisit(scene)
     assert in_child(lambda: scene.dedupe(act="dedupe-b", at=kill_at(STEPS))) == 0
 
 
@@ -123,13 +93,13 @@ def test_a_target_in_every_way_of_looking(scene: Scene, fields: dict[str, str]) 
     scene.land(2)
     scene.dedupe()
     digest = base64.b32encode(hashlib.sha1(page(1)).digest()).decode()
-    late_crawl(scene, {"WARC-Payload-Digest": f"sha1:{digest}", **fields})
+    write_late_crawl(scene, {"WARC-Payload-Digest": f"sha1:{digest}", **fields})
     scene.land(5)
     assert scene.dedupe(act="dedupe-b").targets_restored == 1
 
 
 def test_in_a_store_that_did_not_note_its_runs(scene: Scene) -> None:
-    prepare(scene)
+    land_late_revisit(scene)
     with sqlite3.connect(scene.folder / "store" / "rows.sqlite") as connection:
         deleted = connection.execute("DELETE FROM files WHERE col = ?", (b"f:decided",))
         assert deleted.rowcount == 4
@@ -141,11 +111,7 @@ def test_the_restored_record_is_the_one_that_landed(scene: Scene) -> None:
     from pinakes.warc.reader import read_record
     from pinakes.warc.source import open_source
 
-    scene.land(1)
-    scene.land(2)
-    scene.dedupe()
-    late_crawl(scene, {"WARC-Refers-To": "<urn:uuid:00000000-0000-4000-8000-000000002001>"})
-    scene.land(5)
+    land_late_revisit(scene)
     scene.dedupe(act="dedupe-b")
     with open_source(scene.archive.path_of("c2/g3/part-1.warc.gz")) as source:
         found = [item for item in _records(source) if item.target_uri == "http://example.org/1"]

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from agreement import check_references
 from scenes import COLLECTION, KILLED, Scene, kill_at, make_scene, write_crawl
-from test_at_once import check_references
 
 from pinakes.cli import main
 from pinakes.dedupe.run.run_report import WANTS_ROOM

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from losing_archive import LosingArchive
-from scenes import Scene, make_scene
-from test_late_revisits import late_crawl
+from scenes import BY_ID, Scene, make_scene, write_late_crawl
 
 from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.local import LocalArchiveStore
@@ -20,7 +19,6 @@ from pinakes.dedupe.run.run_report import DedupeReport
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 
-BY_ID = {"WARC-Refers-To": "<urn:uuid:00000000-0000-4000-8000-000000002001>"}
 CONTENT = b"0123456789" * 300_000
 
 
@@ -40,7 +38,7 @@ def deduplicated(scene: Scene, archive: LocalArchiveStore) -> tuple[DedupeReport
     scene.archive = archive
     first = scene.dedupe()
     scene.archive = plain
-    late_crawl(scene, BY_ID)
+    write_late_crawl(scene, BY_ID)
     scene.land(5)
     scene.archive = archive
     return first, scene.dedupe(act="dedupe-b")

@@ -145,4 +145,5 @@ def test_debatable(case: Case) -> None:
 def test_the_page_says_what_is(shared_data: Path, repository: Path) -> None:
     page = (repository / "docs" / "reading.md").read_text(encoding="utf-8")
     for name, table in reading_page.tables(shared_data).items():
-        assert reading_page.part_of(page, name) == table, "run: python tests/warc/reading_page.py"
+        found = reading_page.part_of(page, name)
+        assert found == table, "run: python tests/support/reading_page.py"

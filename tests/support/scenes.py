@@ -191,4 +191,33 @@ def make_scene(folder: Path, crawls: Iterable[int] = (1, 2)) -> Iterator[Scene]:
         rows.close()
 
 
-__all__ = ["KILLED", "Scene", "kill_at", "make_scene", "partial", "record", "response"]
+def write_late_crawl(scene: Scene, fields: dict[str, str]) -> None:
+    """Crawl 5: a crawler's own revisit of /1 as crawl 2 had it."""
+    folder = scene.crawls / "c5"
+    folder.mkdir()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    revisit = record(
+        "revisit",
+        {
+            "WARC-Target-URI": "http://example.org/1",
+            "WARC-Date": "2025-01-01T00:00:00Z",
+            "WARC-Record-ID": "<urn:uuid:00000000-0000-4000-8000-000000005000>",
+            "WARC-Profile": "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+            "Content-Type": "application/http;msgtype=response",
+            **fields,
+        },
+        head,
+    )
+    (folder / "late.warc.gz").write_bytes(gzip.compress(revisit, mtime=0))
+
+
+BY_ID = {"WARC-Refers-To": "<urn:uuid:00000000-0000-4000-8000-000000002001>"}
+
+
+def land_late_revisit(scene: Scene) -> None:
+    """Both crawls, deduplicated, and then a crawler's own revisit of what was a duplicate."""
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    write_late_crawl(scene, BY_ID)
+    scene.land(5)

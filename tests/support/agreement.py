@@ -7,6 +7,7 @@ from scenes import Scene
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.index.seconds import second_of
 from pinakes.rewrite.generations import current_name
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -42,3 +43,29 @@ def check_marks(scene: Scene) -> int:
                     assert found.pinned
                     assert not found.is_duplicate
     return revisits
+
+
+def references(scene: Scene) -> tuple[set[tuple[str | None, str | None]], list[Record]]:
+    """The addresses of all full records, and all revisits, of the current generations."""
+    full, revisits = set(), []
+    for entry in scan_entries(scene.rows):
+        if entry.state != "stored":
+            continue
+        with open_source(scene.archive.path_of(current_name(entry))) as source:
+            for record in iter_records(source):
+                assert isinstance(record, Record)
+                if record.type == "response":
+                    full.add((record.target_uri, second_of(record.date or "")))
+                elif record.type == "revisit":
+                    revisits.append(record)
+    return full, revisits
+
+
+def check_references(scene: Scene) -> int:
+    full, revisits = references(scene)
+    for record in revisits:
+        uri = record.header.get("WARC-Refers-To-Target-URI")
+        second = second_of(record.header.get("WARC-Refers-To-Date") or "")
+        assert (uri, second) in full, "a reference that does not lead to a full record"
+        assert second <= (second_of(record.date or "") or "")  # type: ignore[operator]
+    return len(revisits)

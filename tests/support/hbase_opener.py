@@ -1,6 +1,6 @@
 """How tests, and the processes they start, open a store on HBase.
 
-One cluster serves all tests (tests/cluster/shared_cluster.py), since each module's tables
+One cluster serves all tests (tests/support/shared_cluster.py), since each module's tables
 have a namespace of their own.
 """
 

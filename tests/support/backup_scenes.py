@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +22,8 @@ from pinakes.row_store.embedded import EmbeddedRowStore
 
 At = Callable[[str], None]
 Cell = tuple[str, bytes, bytes, int, bytes]
+LEAVING = "c2"
+"""The crawl that is taken out and landed again all the time."""
 
 
 def nothing(_: str) -> None:
@@ -93,3 +96,23 @@ def current_files(scene: Scene) -> dict[str, str]:
 
 def states(scene: Scene) -> dict[str, tuple[str | None, int]]:
     return {e.archive_file: (e.state, e.generation) for e in scan_entries(scene.rows)}
+
+
+def untouched(before: set[Cell], after: set[Cell]) -> set[Cell]:
+    """Cells that no act has changed, and none was at work on."""
+    # What lands from before a backup until after it is not in the backup, either.
+    landing = {row.decode() for table, row, *_ in before if table == "inflight"}
+    busy = (f"{LEAVING}/", *landing)
+    rows = {
+        row
+        for _, row, column, _, value in before
+        if column == b"m:capture" and json.loads(value)["archive_file"].startswith(busy)
+    }
+    return {
+        cell
+        for cell in before & after
+        if not cell[2].startswith((b"l:", b"d:dedupe"))
+        and cell[1] not in rows
+        and not any(f":{name}".encode() in cell[1] for name in busy)
+        and not cell[1].startswith((LEAVING.encode(), *map(str.encode, landing)))
+    }

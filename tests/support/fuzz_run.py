@@ -1,4 +1,4 @@
-"""Fuzz the reader for a while: `python tests/fuzz/run.py --seconds 60`.
+"""Fuzz the reader for a while: `python tests/support/fuzz_run.py --seconds 60`.
 
 Exit: 0 nothing found; 1 an input broke an invariant (kept, and its path printed); 2 no
 atheris here (it is for Linux on x86-64): said loudly, and an error only where
@@ -15,11 +15,9 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
+from fuzz_corpus import DICTIONARY, write_corpus
+
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE)]
-
-from corpus import DICTIONARY, write_corpus  # noqa: E402
-
 MEMORY_LIMIT_MB = 1024
 LARGEST_INPUT_BYTES = 16 << 10
 
@@ -62,7 +60,7 @@ def fuzz(folder: Path, seconds: int, findings: Path) -> int:
     kept = sorted(findings.iterdir())
     if code or kept:
         print(f"!! FOUND (exit {code}): {[str(path) for path in kept]}", file=sys.stderr)
-        print("replay: python tests/fuzz/fuzz_reader.py FILE; then a test in tests/warc")
+        print("replay: python tests/support/fuzz_reader.py FILE; then a test in tests/warc")
         return 1
     findings.rmdir()
     return 0

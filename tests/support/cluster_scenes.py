@@ -20,10 +20,6 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-if __name__ == "__main__":
-    for beside in ("store", "dedupe", "row_store", "cluster"):
-        sys.path.append(str(Path(__file__).parent.parent / beside))
-
 from hbase_opener import drop_tables
 from scenes import KILLED, At, Scene, write_crawl
 

@@ -1,27 +1,23 @@
-"""Coverage-guided fuzzing of the reader: any bytes hold the invariants of tests/warc.
+"""Coverage-guided fuzzing of the reader: any bytes hold its invariants.
 
 The first byte of an input says how the rest becomes a file, so that the fuzzer gets
 past checksums: as it is, in one gzip member, a member a record, or members cut at
-will.  Arguments are libFuzzer's; `run.py` gives it a corpus and a time.
+will.  Arguments are libFuzzer's; `fuzz_run.py` gives it a corpus and a time.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 
 import atheris
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "warc")]
 
 with atheris.instrument_imports(include=["pinakes.warc"]):
     from invariants import check_source
 
-from archive_builders import member, source_of  # noqa: E402
+from archive_builders import member, source_of
 
-from pinakes.errors import PinakesError  # noqa: E402
+from pinakes.errors import PinakesError
 
 AS_IT_IS, ONE_MEMBER, MEMBER_A_RECORD, CUT = range(4)
 _RECORD = re.compile(rb"(?=WARC/\d)|(?<=\n)(?=[a-z]+://)")

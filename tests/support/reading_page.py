@@ -1,6 +1,6 @@
 """The tables of docs/reading.md: what readers make of the shared data, and what we do.
 
-`python tests/warc/reading_page.py` writes them; a test holds them against the data.
+`python tests/support/reading_page.py` writes them; a test holds them against the data.
 """
 
 from __future__ import annotations
@@ -204,7 +204,8 @@ def tables(shared: Path) -> dict[str, str]:
 
 
 def marked(name: str) -> tuple[str, str]:
-    return f"<!-- begin {name}: tests/warc/reading_page.py writes this -->", f"<!-- end {name} -->"
+    begin = f"<!-- begin {name}: tests/support/reading_page.py writes this -->"
+    return begin, f"<!-- end {name} -->"
 
 
 def part_of(page: str, name: str) -> str:

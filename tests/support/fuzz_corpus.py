@@ -8,16 +8,13 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
-import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from archive_builders import HTTP, arc_file, gzip_file, hinted_member, plain_file, three, warc
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "warc")]
-
-from archive_builders import HTTP, arc_file, gzip_file, hinted_member, plain_file, three, warc  # noqa: E402
-
 LARGEST_BYTES = 8 << 10
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 DICTIONARY = """

@@ -1,8 +1,0 @@
-"""`cell_samples` is a plain module beside these tests."""
-
-import sys
-from pathlib import Path
-
-HERE = str(Path(__file__).parent)
-if HERE not in sys.path:
-    sys.path.append(HERE)
