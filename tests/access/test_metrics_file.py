@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from pinakes.cli.frame.output import Console
 from pinakes.ingest.tally import BYTES, FILES, RECORDS, ROW_RETRIES, Tally
 
 SUCCESS = "pinakes_job_last_success_timestamp_seconds"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    made = LandedStore(tmp_path / "store")
-    yield made
-    made.close()
 
 
 def ingest(store: LandedStore, metrics: Path, *paths: object) -> int:

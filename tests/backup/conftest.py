@@ -1,3 +1,3 @@
 """A small store, to be backed up and restored."""
 
-from scene_fixtures import in_child, scene  # noqa: F401
+from store_fixtures import scene  # noqa: F401

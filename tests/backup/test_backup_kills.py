@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from agreement import check_marks, check_references
 from backup_scenes import back_up, cells, current_files, fsck, opened, restore, states
-from scenes import KILLED, At, Scene, kill_at, make_scene
+from killing import KILLED, in_child, kill_at
+from scenes import At, Scene, make_scene
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.backup.verifying import verify_backup
@@ -19,7 +20,6 @@ from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 
 pytestmark = pytest.mark.slow
-InChild = Callable[[Callable[[], object]], int]
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +63,7 @@ ACTS = {
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_every_moment_of_an_act_is_settled(
-    prepared: Path, tmp_path: Path, in_child: InChild, act: str
-) -> None:
+def test_every_moment_of_an_act_is_settled(prepared: Path, tmp_path: Path, act: str) -> None:
     work, deduped, least = ACTS[act]
     start = prepared.parent / f"{prepared.name}-deduped" if deduped else prepared
     for step, folder in enumerate(copies(start, tmp_path)):
@@ -98,9 +96,7 @@ def test_every_moment_of_an_act_is_settled(
     assert step >= least
 
 
-def test_a_backup_killed_at_every_step_is_made_again(
-    prepared: Path, tmp_path: Path, in_child: InChild
-) -> None:
+def test_a_backup_killed_at_every_step_is_made_again(prepared: Path, tmp_path: Path) -> None:
     start = prepared.parent / f"{prepared.name}-deduped"
     for step, folder in enumerate(copies(start, tmp_path)):
         with opened(folder) as scene:
@@ -145,9 +141,7 @@ def test_what_a_dead_backup_wrote_first_is_not_in_the_way(prepared: Path, tmp_pa
     assert list(verify_backup(LocalArchiveStore(tmp_path / "backup"), "backup")) == []
 
 
-def test_a_restoring_killed_at_every_step_goes_on(
-    prepared: Path, tmp_path: Path, in_child: InChild
-) -> None:
+def test_a_restoring_killed_at_every_step_goes_on(prepared: Path, tmp_path: Path) -> None:
     with opened(prepared) as scene:
         rows, files = cells(prepared / "store" / "rows.sqlite"), current_files(scene)
         back_up(scene, tmp_path / "backup")
@@ -169,9 +163,7 @@ def test_a_restoring_killed_at_every_step_goes_on(
     assert step == 13
 
 
-def test_a_restoring_killed_while_it_settles_goes_on(
-    prepared: Path, tmp_path: Path, in_child: InChild
-) -> None:
+def test_a_restoring_killed_while_it_settles_goes_on(prepared: Path, tmp_path: Path) -> None:
     start = Path(shutil.copytree(prepared, tmp_path / "scene"))
     with opened(start) as scene:
         in_child(lambda: dedupe(scene, kill_at(11)))
@@ -191,7 +183,7 @@ def test_a_restoring_killed_while_it_settles_goes_on(
 
 
 def test_another_backup_of_another_restoring_is_not_mixed_in(
-    prepared: Path, tmp_path: Path, in_child: InChild
+    prepared: Path, tmp_path: Path
 ) -> None:
     with opened(prepared) as scene:
         back_up(scene, tmp_path / "one")

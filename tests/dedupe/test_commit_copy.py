@@ -5,58 +5,31 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from killing import tree
+from second_copies import (
+    BODY,
+    LATER,
+    Copy,
+    change,
+    edit_receipt,
+    plain_and_compressed,
+    three_files,
+)
 from warc_sets import ArchiveFile, Rec, plan, refs, write_set
 
-from pinakes.cli import main
 from pinakes.dedupe.copy.commit_copy import commit_copy, plan_copy
 from pinakes.dedupe.copy.reference_check import examine_copy
 from pinakes.dedupe.validate.receipt import read_receipt
 from pinakes.errors import ConfigError
 
-LATER = "2020-02-02T00:00:00Z"
-BODY = bytes(range(256)) * 8
-
-
-@dataclass
-class Copy:
-    """A validated set, its second copy, and the receipt."""
-
-    source: Path
-    target: Path
-    receipt: Path
-
-    def call(self, *more: str) -> int:
-        arguments = [self.source, self.target, "--receipt", self.receipt, *more]
-        return main(["commit-copy", *map(str, arguments)])
-
-    def superseded(self) -> dict[str, bytes]:
-        (folder,) = self.target.glob("superseded-????-??-??")
-        return tree(folder)
-
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
-    """Three files: b and c refer to a; one lies in a folder; one stays as it is."""
-    files = [
-        ArchiveFile("a", [Rec(uri="http://a/", body=BODY)]),
-        ArchiveFile("b", [Rec(uri="http://b/", body=BODY, date=LATER)]),
-        ArchiveFile("sub/c", [Rec(uri="http://c/", body=BODY, date=LATER)], "plain"),
-    ]
-    before, after = tmp_path / "before", tmp_path / "after"
-    (before / "sub").mkdir(parents=True)
-    paths = write_set(before, files)
-    assert refs(paths, plan(paths), after).records == 2
-    (after / "sub").mkdir()
-    (after / "c.warc").rename(after / "sub" / "c.warc")
-    shutil.copytree(before, tmp_path / "copy")
-    receipt = tmp_path / "receipt.json"
-    assert main(["validate", str(before), str(after), "--receipt", str(receipt)]) == 0
-    return Copy(after, tmp_path / "copy", receipt)
+    return three_files(tmp_path, original="a")
 
 
 def test_the_new_in_place_the_old_kept(copy: Copy) -> None:
@@ -80,18 +53,6 @@ def test_dry_run_writes_nothing(copy: Copy, capsys: pytest.CaptureFixture[str]) 
         ("sub/c.warc", "to do"),
     ]
     assert tree(copy.target) == old
-
-
-def change(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    path.write_bytes(data)
-
-
-def edit_receipt(copy: Copy, act: Callable[[dict], None]) -> None:
-    value = json.loads(copy.receipt.read_text())
-    act(value)
-    copy.receipt.write_text(json.dumps(value))
 
 
 def dangling(copy: Copy) -> None:
@@ -134,12 +95,8 @@ def test_refused_and_nothing_written(name: str, copy: Copy) -> None:
 
 
 def test_src_is_dst(copy: Copy) -> None:
-    assert (
-        main(["commit-copy", str(copy.source), str(copy.source), "--receipt", str(copy.receipt)])
-        == 3
-    )
-    inner = copy.source / "sub"
-    assert main(["commit-copy", str(copy.source), str(inner), "--receipt", str(copy.receipt)]) == 3
+    for target in (copy.source, copy.source / "sub"):
+        assert replace(copy, target=target).call() == 3
 
 
 def test_some_files_done_before(copy: Copy) -> None:
@@ -196,24 +153,13 @@ def test_what_is_written_wrong_is_not_put_in_place(copy: Copy) -> None:
 
 def test_a_compressed_file_may_take_a_plain_ones_place(tmp_path: Path) -> None:
     """The pair is one by stem: the old name goes away with the old file."""
-    from warc_sets import member
-
-    for folder, name, data in (
-        ("before", "a.warc", Rec().raw(1)),
-        ("after", "a.warc.gz", member(Rec().raw(1))),
-        ("copy", "a.warc", Rec().raw(1)),
-    ):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / name).write_bytes(data)
-    receipt = str(tmp_path / "receipt.json")
-    before, after, copy = (str(tmp_path / name) for name in ("before", "after", "copy"))
-    assert main(["validate", before, after, "--receipt", receipt]) == 0
-    assert main(["commit-copy", after, copy, "--receipt", receipt]) == 0
-    names = sorted(Path(name).name for name in tree(Path(copy)))
+    copy = plain_and_compressed(tmp_path)
+    assert copy.call() == 0
+    names = sorted(Path(name).name for name in tree(copy.target))
     assert names == ["a.warc", "a.warc.gz"]
-    assert (tmp_path / "copy" / "a.warc.gz").is_file()
-    assert not (tmp_path / "copy" / "a.warc").exists()
-    assert main(["commit-copy", after, copy, "--receipt", receipt]) == 0
+    assert (copy.target / "a.warc.gz").is_file()
+    assert not (copy.target / "a.warc").exists()
+    assert copy.call() == 0
 
 
 def test_a_receipt_that_is_no_json(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from zlib import crc32
 from zlib import error as zlib_error
 
 import pytest
+from archive_builders import source_of
 from files_chain import files_chain
 from hostile_archives import hostile_files
 from isal import igzip
@@ -35,10 +36,6 @@ REFERENCES = re.compile(
 
 def gives_back(before: bytes, after: bytes) -> bool:
     return compare_raw(source_of(before), source_of(after)).difference is None
-
-
-def source_of(data: bytes) -> Source:
-    return Source(io.BytesIO(data), name="x")
 
 
 @pytest.fixture(scope="module")

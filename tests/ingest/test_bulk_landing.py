@@ -8,7 +8,8 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
-from landed_stores import KILLED, LandedStore, in_child, kill_at, page
+from killing import KILLED, in_child, kill_at
+from landed_stores import LandedStore, page
 
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.catalog.file_rows import LEASE_MS, read_entry, scan_inflight, take_claim

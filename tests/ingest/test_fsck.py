@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from landed_stores import KILLED, LandedStore, in_child, kill_at, page
+from killing import KILLED, in_child, kill_at
+from landed_stores import LandedStore, page
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_rows import read_entry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,6 @@ URI = "http://example.org/"
 # Several windows of the reader, none of which compresses.
 RECORDS = [page(f"{URI}{number}", random.Random(number).randbytes(200_000)) for number in range(4)]
 HALF = sum(map(len, RECORDS)) // 2
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    made = LandedStore(tmp_path / "store")
-    yield made
-    made.close()
 
 
 def once_half_is_copied(monkeypatch: pytest.MonkeyPatch, act: Callable[[AsideIO], None]) -> None:

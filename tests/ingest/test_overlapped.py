@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 
 import pytest
 from failing_row_store import FailingRowStore
-from landed_stores import KILLED, LandedStore, in_child, kill_at, page
+from killing import KILLED, in_child, kill_at
+from landed_stores import LandedStore, page
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import ensure_crawl
@@ -131,13 +132,6 @@ def test_a_file_gets_all_that_was_written_in_order() -> None:
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OverlappedRows, "batch_rows", 2)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    made = LandedStore(tmp_path / "store")
-    yield made
-    made.close()
 
 
 def land(store: LandedStore, rows: Any = None, **options: Any) -> Landed:

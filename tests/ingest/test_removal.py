@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from landed_stores import KILLED, LandedStore, in_child, kill_at, page, revisit
+from killing import KILLED, in_child, kill_at
+from landed_stores import LandedStore, page, revisit
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import read_crawl

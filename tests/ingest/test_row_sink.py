@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from landed_stores import KILLED, LandedStore, in_child, kill_at, page
+from killing import KILLED, in_child, kill_at
+from landed_stores import LandedStore, page
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import ensure_crawl
@@ -65,13 +66,6 @@ class Bulk:
         for sink in self.sinks:
             for table, puts in sink.kept:
                 self._store.rows.mutate(table, puts)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    made = LandedStore(tmp_path / "store")
-    yield made
-    made.close()
 
 
 @pytest.fixture

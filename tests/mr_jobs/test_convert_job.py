@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from arc_builders import HTTP, arc, arc_gz, arc_record
-from steps_here import INLINE
+from killing import tree
 
 from pinakes.cli import main
 
@@ -38,14 +38,6 @@ def write_arcs(folder: Path, dice: random.Random) -> list[Path]:
     return [*paths, folder / "no.arc", folder / "missing.arc"]
 
 
-def files_below(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
 @pytest.mark.parametrize(("seed", "runner"), [(1, "inline"), (2, "local")])
 def test_files_and_lines_are_those_of_the_verb(
     seed: int, runner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -54,14 +46,14 @@ def test_files_and_lines_are_those_of_the_verb(
     names, to = [str(path) for path in paths], tmp_path / "é %41 out"
     assert main(["convert", *names, "-o", str(to), "--verify", "--json"]) == 3
     told = capsys.readouterr()
-    wanted, by_verb = files_below(to), sorted(told.out.splitlines())
+    wanted, by_verb = tree(to), sorted(told.out.splitlines())
     assert len(wanted) == len(by_verb) == 4
     shutil.rmtree(to)
     job = ["convert", *names, "-o", str(to), "--json", "--runner", runner]
     assert main(job) == 3
     told_by_job = capsys.readouterr()
     assert sorted(told_by_job.out.splitlines()) == by_verb
-    assert files_below(to) == wanted
+    assert tree(to) == wanted
     warnings = [text for text in told_by_job.err.splitlines() if "pinakes: warning: " in text]
     assert len(warnings) == 3
     for name in ("no.arc:", "missing.arc:", " 2.arc:"):
@@ -75,13 +67,13 @@ def test_what_is_there_stays_and_what_differs_is_named(
     names, to = [str(path) for path in paths], tmp_path / "out"
     job = ["convert", "--json", *INLINE, *names, "-o", str(to)]
     assert main(job) == 0
-    wanted = files_below(to)
+    wanted = tree(to)
     capsys.readouterr()
     (to / "é 0.warc").unlink()
     assert main(job) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert sorted(line["outcome"] for line in told) == ["unchanged", "written"]
-    assert files_below(to) == wanted
+    assert tree(to) == wanted
     (to / "é 0.warc").write_bytes(b"another file")
     assert main(job) == 3
     assert "exists already, and is not what would be written" in capsys.readouterr().err

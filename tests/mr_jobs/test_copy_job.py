@@ -5,63 +5,39 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from killing import dies, tree
-from steps_here import INLINE, run_by
-from warc_sets import ArchiveFile, Rec, plan, refs, write_set
+from second_copies import (
+    COMMIT_COPY,
+    Copy,
+    change,
+    edit_receipt,
+    plain_and_compressed,
+    three_files,
+)
+from steps_here import run_by
+from warc_sets import Rec, member
 
-from pinakes.cli import main
-
-LATER = "2020-02-02T00:00:00Z"
-BODY = bytes(range(256)) * 8
-JOB = ("commit-copy", "--json", *INLINE)
-
-
-@dataclass
-class Copy:
-    """A validated set, its second copy, and the receipt."""
-
-    source: Path
-    target: Path
-    receipt: Path
-
-    def call(self, *verb: str) -> int:
-        words = [str(self.source), str(self.target), "--receipt", str(self.receipt)]
-        return main([*(verb or JOB), *words])
+JOB = ("job", "commit_copy")
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
-    """Three files: b and c refer to a; one lies in a folder; one stays as it is."""
-    files = [
-        ArchiveFile("b", [Rec(uri="http://b/", body=BODY)]),
-        ArchiveFile("a", [Rec(uri="http://a/", body=BODY, date=LATER)]),
-        ArchiveFile("sub/c", [Rec(uri="http://c/", body=BODY, date=LATER)], "plain"),
-    ]
-    before, after = tmp_path / "before", tmp_path / "after"
-    (before / "sub").mkdir(parents=True)
-    paths = write_set(before, files)
-    assert refs(paths, plan(paths), after).records == 2
-    (after / "sub").mkdir()
-    (after / "c.warc").rename(after / "sub" / "c.warc")
-    shutil.copytree(before, tmp_path / "copy")
-    receipt = tmp_path / "receipt.json"
-    assert main(["validate", str(before), str(after), "--receipt", str(receipt)]) == 0
-    return Copy(after, tmp_path / "copy", receipt)
+    return three_files(tmp_path, original="b", verb=JOB)
 
 
 def test_it_comes_to_be_as_the_verb_makes_it(
     copy: Copy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    by_verb = Copy(copy.source, tmp_path / "by-verb", copy.receipt)
+    by_verb = replace(copy, target=tmp_path / "by-verb", verb=COMMIT_COPY)
     shutil.copytree(copy.target, by_verb.target)
     capsys.readouterr()
-    assert by_verb.call("--json", "commit-copy") == 0
+    assert by_verb.call("--json") == 0
     wanted, untouched = capsys.readouterr().out, tree(copy.target)
-    assert copy.call(*JOB, "--dry-run") == 0
+    assert copy.call("--dry-run") == 0
     assert capsys.readouterr().out == wanted
     assert tree(copy.target) == untouched
     assert copy.call() == 0
@@ -76,22 +52,10 @@ def test_it_comes_to_be_as_the_verb_makes_it(
 def test_paths_may_be_relative(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(copy.target.parent)
     new = tree(copy.source)
-    relative = (path.relative_to(copy.target.parent) for path in (copy.source, copy.target))
-    assert Copy(*relative, copy.receipt).call() == 0
+    source, target = (path.relative_to(copy.target.parent) for path in (copy.source, copy.target))
+    assert replace(copy, source=source, target=target).call() == 0
     now = tree(copy.target)
     assert {name: now[name] for name in new} == new
-
-
-def change(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    path.write_bytes(data)
-
-
-def edit_receipt(copy: Copy, act: Callable[[dict], None]) -> None:
-    value = json.loads(copy.receipt.read_text())
-    act(value)
-    copy.receipt.write_text(json.dumps(value))
 
 
 def forget(copy: Copy, name: str) -> None:
@@ -174,19 +138,7 @@ def test_stopped_anywhere_the_same_call_goes_on(act: Callable[[Copy], None], cop
 
 
 def test_a_compressed_file_may_take_a_plain_ones_place(tmp_path: Path) -> None:
-    from warc_sets import member
-
-    for folder, name, data in (
-        ("before", "a.warc", Rec().raw(1)),
-        ("after", "a.warc.gz", member(Rec().raw(1))),
-        ("copy", "a.warc", Rec().raw(1)),
-    ):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / name).write_bytes(data)
-    receipt = tmp_path / "receipt.json"
-    words = [str(tmp_path / "before"), str(tmp_path / "after"), "--receipt", str(receipt)]
-    assert main(["validate", *words]) == 0
-    copy = Copy(tmp_path / "after", tmp_path / "copy", receipt)
+    copy = plain_and_compressed(tmp_path, verb=JOB)
     assert copy.call() == 0
     now = tree(copy.target)
     assert now.pop("a.warc.gz") == member(Rec().raw(1))
@@ -207,17 +159,17 @@ def test_killed_at_any_step_nothing_is_lost_and_the_same_call_goes_on(
     runner: str, every: int, copy: Copy, tmp_path: Path
 ) -> None:
     new, old, folder = tree(copy.source), tree(copy.target), tmp_path / "killed"
-    words = [*JOB, copy.source, folder, "--receipt", copy.receipt]
+    killed = replace(copy, target=folder)
     step, deaths = 0, 0
     with run_by(runner):
         while True:
             shutil.copytree(copy.target, folder)
-            if not dies(words, folder, step):
+            if not dies(killed.words(), folder, step):
                 break
             deaths += 1
             left = tree(folder)
             assert {*old.values()} <= {*left.values()}
-            assert Copy(copy.source, folder, copy.receipt).call() == 0
+            assert killed.call() == 0
             now = tree(folder)
             assert {name: now[name] for name in new} == new
             assert {*old.values()} <= {*now.values()}

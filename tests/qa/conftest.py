@@ -1,3 +1,3 @@
 """A small store, empty or landed."""
 
-from scene_fixtures import landed, scene  # noqa: F401
+from store_fixtures import landed, scene, store  # noqa: F401

@@ -20,7 +20,7 @@ import comparing  # noqa: F401
 import pytest
 from asking import AskingBrowser
 from browsing import Client, Said
-from landed_stores import KILLED, in_child
+from killing import KILLED, in_child
 from scripted_server import Script, ScriptedServer, answer, scripted
 
 from pinakes.cli import main

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -29,13 +28,6 @@ from pinakes.qa.views.stored_image import as_png, jpeg_size
 
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 URL = "http://example.org/A?b=1"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    store = LandedStore(tmp_path / "store")
-    yield store
-    store.close()
 
 
 def look(store: LandedStore, folder: Path, moment: datetime = MOMENT, url: str = URL) -> Seen:

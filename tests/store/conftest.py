@@ -1,3 +1,3 @@
-"""A small store, and processes that end themselves at a step."""
+"""A small store, empty, landed, or undisturbed."""
 
-from scene_fixtures import in_child, landed, scene, undisturbed  # noqa: F401
+from store_fixtures import landed, scene, undisturbed  # noqa: F401

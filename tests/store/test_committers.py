@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from readers import visible_state
-from scenes import write_crawl
-from store_profiles import Profile, start_acts
+from killing import in_child
+from store_profiles import Land, landing
 
 from pinakes.cli import main
 from pinakes.dedupe.run.file_commit import Committed, FileCommitter
@@ -22,60 +19,33 @@ DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
 
 
 @pytest.fixture
-def crawls(tmp_path: Path) -> list[Path]:
-    folders = [tmp_path / "a", tmp_path / "b"]
-    for number, folder in enumerate(folders, 1):
-        write_crawl(folder, number, pages=24, files=4)
-    return folders
+def land(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Land:
+    return landing(tmp_path, monkeypatch, pages=24)
 
 
-@pytest.fixture
-def in_store(
-    tmp_path: Path, crawls: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], Profile]:
-    """Both crawls in a store of this name; acts are named and dated alike in each."""
-    start_ms = time.time_ns() // 1_000_000
-
-    def land(name: str) -> Profile:
-        start_acts(monkeypatch, start_ms)
-        profile = Profile({"store": str(tmp_path / name)}, monkeypatch)
-        profile.run("init")
-        for folder in crawls:
-            profile.run("ingest", str(folder), "--crawl", folder.name)
-        return profile
-
-    return land
-
-
-def state(profile: Profile) -> dict[str, object]:
-    with profile.stores as stores:
-        return visible_state(stores.rows, stores.archive)
-
-
-def test_what_several_commit_is_what_one_does(in_store: Callable[[str], Profile]) -> None:
+def test_what_several_commit_is_what_one_does(land: Land) -> None:
     states = {}
     for name, words in {
         "inline": (),
         "three": ("--runner", "local", "-j", "3"),
     }.items():
-        profile = in_store(name)
+        profile = land(name)
         assert profile.run(*DEDUPE, *words)[0] == 0
         assert profile.run("fsck", "--full")[0] == 0
-        states[name] = state(profile)
+        states[name] = profile.state()
     assert [entry[2] for entry in states["inline"]["files"]] == [1] * 4 + [2] * 4
     assert states["three"] == states["inline"]
 
 
 def test_one_that_commits_is_killed(
-    in_store: Callable[[str], Profile],
-    in_child: Callable[[Callable[[], object]], int],
+    land: Land,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     """The run ends, and the same command goes on with the same wave."""
-    undisturbed = in_store("undisturbed")
+    undisturbed = land("undisturbed")
     undisturbed.run(*DEDUPE)
-    profile = in_store("store")
+    profile = land("store")
     commit = FileCommitter.commit
     died = tmp_path / "died"
 
@@ -94,4 +64,4 @@ def test_one_that_commits_is_killed(
         assert in_child(lambda: os._exit(main([*DEDUPE, "--runner", "local", "-j", "2"]))) == 4
     assert profile.run(*DEDUPE, "--runner", "local")[0] == 0
     assert profile.run("fsck", "--full")[0] == 0
-    assert state(profile) == state(undisturbed)
+    assert profile.state() == undisturbed.state()

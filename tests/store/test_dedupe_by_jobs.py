@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from agreement import check_references
-from scenes import KILLED, Scene, kill_at, make_scene, write_crawl
+from killing import KILLED, in_child, kill_at
+from scenes import Scene, make_scene, write_crawl
 from tasks_here import TasksHere
 
 from pinakes.dedupe.run.tasks import FileOutcome
@@ -67,7 +68,6 @@ STEPS = 18
 )
 def test_killed_at_every_step_and_taken_up_by_either_way(
     tmp_path: Path,
-    in_child,  # type: ignore[no-untyped-def]
     undisturbed: dict[str, object],
     first: str | None,
     later: str | None,
@@ -88,7 +88,7 @@ Fails = Callable[[str], None]
 
 
 @pytest.fixture
-def fails(landed: Scene, in_child, capfd: pytest.CaptureFixture[str]) -> Fails:  # type: ignore[no-untyped-def]
+def fails(landed: Scene, capfd: pytest.CaptureFixture[str]) -> Fails:
     """A run that ends with this error: in a process of its own, that its lease is let go of."""
 
     def check(error: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scenes import COLLECTION, KILLED, Scene, kill_at
+from killing import KILLED, in_child, kill_at
+from scenes import COLLECTION, Scene
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
@@ -34,23 +35,25 @@ def test_what_is_found(landed: Scene) -> None:
 
 
 @pytest.mark.parametrize("step", range(STEPS))
-def test_killed_and_run_again(landed: Scene, in_child, undisturbed, step: int) -> None:  # type: ignore[no-untyped-def]
+def test_killed_and_run_again(landed: Scene, undisturbed: dict[str, object], step: int) -> None:
     assert in_child(lambda: landed.dedupe(at=kill_at(step))) == KILLED
     landed.dedupe()
     assert landed.state() == undisturbed
 
 
-def test_every_step_was_killed_at(landed: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
+def test_every_step_was_killed_at(landed: Scene) -> None:
     assert in_child(lambda: landed.dedupe(at=kill_at(STEPS))) == 0
 
 
-def test_run_twice_is_run_once(landed: Scene, undisturbed) -> None:  # type: ignore[no-untyped-def]
+def test_run_twice_is_run_once(landed: Scene, undisturbed: dict[str, object]) -> None:
     landed.dedupe()
     assert landed.dedupe(act="dedupe-b").refs.records == 0
     assert landed.state() == undisturbed
 
 
-def test_one_crawl_after_the_other_is_all_together(scene: Scene, undisturbed) -> None:  # type: ignore[no-untyped-def]
+def test_one_crawl_after_the_other_is_all_together(
+    scene: Scene, undisturbed: dict[str, object]
+) -> None:
     scene.land(1)
     scene.dedupe(act="dedupe-b")
     scene.land(2)

@@ -8,8 +8,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from killing import dies
-from scenes import KILLED, Scene, land_late_revisit, make_scene
+from killing import KILLED, dies, in_child
+from scenes import Scene, land_late_revisit, make_scene
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import read_entry
@@ -117,8 +117,8 @@ def test_a_superseded_generation_is_looked_at(  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize("deletions", range(6))
 def test_a_dropping_that_was_killed_is_ended_by_the_next(
-    deduped: Scene, in_child, monkeypatch: pytest.MonkeyPatch, deletions: int
-) -> None:  # type: ignore[no-untyped-def]
+    deduped: Scene, monkeypatch: pytest.MonkeyPatch, deletions: int
+) -> None:
     """One file has one old generation, the other two; each is a file and its sidecar."""
     entries = [read_entry(deduped.rows, name) for name in REWRITTEN]
     left = iter(range(deletions))

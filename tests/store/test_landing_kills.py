@@ -8,7 +8,8 @@ import traceback
 from pathlib import Path
 
 import pytest
-from scenes import KILLED, Scene, kill_at, make_scene
+from killing import KILLED, in_child, kill_at
+from scenes import Scene, make_scene
 
 from pinakes.errors import Conflict, InputRefused
 from pinakes.ingest import landing
@@ -27,14 +28,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("step", range(STEPS))
-def test_killed_and_run_again(scene: Scene, in_child, undisturbed, step: int) -> None:  # type: ignore[no-untyped-def]
+def test_killed_and_run_again(scene: Scene, undisturbed: dict[str, object], step: int) -> None:
     assert in_child(lambda: scene.land(1, at=kill_at(step))) == KILLED
     scene.land(1)
     assert scene.state() == undisturbed
 
 
-def test_killed_twice_and_run_again(  # type: ignore[no-untyped-def]
-    scene: Scene, in_child, undisturbed, monkeypatch: pytest.MonkeyPatch
+def test_killed_twice_and_run_again(
+    scene: Scene, undisturbed: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second one died with the claim, before it had deleted what the first wrote aside."""
 
@@ -50,11 +51,11 @@ def test_killed_twice_and_run_again(  # type: ignore[no-untyped-def]
     assert scene.state() == undisturbed
 
 
-def test_every_step_was_killed_at(scene: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
+def test_every_step_was_killed_at(scene: Scene) -> None:
     assert in_child(lambda: scene.land(1, at=kill_at(STEPS))) == 0
 
 
-def test_before_it_is_stored_nothing_is_visible(scene: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
+def test_before_it_is_stored_nothing_is_visible(scene: Scene) -> None:
     in_child(lambda: scene.land(1, at=kill_at(6)))
     assert scene.state()["hidden"] == ["c1/part-0.warc.gz"]
 
@@ -78,7 +79,7 @@ def test_other_bytes_under_a_known_name_are_refused(scene: Scene) -> None:
     assert scene.state() == state
 
 
-def test_two_landings_of_one_file_at_once(scene: Scene, undisturbed) -> None:  # type: ignore[no-untyped-def]
+def test_two_landings_of_one_file_at_once(scene: Scene, undisturbed: dict[str, object]) -> None:
     children = []
     for _ in range(4):
         child = os.fork()

@@ -8,7 +8,8 @@ import sqlite3
 
 import pytest
 from agreement import check_references, references
-from scenes import KILLED, Scene, kill_at, land_late_revisit, make_scene, page, write_late_crawl
+from killing import KILLED, in_child, kill_at
+from scenes import Scene, land_late_revisit, make_scene, page, write_late_crawl
 
 from pinakes.warc.record import Record
 
@@ -63,14 +64,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("step", range(STEPS))
-def test_killed_and_run_again(scene: Scene, in_child, undisturbed, step: int) -> None:  # type: ignore[no-untyped-def]
+def test_killed_and_run_again(scene: Scene, undisturbed: dict[str, object], step: int) -> None:
     land_late_revisit(scene)
     assert in_child(lambda: scene.dedupe(act="dedupe-b", at=kill_at(step))) == KILLED
     scene.dedupe()
     assert scene.state() == undisturbed
 
 
-def test_every_step_was_killed_at(scene: Scene, in_child) -> None:  # type: ignore[no-untyped-def]
+def test_every_step_was_killed_at(scene: Scene) -> None:
     land_late_revisit(scene)
     assert in_child(lambda: scene.dedupe(act="dedupe-b", at=kill_at(STEPS))) == 0
 

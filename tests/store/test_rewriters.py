@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from readers import visible_state
-from scenes import write_crawl
-from store_profiles import Profile, start_acts
+from killing import in_child
+from store_profiles import Land, landing
 
 from pinakes.cli import main
 from pinakes.dedupe.run.batches import FileTask
@@ -21,30 +18,11 @@ from pinakes.dedupe.run.rewriting_run import Committed
 
 pytestmark = pytest.mark.slow
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
-Land = Callable[[str], Profile]
 
 
 @pytest.fixture
 def land(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Land:
-    """Two crawls in a store of this name; acts are named and dated alike in each."""
-    for number in (1, 2):
-        write_crawl(tmp_path / f"c{number}", number, pages=16, files=4)
-    start_ms = time.time_ns() // 1_000_000
-
-    def land(name: str) -> Profile:
-        start_acts(monkeypatch, start_ms)
-        profile = Profile({"store": str(tmp_path / name)}, monkeypatch)
-        profile.run("init")
-        for crawl in ("c1", "c2"):
-            profile.run("ingest", str(tmp_path / crawl), "--crawl", crawl)
-        return profile
-
-    return land
-
-
-def state(profile: Profile) -> dict[str, object]:
-    with profile.stores as stores:
-        return visible_state(stores.rows, stores.archive)
+    return landing(tmp_path, monkeypatch, pages=16)
 
 
 def test_what_several_rewrite_is_what_one_does(land: Land) -> None:
@@ -54,7 +32,7 @@ def test_what_several_rewrite_is_what_one_does(land: Land) -> None:
     code, out = several.run(*DEDUPE, "-j", "2")
     assert (code, json.loads(out)["files_rewritten"]) == (0, 4)
     assert several.run("fsck", "--full")[0] == 0
-    assert state(several) == state(alone)
+    assert several.state() == alone.state()
 
 
 def test_one_batch_after_the_other_where_there_is_little_room(land: Land) -> None:
@@ -72,12 +50,11 @@ def test_one_batch_after_the_other_where_there_is_little_room(land: Land) -> Non
     told = [next(iter(json.loads(line))) for line in out.splitlines()]
     assert told == ["dropped"] * 4 + ["run"]
     assert several.run("fsck", "--full")[0] == 0
-    assert state(several) == state(alone)
+    assert several.state() == alone.state()
 
 
 def test_one_that_rewrites_is_killed(
     land: Land,
-    in_child: Callable[[Callable[[], object]], int],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
@@ -103,4 +80,4 @@ def test_one_that_rewrites_is_killed(
         assert in_child(lambda: os._exit(main([*DEDUPE, "-j", "2"]))) == 4
     assert profile.run(*DEDUPE)[0] == 0
     assert profile.run("fsck", "--full")[0] == 0
-    assert state(profile) == state(undisturbed)
+    assert profile.state() == undisturbed.state()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from agreement import check_references
-from scenes import COLLECTION, KILLED, Scene, kill_at, make_scene, write_crawl
+from killing import KILLED, in_child, kill_at
+from scenes import COLLECTION, Scene, make_scene, write_crawl
 
 from pinakes.cli import main
 from pinakes.dedupe.run.run_report import WANTS_ROOM
@@ -130,7 +131,6 @@ def test_a_file_that_never_fits_is_told_of_and_the_others_go_on(
 
 def test_killed_at_every_step_and_run_again(
     tmp_path: Path,
-    in_child,  # type: ignore[no-untyped-def]
     undisturbed: dict[str, object],
     runner: str | None,
 ) -> None:
@@ -151,7 +151,6 @@ def test_killed_at_every_step_and_run_again(
 
 def test_a_wave_that_was_written_is_not_written_again(
     landed: Scene,
-    in_child,  # type: ignore[no-untyped-def]
 ) -> None:
     def die(step: str) -> None:
         if step == "wave noted":
@@ -167,7 +166,6 @@ def test_a_wave_that_was_written_is_not_written_again(
 
 def test_a_wave_that_is_wrong_is_written_again(
     landed: Scene,
-    in_child,  # type: ignore[no-untyped-def]
 ) -> None:
     def damage(step: str) -> None:
         if step == "wave noted":

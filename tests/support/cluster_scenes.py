@@ -21,7 +21,8 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from hbase_opener import drop_tables
-from scenes import KILLED, At, Scene, write_crawl
+from killing import KILLED
+from scenes import At, Scene, write_crawl
 
 from pinakes.archive_store.hdfs_calls import HdfsCalls
 from pinakes.archive_store.hdfs_errors import NotThere

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from landed_stores import KILLED, LandedStore, in_child, kill_at, page
+from killing import KILLED, in_child, kill_at
+from landed_stores import LandedStore, page
 
 from pinakes.ingest.acts import Actor
 

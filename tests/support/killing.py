@@ -1,40 +1,57 @@
-"""A verb that is killed at its n-th step on the disk."""
+"""Work that ends at its n-th step as by kill -9, in a child process; verbs among it."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from pinakes.cli import main
 
-DIED = 99
+KILLED = 9
 # What Python tells of before it does it; and what the two verbs of writing do.
 EVENTS = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir"}
 CALLS = ("write", "copy_file_range", "fsync", "ftruncate", "close")
 
 
-def dies(arguments: list[object], folder: Path, step: int, *, well: int = 0) -> bool:
+def in_child(work: Callable[[], object]) -> int:
+    """Do it in a forked process, which may end itself anywhere; its exit code, 70 for an error."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException:  # noqa: BLE001  nothing of pytest may run here
+            traceback.print_exc()
+            os._exit(70)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def kill_at(number: int) -> Callable[[str], None]:
+    """End the process, as kill -9 does, at the step of this number (from 0)."""
+    steps = iter(range(1 << 30))
+
+    def at(_: str) -> None:
+        if next(steps) == number:
+            os._exit(KILLED)
+
+    return at
+
+
+def dies(arguments: Sequence[object], folder: Path, step: int, *, well: int = 0) -> bool:
     """Run the verb in a child that ends itself, as by kill -9, at its step on `folder`.
 
     False where it had fewer steps, and ended with the exit code `well`.
     """
-    child = os.fork()
-    if not child:
-        code = 70
-        try:
-            code = _run(arguments, folder, step)
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    assert code in (well, DIED), f"step {step}: exit {code}"
-    return code == DIED
+    code = in_child(lambda: os._exit(_run(arguments, folder, step)))
+    assert code in (well, KILLED), f"step {step}: exit {code}"
+    return code == KILLED
 
 
-def _run(arguments: list[object], folder: Path, step: int) -> int:
+def _run(arguments: Sequence[object], folder: Path, step: int) -> int:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -44,7 +61,7 @@ def _run(arguments: list[object], folder: Path, step: int) -> int:
         nonlocal left
         left -= 1
         if left < 0:
-            os._exit(DIED)
+            os._exit(KILLED)
 
     def hook(event: str, details: tuple[Any, ...]) -> None:
         reading = event == "open" and not details[2] & (os.O_WRONLY | os.O_RDWR)

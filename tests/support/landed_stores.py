@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -19,8 +17,6 @@ from pinakes.ingest.landed import Landed
 from pinakes.ingest.landing import Lander
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
-
-KILLED = 9
 
 
 def page(
@@ -63,30 +59,6 @@ def revisit(uri: str, date: str, target_uri: str, target_date: str) -> bytes:
             ("WARC-Refers-To-Date", target_date),
         ],
     )
-
-
-def in_child(work: Callable[[], object]) -> int:
-    """Do it in a forked process, which may end itself anywhere; its exit code."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        except BaseException:  # noqa: BLE001  nothing of pytest may run here
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def kill_at(number: int) -> Callable[[str], None]:
-    """End the process, as kill -9 does, at the step of this number (from 0)."""
-    steps = iter(range(1 << 30))
-
-    def at(_: str) -> None:
-        if next(steps) == number:
-            os._exit(KILLED)
-
-    return at
 
 
 def sha1_of(body: bytes) -> str:

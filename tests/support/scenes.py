@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -33,19 +32,7 @@ from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
 
 COLLECTION = "news"
-KILLED = 9
 At = Callable[[str], None]
-
-
-def kill_at(number: int) -> At:
-    """End the process, as kill -9 does, at the step of this number (from 0)."""
-    steps = iter(range(1 << 30))
-
-    def at(_: str) -> None:
-        if next(steps) == number:
-            os._exit(KILLED)
-
-    return at
 
 
 def record(record_type: str, fields: dict[str, str], block: bytes) -> bytes:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from readers import visible_state
+from scenes import write_crawl
 
 from pinakes.cli import main
 from pinakes.config import load_configuration
@@ -46,6 +50,11 @@ class Profile:
                 code = main([*argv, "--json"])
         assert code in (0, 1), said.getvalue()
         return code, printed.getvalue()
+
+    def state(self) -> dict[str, object]:
+        """Everything a reader can see in its store, without names of acts, times and tokens."""
+        with self.stores as stores:
+            return visible_state(stores.rows, stores.archive)
 
     @property
     def stores(self) -> Any:
@@ -86,3 +95,23 @@ def start_acts(monkeypatch: pytest.MonkeyPatch, start_ms: int) -> None:
 
     monkeypatch.setattr(Actor, "new_act", new_act)
     monkeypatch.setattr(Actor, "now_ms", lambda self: start_ms + 1000 * len(acts))
+
+
+Land = Callable[[str], Profile]
+
+
+def landing(folder: Path, monkeypatch: pytest.MonkeyPatch, *, pages: int) -> Land:
+    """Land two crawls in a store of this name; acts are named and dated alike in each."""
+    for number in (1, 2):
+        write_crawl(folder / f"c{number}", number, pages=pages, files=4)
+    start_ms = time.time_ns() // 1_000_000
+
+    def land(name: str) -> Profile:
+        start_acts(monkeypatch, start_ms)
+        profile = Profile({"store": str(folder / name)}, monkeypatch)
+        profile.run("init")
+        for crawl in ("c1", "c2"):
+            profile.run("ingest", str(folder / crawl), "--crawl", crawl)
+        return profile
+
+    return land

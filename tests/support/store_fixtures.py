@@ -1,14 +1,21 @@
-"""Fixtures of tests that work on scenes: their conftest.py imports them."""
+"""Fixtures of stores; the conftest.py of a folder of tests imports those that it uses."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from landed_stores import LandedStore
 from scenes import Scene, make_scene
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LandedStore]:
+    """An empty store, and what lands files in it."""
+    made = LandedStore(tmp_path / "store")
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -34,22 +41,3 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         scene.land(2)
         scene.dedupe()
         return scene.state()
-
-
-@pytest.fixture
-def in_child() -> Callable[[Callable[[], object]], int]:
-    """Run a function in a forked process; the exit code it ended with, 0 for none."""
-
-    def run(work: Callable[[], object]) -> int:
-        child = os.fork()
-        if child == 0:
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001 (nothing may leave the child)
-                sys.stderr.write(f"{type(error).__name__}: {error}\n")
-                os._exit(70)
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        return os.waitstatus_to_exitcode(status)
-
-    return run
