@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 import pytest
+from wayback_server import installed_tools
 
 
 def _absent(what: str) -> None:
@@ -16,12 +16,7 @@ def _absent(what: str) -> None:
 @pytest.fixture(scope="session")
 def peer_tools() -> Path:
     """The folder of the Python peers' commands (warcio, pywb, cdxj-indexer)."""
-    from bench.peers import pins
-
-    folder = pins.venv_tool("python").parent
-    if not (folder / "wayback").is_file():
-        _absent("pywb")
-    return folder
+    return installed_tools()
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +29,3 @@ def jwarc() -> list[str]:
     if not pins.jwarc_jar().is_file():
         _absent("jwarc")
     return ["java", "-jar", str(pins.jwarc_jar())]
-
-
-@pytest.fixture(scope="session")
-def plain_environment() -> dict[str, str]:
-    """The environment without what would lead a client through a proxy."""
-    return {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}

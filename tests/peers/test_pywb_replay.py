@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import http.client
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from replayed_set import KINDS, captures, replayed_files
 from warc_sets import plan, records_of, refs, validate, write_set
+from wayback_server import plain_environment, wayback
 
 from pinakes.cli import main
 from pinakes.warc.dates import format_14, parse_date
@@ -44,7 +43,6 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def pywb(
     sets: tuple[Path, Path],
     peer_tools: Path,
-    plain_environment: dict[str, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[int]:
     """pywb's port; its collections: before and after by its own indexer, and by cdxj-indexer."""
@@ -53,7 +51,7 @@ def pywb(
     def call(tool: str, *arguments: object) -> None:
         command = [str(peer_tools / tool), *map(str, arguments)]
         done = subprocess.run(
-            command, cwd=root, env=plain_environment, capture_output=True, text=True, check=False
+            command, cwd=root, env=plain_environment(), capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
 
@@ -67,32 +65,8 @@ def pywb(
         for file in files:
             shutil.copy(file, collection / "archive")
         call("cdxj-indexer", "--sort", *files, "-o", collection / "indexes" / "index.cdxj")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with (root / "log").open("w") as log:
-        server = subprocess.Popen(
-            [peer_tools / "wayback", "-b", "127.0.0.1", "-p", str(port), "-d", root],
-            cwd=root,
-            env=plain_environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            wait_for(port, server, root / "log")
-            yield port
-        finally:
-            server.terminate()
-            server.wait()
-
-
-def wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    while True:
-        assert server.poll() is None, log.read_text()
-        with socket.socket() as probe:
-            if not probe.connect_ex(("127.0.0.1", port)):
-                return
-        time.sleep(0.1)
+    with wayback(peer_tools, root) as port:
+        yield port
 
 
 def replay(port: int, collection: str, record: Record) -> tuple[int, dict[str, str], bytes]:

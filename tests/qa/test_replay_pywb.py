@@ -24,6 +24,7 @@ from urllib.parse import quote, urljoin, urlsplit
 import pytest
 from browsing import Browsing, Client, Said, browsing
 from pywb_proxy import index_files, pywb_proxy
+from wayback_server import installed_tools
 
 from pinakes.catalog.captures import Capture, decode_capture
 from pinakes.hbase_schema.capture_keys import decode_capture_key
@@ -93,11 +94,7 @@ def ours(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture(scope="module")
 def theirs(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    from bench.peers import pins
-
-    tools = pins.venv_tool("python").parent
-    if not (tools / "wayback").is_file():
-        pytest.skip("pywb is not installed: `make tools` does it")
+    tools = installed_tools()
     root = tmp_path_factory.mktemp("pywb")
     index_files(tools, root, archives)
     with pywb_proxy(tools, root) as client:

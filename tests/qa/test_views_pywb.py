@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,7 +12,7 @@ import comparing  # noqa: F401
 import pytest
 from harmed_site import DATES, SITE, write_crawl
 from landed_stores import LandedStore
-from pywb_proxy import wait_for
+from wayback_server import installed_tools, plain_environment, wayback
 
 from pinakes.config import user_folder
 from pinakes.errors import PinakesError
@@ -46,34 +44,17 @@ def pywb(
     request: pytest.FixtureRequest, crawl: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """The prefix of a collection of it."""
-    from bench.peers import pins
-
-    tools = pins.venv_tool("python").parent
-    if not (tools / "wayback").is_file():
-        pytest.skip("pywb is not installed: `make tools` does it")
+    tools = installed_tools()
     root = tmp_path_factory.mktemp("pywb")
-    environment = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     framed = "true" if request.param == "framed" else "false"
     (root / "config.yaml").write_text(f"framed_replay: {framed}\n")
     for words in (["init", "coll"], ["add", "coll", crawl]):
         subprocess.run(
-            [tools / "wb-manager", *words], cwd=root, env=environment, check=True,
+            [tools / "wb-manager", *words], cwd=root, env=plain_environment(), check=True,
             capture_output=True,
         )  # fmt: skip
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [tools / "wayback", "-b", "127.0.0.1", "-p", str(port), "-d", root]
-    with (root / "log").open("w") as log:
-        server = subprocess.Popen(
-            command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            wait_for(port, server, root / "log")
-            yield f"http://127.0.0.1:{port}/coll"
-        finally:
-            server.terminate()
-            server.wait()
+    with wayback(tools, root) as port:
+        yield f"http://127.0.0.1:{port}/coll"
 
 
 @pytest.mark.parametrize("name", ["chromium", "chromium-119", "firefox"])

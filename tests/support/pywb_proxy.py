@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from browsing import Client
+from wayback_server import wayback
 
 COLLECTION = "all"
 # As archived: no rewriting, no banner.
@@ -54,27 +52,5 @@ def index_files(tools: Path, root: Path, files: Sequence[Path]) -> None:
 @contextmanager
 def pywb_proxy(tools: Path, root: Path) -> Iterator[Client]:
     """Run it over the collection in `root`; a client that asks through it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    command = [tools / "wayback", "-b", "127.0.0.1", "-p", str(port), "-d", root]
-    with (root / "log").open("w") as log:
-        server = subprocess.Popen(
-            command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            wait_for(port, server, root / "log")
-            yield Client(port, root / "proxy-certs" / "pywb-ca.pem", timeout_s=20)
-        finally:
-            server.terminate()
-            server.wait()
-
-
-def wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    while True:
-        assert server.poll() is None, log.read_text()
-        with socket.socket() as probe:
-            if not probe.connect_ex(("127.0.0.1", port)):
-                return
-        time.sleep(0.1)
+    with wayback(tools, root) as port:
+        yield Client(port, root / "proxy-certs" / "pywb-ca.pem", timeout_s=20)
