@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
         load_configuration(tmp_path / name, environment={})
 
 
-def test_a_variable_that_is_nearly_a_setting_is_a_slip(tmp_path: Path) -> None:
+def test_misspelt_variable_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match="unknown setting PINAKES_PROFLE: did you mean PINAKES_PROFILE"
     ):
@@ -128,7 +128,7 @@ def test_sizes(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1 X", "many", "0x10", "1e3"])
-def test_no_sizes(text: str) -> None:
+def test_invalid_sizes(text: str) -> None:
     with pytest.raises(ValueError, match="size such as"):
         parse_size(text)
 
@@ -139,13 +139,13 @@ def test_fractions(text: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-1", "2", "nan", "101%", "half"])
-def test_no_fractions(text: str) -> None:
+def test_invalid_fractions(text: str) -> None:
     with pytest.raises(ValueError, match="fraction"):
         parse_fraction(text)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "", "²"])
-def test_no_counts(text: str) -> None:
+def test_invalid_counts(text: str) -> None:
     with pytest.raises(ValueError, match="whole number"):
         parse_count(text)
 
@@ -159,6 +159,6 @@ def test_none_lifts_a_bound(tmp_path: Path) -> None:
     assert (found.min_saving_bytes, found.max_extra_bytes) == (None, 10**9)
 
 
-def test_it_is_frozen() -> None:
+def test_configuration_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Configuration().jobs = 2  # type: ignore[misc]

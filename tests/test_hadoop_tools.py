@@ -20,7 +20,7 @@ def shell(script: str, *arguments: str) -> tuple[str, ...]:
     return ("/bin/sh", "-c", script, "tool", *arguments)
 
 
-def test_standard_output_comes_back_and_the_other_goes_line_by_line() -> None:
+def test_output_is_returned_and_errors_are_passed_line_by_line() -> None:
     lines: list[str] = []
     script = "echo one; echo first >&2; echo two; printf 'second\\nlast' >&2"
     assert run_tool(shell(script), on_line=lines.append) == "one\ntwo\n"
@@ -32,7 +32,7 @@ def test_arguments_arrive_as_they_are() -> None:
     assert run_tool(shell('printf %s "$1"', odd)) == odd
 
 
-def test_it_has_no_input() -> None:
+def test_tool_has_no_input() -> None:
     assert run_tool(shell("cat; echo end")) == "end\n"
 
 
@@ -48,7 +48,7 @@ def test_it_has_no_input() -> None:
     ],
     ids=["error", "output", "silent", "killed", "stack trace", "many lines"],
 )
-def test_a_failure_is_told_with_its_end(script: str, words: str) -> None:
+def test_failure_quotes_the_end_of_the_output(script: str, words: str) -> None:
     with pytest.raises(StoreUnavailable) as caught:
         run_tool(shell(script))
     assert words in str(caught.value)
@@ -68,12 +68,12 @@ def test_the_end_of_much_output_is_kept() -> None:
     assert len(output) == 4 << 20
 
 
-def test_no_such_command_is_a_wrong_configuration(tmp_path: Path) -> None:
+def test_missing_command_is_a_configuration_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="hbase_command"):
         run_tool([str(tmp_path / "none")])
 
 
-def test_whoever_waits_is_called_meanwhile(tmp_path: Path) -> None:
+def test_callback_is_called_while_waiting(tmp_path: Path) -> None:
     calls: list[int] = []
 
     def meanwhile() -> None:
@@ -103,7 +103,7 @@ def is_there(pid: int) -> bool:
         return False
 
 
-def test_what_raises_meanwhile_ends_the_tool_and_its_children(tmp_path: Path) -> None:
+def test_error_in_callback_ends_the_tool_and_its_children(tmp_path: Path) -> None:
     def meanwhile() -> None:
         if (tmp_path / "child").exists():
             raise StoreUnavailable("the claim is lost")
@@ -144,7 +144,7 @@ def test_commands_are_words_of_the_configuration() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "'unclosed"])
-def test_what_is_no_command_is_refused(text: str) -> None:
+def test_invalid_command_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"command|quotation"):
         parse_command(text)
     with pytest.raises(ConfigError, match="hadoop_command"):

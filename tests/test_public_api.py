@@ -18,7 +18,7 @@ def test_every_name_is_there(name: str) -> None:
     assert name in dir(pinakes)
 
 
-def test_a_type_checker_sees_what_python_does() -> None:
+def test_type_checker_sees_the_names_python_sees() -> None:
     module = ast.parse(Path(pinakes.__file__).read_text("utf-8"))
     [guard] = [node for node in module.body if isinstance(node, ast.If)]
     typed = {
@@ -31,7 +31,7 @@ def test_a_type_checker_sees_what_python_does() -> None:
     assert set(pinakes.__all__) == {*typed, "__version__"}
 
 
-def test_what_is_not_there_is_an_attribute_error() -> None:
+def test_missing_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pinakes.nothing  # noqa: B018
 

@@ -40,7 +40,7 @@ def counts(store: LandedStore) -> dict[str, int]:
     return dict(progress.counts) if progress is not None else {}
 
 
-def test_it_reports_behind_a_file_and_every_few_seconds(store: LandedStore) -> None:
+def test_reports_after_each_file_and_every_few_seconds(store: LandedStore) -> None:
     tally, clock = Tally(), Clock()
     landed = store.land("c", "a.warc.gz", page("http://a.example/"), page("http://b.example/"))
     with landing_run(store, tally, clock) as run:
@@ -78,7 +78,7 @@ def test_it_reports_behind_a_file_and_every_few_seconds(store: LandedStore) -> N
         pytest.param(StoreUnavailable("x"), "running", id="away"),
     ],
 )
-def test_how_it_ends(store: LandedStore, error: BaseException, state: str) -> None:
+def test_end_of_run_is_reported(store: LandedStore, error: BaseException, state: str) -> None:
     with pytest.raises(type(error)), landing_run(store, Tally()):
         raise error
     assert told(store).state == state

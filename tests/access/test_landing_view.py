@@ -26,7 +26,7 @@ def states(landing: Landing) -> list[tuple[str, str]]:
     return [(flight.file, flight.state) for flight in landing.flights]
 
 
-def test_a_file_is_seen_while_it_lands(store: LandedStore) -> None:
+def test_file_is_shown_while_it_lands(store: LandedStore) -> None:
     view, seen = view_of(store), []
     store.land("c", "a.warc.gz", page("http://a.example/"), at=lambda _: seen.append(view.read()))
     assert states(seen[-1]) == []
@@ -44,7 +44,7 @@ def test_a_file_is_seen_while_it_lands(store: LandedStore) -> None:
     ]
 
 
-def test_what_a_dead_lander_left_is_stalled_until_it_lands(store: LandedStore) -> None:
+def test_file_of_dead_lander_is_stalled_until_it_lands(store: LandedStore) -> None:
     view = view_of(store)
     land_and_die(store, "c", "a.warc.gz")
     assert states(view.read()) == [("c/a.warc.gz", "stalled")]
@@ -52,7 +52,7 @@ def test_what_a_dead_lander_left_is_stalled_until_it_lands(store: LandedStore) -
     assert states(view.read()) == []
 
 
-def test_what_was_refused_half_way_is_told(store: LandedStore) -> None:
+def test_file_refused_half_way_is_shown(store: LandedStore) -> None:
     store.land("c", "a.warc.gz", page("http://a.example/"))
     path = store.folder / "archive" / "c" / "b.warc.gz"
     path.write_bytes(b"what nobody knows")
@@ -61,7 +61,7 @@ def test_what_was_refused_half_way_is_told(store: LandedStore) -> None:
     assert states(view_of(store).read()) == [("c/b.warc.gz", "refused")]
 
 
-def test_more_in_flight_than_are_looked_at(
+def test_more_files_in_flight_than_are_shown(
     store: LandedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a", "b", "c"):
@@ -72,7 +72,7 @@ def test_more_in_flight_than_are_looked_at(
     assert (len(landing.flights), landing.more) == (2, True)
 
 
-def test_totals_are_those_of_all_that_landed_and_left(store: LandedStore) -> None:
+def test_totals_count_files_landed_and_removed(store: LandedStore) -> None:
     view = TotalsView(store.rows, time.monotonic)
     assert view.read(set()) == {}
     first = store.land("c", "a.warc.gz", page("http://a.example/"))
@@ -112,7 +112,7 @@ def run_row(store: LandedStore, run: str, state: str | None, age_ms: int, owner:
         pytest.param(None, 7200_000, "elsewhere/1/2/3", None, id="long silent"),
     ],
 )
-def test_how_an_ingest_stands(
+def test_state_of_an_ingest(
     store: LandedStore, state: str | None, age_ms: int, owner: str, shown: str | None
 ) -> None:
     run_row(store, "ingest-20260101T000000-1", state, age_ms, owner)
@@ -121,13 +121,13 @@ def test_how_an_ingest_stands(
     assert [run.state for run in runs] == ([shown] if shown else [])
 
 
-def test_an_ingest_whose_process_is_gone_is_dead(store: LandedStore) -> None:
+def test_ingest_without_process_is_dead(store: LandedStore) -> None:
     host = store.actor.owner.partition("/")[0]
     run_row(store, "ingest-20260101T000000-1", None, 0, f"{host}/1/another-boot/x")
     assert [run.state for run in view_of(store).read().runs] == ["dead"]
 
 
-def test_an_ingest_with_a_file_in_flight_is_not_silent(store: LandedStore) -> None:
+def test_ingest_with_file_in_flight_is_not_silent(store: LandedStore) -> None:
     run_row(store, "ingest-20260101T000000-1", None, 600_000, store.actor.owner)
     view, seen = view_of(store), []
     store.land("c", "a.warc.gz", page("http://a.example/"), at=lambda _: seen.append(view.read()))
@@ -141,7 +141,7 @@ def entry_at(at_ms: int, records: int, size: int) -> RunEntry:
     return RunEntry(run="ingest-1", facts=facts, state="running", progress=progress)
 
 
-def test_a_rate_is_that_of_the_last_minute() -> None:
+def test_rate_is_over_the_last_minute() -> None:
     rates = Rates()
     assert rates.rate_of(replace(entry_at(0, 0, 0), progress=None)) == Rate()
     assert rates.rate_of(entry_at(NOW_MS, 0, 0)) == Rate()
@@ -151,7 +151,7 @@ def test_a_rate_is_that_of_the_last_minute() -> None:
     assert rates.rate_of(entry_at(NOW_MS + 70_000, 1600, 2000)) == Rate(25.0, 0.0)
 
 
-def test_a_rate_with_one_report_is_that_since_the_run_began() -> None:
+def test_rate_with_one_report_is_since_the_run_began() -> None:
     assert Rates().rate_of(entry_at(NOW_MS + 50_000, 100, 500)) == Rate(2.0, 10.0)
     forgetful = Rates()
     forgetful.rate_of(entry_at(NOW_MS + 40_000, 0, 0))

@@ -23,7 +23,7 @@ def ingest(store: LandedStore, metrics: Path, *paths: object) -> int:
     return main(["-q", "ingest", *map(str, paths), *options])
 
 
-def test_how_a_landing_went(store: LandedStore, tmp_path: Path) -> None:
+def test_metrics_of_a_landing(store: LandedStore, tmp_path: Path) -> None:
     metrics = tmp_path / "spring.prom"
     good = store.write("a.warc.gz", page("http://a.example/"), page("http://b.example/"))
     assert ingest(store, metrics, good, tmp_path / "none.warc.gz") == 3
@@ -46,9 +46,7 @@ def test_how_a_landing_went(store: LandedStore, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", [["fsck"], ["dedupe", "--all"]], ids=lambda verb: verb[0])
-def test_other_verbs_tell_how_they_ended(
-    store: LandedStore, tmp_path: Path, verb: list[str]
-) -> None:
+def test_other_verbs_write_exit_code(store: LandedStore, tmp_path: Path, verb: list[str]) -> None:
     store.land("c", "a.warc.gz", page("http://a.example/"))
     metrics = tmp_path / "nightly.prom"
     options = ["--store", str(store.folder), "--metrics-file", str(metrics)]
@@ -67,7 +65,7 @@ def test_other_verbs_tell_how_they_ended(
         ("none/a.prom", None),
     ],
 )
-def test_a_file_of_somebody_else_s_stays(
+def test_foreign_file_is_not_replaced(
     store: LandedStore, tmp_path: Path, name: str, content: str | None
 ) -> None:
     metrics, good = tmp_path / name, store.write("a.warc.gz", page("http://a.example/"))
@@ -84,7 +82,7 @@ def metrics_of(path: Path, tally: Tally) -> JobMetrics:
     return JobMetrics(path, verb="ingest", tally=tally, console=console)
 
 
-def test_nobody_reads_half_of_it(tmp_path: Path) -> None:
+def test_file_is_never_seen_half_written(tmp_path: Path) -> None:
     path, tally = tmp_path / "a.prom", Tally()
     job = metrics_of(path, tally)
     done = threading.Event()
@@ -110,7 +108,7 @@ def test_nobody_reads_half_of_it(tmp_path: Path) -> None:
     assert sample(path.read_text(), "pinakes_job_files_total", outcome="landed") == 300
 
 
-def test_a_folder_that_goes_away_does_not_end_the_job(
+def test_missing_folder_does_not_end_the_job(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "collector"

@@ -40,7 +40,7 @@ def counting(clock: Clock, takes_s: float = 0.0) -> Callable[[], int]:
     return ask
 
 
-def test_it_is_asked_when_somebody_looks_and_not_before_it_is_due() -> None:
+def test_asks_only_when_read_and_when_due() -> None:
     clock = Clock()
     with closing(Recent(counting(clock), every_s=5.0, clock=clock)) as recent:
         assert recent.look(PATIENCE_S).value == 1
@@ -51,7 +51,7 @@ def test_it_is_asked_when_somebody_looks_and_not_before_it_is_due() -> None:
         assert recent.look(PATIENCE_S).value == 2
 
 
-def test_what_takes_long_is_asked_for_a_part_of_the_time_only() -> None:
+def test_slow_question_is_asked_less_often() -> None:
     clock = Clock()
     slow = Recent(counting(clock, takes_s=3.0), every_s=5.0, share=0.1, clock=clock)
     with closing(slow) as recent:
@@ -62,7 +62,7 @@ def test_what_takes_long_is_asked_for_a_part_of_the_time_only() -> None:
         assert recent.look(PATIENCE_S).value == 2
 
 
-def test_what_failed_leaves_the_last_answer_and_says_why() -> None:
+def test_failure_keeps_last_answer_and_says_why() -> None:
     clock = Clock()
     away = False
 
@@ -80,7 +80,7 @@ def test_what_failed_leaves_the_last_answer_and_says_why() -> None:
         assert recent.look(PATIENCE_S).error is None
 
 
-def test_nobody_waits_for_what_hangs() -> None:
+def test_reader_does_not_wait_for_a_hanging_question() -> None:
     asked, answer = threading.Event(), threading.Event()
 
     def ask() -> int:
@@ -101,7 +101,7 @@ def test_nobody_waits_for_what_hangs() -> None:
     assert recent.close(PATIENCE_S)
 
 
-def test_many_who_look_at_once_are_one_question() -> None:
+def test_readers_at_once_share_one_question() -> None:
     asked, answer = [], threading.Event()
 
     def ask() -> int:
@@ -123,7 +123,7 @@ def test_many_who_look_at_once_are_one_question() -> None:
     assert (values, asked) == ([7] * 8, [1])
 
 
-def test_when_it_is_closed_nothing_is_asked() -> None:
+def test_nothing_is_asked_after_close() -> None:
     asked: list[int] = []
     recent = Recent(lambda: asked.append(1) or 7, every_s=0.0)
     assert recent.close(PATIENCE_S)

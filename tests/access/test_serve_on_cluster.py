@@ -97,7 +97,7 @@ def begin_crawl(rows: RowStore) -> None:
     ensure_crawl(rows, "c", CrawlFacts(collection="default"), act="ingest-begin", act_time_ms=1)
 
 
-def test_a_landing_is_watched_and_a_store_that_goes_and_comes(
+def test_landing_is_shown_and_store_outage_is_survived(
     cluster_alone: RunningCluster, configuration: Configuration, tmp_path: Path
 ) -> None:
     metrics = tmp_path / "spring.prom"

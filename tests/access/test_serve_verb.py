@@ -55,7 +55,7 @@ def exit_of(*options: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_a_landing_is_watched_from_another_process(store: LandedStore) -> None:
+def test_landing_of_another_process_is_shown(store: LandedStore) -> None:
     seen: list[float | None] = []
 
     with serving(store.folder) as (process, url):
@@ -75,7 +75,7 @@ def test_a_landing_is_watched_from_another_process(store: LandedStore) -> None:
 
 
 @pytest.mark.parametrize("request_line", [b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", b"GET"])
-def test_who_asks_for_another_or_never_ends_gets_nothing(
+def test_bad_and_unfinished_requests_are_not_served(
     store: LandedStore, request_line: bytes
 ) -> None:
     with serving(store.folder) as (_, url):
@@ -92,7 +92,7 @@ def test_who_asks_for_another_or_never_ends_gets_nothing(
 
 
 @pytest.mark.large
-def test_more_connections_than_are_served_that_say_nothing(store: LandedStore) -> None:
+def test_idle_connections_beyond_the_limit(store: LandedStore) -> None:
     """They are let go of, and whoever asks is answered."""
     with serving(store.folder) as (_, url), ExitStack() as idle:
         host, _, port = url.strip("/").rpartition("/")[2].partition(":")
@@ -101,7 +101,7 @@ def test_more_connections_than_are_served_that_say_nothing(store: LandedStore) -
         assert json.loads(get(f"{url}healthz"))["status"] == "ok"
 
 
-def test_a_port_that_is_taken_is_a_wrong_call(store: LandedStore) -> None:
+def test_taken_port_is_a_wrong_call(store: LandedStore) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         code, said = exit_of("--port", str(port), folder=store.folder)
@@ -117,7 +117,7 @@ def test_a_port_that_is_taken_is_a_wrong_call(store: LandedStore) -> None:
         (("--host", "192.0.2.1", "--port", "0"), "cannot listen"),
     ],
 )
-def test_what_cannot_be_listened_on(
+def test_address_that_cannot_be_bound(
     store: LandedStore, options: tuple[str, ...], words: str
 ) -> None:
     code, said = exit_of(*options, folder=store.folder)
@@ -125,13 +125,13 @@ def test_what_cannot_be_listened_on(
     assert words in said
 
 
-def test_without_a_store_there_is_nothing_to_serve(tmp_path: Path) -> None:
+def test_missing_store_is_refused(tmp_path: Path) -> None:
     code, said = exit_of("--port", "0", folder=tmp_path / "none")
     assert code == 2
     assert "pinakes init" in said
 
 
-def test_a_request_that_waits_a_moment_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+def test_queue_warnings_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     def answer(_environ: object, start_response: Callable[..., object]) -> list[bytes]:
         start_response("204 No Content", [])
         return []

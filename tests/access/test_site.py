@@ -60,7 +60,7 @@ class Tags(HTMLParser):
         self.found.append(tag)
 
 
-def test_metrics_are_those_of_the_rows(store: LandedStore, ask: Callable[..., Any]) -> None:
+def test_metrics_agree_with_rows(store: LandedStore, ask: Callable[..., Any]) -> None:
     landed = [store.land(CRAWL, f"{n}.warc.gz", page(f"http://{n}.example/")) for n in "abc"]
     land_and_die(store, CRAWL, "d.warc.gz")
     put_run(
@@ -106,7 +106,7 @@ def test_metrics_are_those_of_the_rows(store: LandedStore, ask: Callable[..., An
         assert sample(metrics, "pinakes_view_failed", view=view) == 0
 
 
-def test_what_others_wrote_is_text_on_the_page(store: LandedStore, ask: Callable[..., Any]) -> None:
+def test_foreign_text_is_escaped(store: LandedStore, ask: Callable[..., Any]) -> None:
     evil = "<script>alert(1)</script>&\"'"
     land_and_die(store, CRAWL, "<script>.warc.gz")
     put_run(store.rows, RUN, RunFacts(verb="ingest", act_time_ms=1, software="p"))
@@ -120,7 +120,7 @@ def test_what_others_wrote_is_text_on_the_page(store: LandedStore, ask: Callable
     assert "stalled" in html
 
 
-def test_the_page_refreshes_itself_unless_it_is_told_not_to(ask: Callable[..., Any]) -> None:
+def test_page_refreshes_unless_told_not_to(ask: Callable[..., Any]) -> None:
     def refresh(path: str) -> str | None:
         found = re.search(r'http-equiv="refresh" content="(\d+)"', ask(path).text)
         return found[1] if found else None
@@ -142,7 +142,9 @@ def test_the_page_refreshes_itself_unless_it_is_told_not_to(ask: Callable[..., A
         ("/healthz", "application/json"),
     ],
 )
-def test_a_head_has_no_body_and_all_headers(ask: Callable[..., Any], path: str, kind: str) -> None:
+def test_head_request_has_headers_and_no_body(
+    ask: Callable[..., Any], path: str, kind: str
+) -> None:
     answer, head = ask(path), ask(path, "HEAD")
     assert (answer.status_code, head.status_code) == (200, 200)
     assert answer.data
@@ -155,12 +157,12 @@ def test_a_head_has_no_body_and_all_headers(ask: Callable[..., Any], path: str, 
 @pytest.mark.parametrize(
     "path", ["/nowhere", "/metrics/", "/healthz/x", "/../setup.cfg", "/%00", "/cli"]
 )
-def test_what_is_not_there_is_not_found(ask: Callable[..., Any], path: str) -> None:
+def test_unknown_path_is_not_found(ask: Callable[..., Any], path: str) -> None:
     assert ask(path).status_code == 404
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "X"])
-def test_nothing_can_be_written(ask: Callable[..., Any], method: str) -> None:
+def test_only_get_and_head_are_allowed(ask: Callable[..., Any], method: str) -> None:
     answer = ask("/metrics", method)
     assert answer.status_code == 405
     assert set(answer.allow) == {"GET", "HEAD"}
@@ -185,7 +187,7 @@ def test_nothing_can_be_written(ask: Callable[..., Any], method: str) -> None:
         ("", 400),
     ],
 )
-def test_only_its_own_names_are_answered(
+def test_unknown_host_is_refused(
     ask: Callable[..., Any], store: LandedStore, host: str, status: int
 ) -> None:
     def get(ask: Callable[..., Any]) -> int:
@@ -214,9 +216,7 @@ class Away:
 
 
 @pytest.mark.parametrize("hangs", [False, True], ids=["away", "hangs"])
-def test_a_store_that_is_away_is_told_and_waited_for_by_nobody(
-    store: LandedStore, hangs: bool
-) -> None:
+def test_unavailable_store_is_shown_without_waiting(store: LandedStore, hangs: bool) -> None:
     away = Away(hangs)
     with asking(away, store.archive) as ask:
         try:
@@ -237,7 +237,7 @@ def test_a_store_that_is_away_is_told_and_waited_for_by_nobody(
             away.may_answer.set()
 
 
-def test_a_store_that_comes_back_is_well_again(store: LandedStore) -> None:
+def test_returning_store_is_healthy_again(store: LandedStore) -> None:
     class Sometimes:
         away = True
 

@@ -86,9 +86,7 @@ def names(store: HdfsArchiveStore, prefix: str = "") -> list[str]:
     "size",
     [1, 511, 512, 513, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 5 * BLOCK_BYTES + 777],
 )
-def test_the_checksum_of_what_is_written_is_the_one_hdfs_keeps(
-    connection: HdfsConnection, size: int
-) -> None:
+def test_checksum_equals_that_of_hdfs(connection: HdfsConnection, size: int) -> None:
     """In pieces that end anywhere, over blocks, and with Hadoop's padding of many."""
     content = random.Random(size).randbytes(size)
     with closing(HdfsArchiveStore(replace(connection, block_bytes=BLOCK_BYTES))) as store:
@@ -108,7 +106,7 @@ def test_the_checksum_of_what_is_written_is_the_one_hdfs_keeps(
             assert file.read() == content
 
 
-def test_pyarrow_reads_what_is_opened(store: HdfsArchiveStore) -> None:
+def test_pyarrow_reads_an_open_file(store: HdfsArchiveStore) -> None:
     table = pa.table({"number": range(100_000)})
     with store.create_aside("t") as aside:
         pq.write_table(table, aside.file)
@@ -117,7 +115,7 @@ def test_pyarrow_reads_what_is_opened(store: HdfsArchiveStore) -> None:
         assert pq.ParquetFile(file).read() == table
 
 
-def test_a_file_is_vouched_for_or_read_back(connection: HdfsConnection) -> None:
+def test_file_is_confirmed_by_hdfs_or_read_back(connection: HdfsConnection) -> None:
     nobody = f"http://{HOST}:1"
     for number, web in enumerate([connection.web, (nobody, *connection.web), (nobody,), ()]):
         with closing(HdfsArchiveStore(replace(connection, web=web))) as store:
@@ -129,7 +127,7 @@ def test_a_file_is_vouched_for_or_read_back(connection: HdfsConnection) -> None:
             assert store.size(str(number)) == 15 * len(LARGE)
 
 
-def test_every_block_is_synced_when_it_is_full(connection: HdfsConnection) -> None:
+def test_each_full_block_is_synced(connection: HdfsConnection) -> None:
     """The name node learns how long a file has become when it is synced, or at the next block."""
     with (
         closing(HdfsArchiveStore(replace(connection, block_bytes=BLOCK_BYTES))) as store,
@@ -140,7 +138,7 @@ def test_every_block_is_synced_when_it_is_full(connection: HdfsConnection) -> No
             assert [file.size for file in store.list(ASIDE)] == [number * BLOCK_BYTES]
 
 
-def test_who_was_thought_dead_harms_nobody(
+def test_writer_thought_dead_changes_nothing(
     store: HdfsArchiveStore, connection: HdfsConnection
 ) -> None:
     """One that still writes, and one that only has to publish."""
@@ -205,9 +203,7 @@ def test_killed_while_writing(
 
 
 @pytest.mark.parametrize("method", ["create", "complete", "mkdirs", "rename2", "delete"])
-def test_an_answer_is_lost(
-    cluster: RunningCluster, connection: HdfsConnection, method: str
-) -> None:
+def test_lost_answer(cluster: RunningCluster, connection: HdfsConnection, method: str) -> None:
     """The name node did what it was asked, and nobody heard it."""
     layout = cluster.layout
     with lossy_name_node(HOST, layout.port("namenode"), method) as lossy:
@@ -221,9 +217,7 @@ def test_an_answer_is_lost(
                 assert file.read() == LARGE
 
 
-def test_a_writer_that_is_lost_publishes_nothing(
-    cluster: RunningCluster, connection: HdfsConnection
-) -> None:
+def test_lost_writer_publishes_nothing(cluster: RunningCluster, connection: HdfsConnection) -> None:
     layout = cluster.layout
     with lossy_name_node(HOST, layout.port("namenode"), "addBlock") as lossy:
         through = replace(connection, url=f"hdfs://{HOST}:{lossy.port}{connection.folder}")
@@ -242,13 +236,13 @@ def put_until_it_fails(file: BinaryIO) -> None:
     file.write(b"more")
 
 
-def test_a_rename_that_another_did_is_not_ours(store: HdfsArchiveStore) -> None:
+def test_missing_file_is_not_taken_for_renamed(store: HdfsArchiveStore) -> None:
     put_file(store, "a", b"other")
     with pytest.raises(InputRefused, match="no such file"):
         store.rename("gone", "a")
 
 
-def test_a_file_replaced_by_another_is_refused(store: HdfsArchiveStore) -> None:
+def test_replaced_file_is_refused(store: HdfsArchiveStore) -> None:
     put_file(store, "a", b"first")
     with store.open("a") as file:
         store.delete("a")
@@ -261,7 +255,7 @@ def test_a_file_replaced_by_another_is_refused(store: HdfsArchiveStore) -> None:
             file.read()
 
 
-def test_a_folder_is_no_file(store: HdfsArchiveStore) -> None:
+def test_folder_is_refused_as_file(store: HdfsArchiveStore) -> None:
     put_file(store, "c/a", b"x")
     with pytest.raises(InputRefused, match="folder"):
         store.rename("c", "d")
@@ -271,13 +265,13 @@ def test_a_folder_is_no_file(store: HdfsArchiveStore) -> None:
 
 
 @pytest.mark.parametrize("name", ["c/a:b", "c/\udcff"])
-def test_names_that_only_hdfs_refuses(store: HdfsArchiveStore, name: str) -> None:
+def test_names_refused_by_hdfs_alone(store: HdfsArchiveStore, name: str) -> None:
     with pytest.raises(InputRefused, match="HDFS takes no such name"):
         put_file(store, name, b"x")
     assert names(store) == names(store, ASIDE) == []
 
 
-def test_somebody_who_may_not(
+def test_missing_permission(
     store: HdfsArchiveStore, connection: HdfsConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = put_file(store, "a", b"x")
@@ -295,7 +289,7 @@ def test_somebody_who_may_not(
     assert names(store) == ["a"]
 
 
-def test_a_full_quota(cluster: RunningCluster, connection: HdfsConnection) -> None:
+def test_full_quota(cluster: RunningCluster, connection: HdfsConnection) -> None:
     with closing(HdfsArchiveStore(replace(connection, block_bytes=BLOCK_BYTES))) as store:
         put_file(store, "a", b"x")
         hdfs = cluster.layout.folder / "bin" / "hdfs"
@@ -309,7 +303,7 @@ def test_a_full_quota(cluster: RunningCluster, connection: HdfsConnection) -> No
         put_file(store, "small", b"x")
 
 
-def test_a_forked_process_has_a_client_of_its_own(store: HdfsArchiveStore) -> None:
+def test_forked_process_opens_its_own_client(store: HdfsArchiveStore) -> None:
     """Even just after the parent has read, whose connections would be the child's as well."""
 
     def read_and_write(number: int) -> None:

@@ -12,7 +12,7 @@ from pinakes.waiting import NOTICE_AFTER_S, Waiting
 LONG_S = 300.0
 
 
-def test_what_is_returned_and_raised_comes_through() -> None:
+def test_results_and_errors_are_passed_on() -> None:
     bounded = Bounded(Waiting("HDFS", 60.0))
     assert bounded.call(lambda: 7, LONG_S) == 7
     with pytest.raises(ZeroDivisionError):
@@ -22,7 +22,7 @@ def test_what_is_returned_and_raised_comes_through() -> None:
     bounded.close()
 
 
-def test_an_error_of_time_is_not_taken_for_a_bound_that_was_reached() -> None:
+def test_own_timeout_error_is_not_taken_for_the_bound() -> None:
     bounded = Bounded(Waiting("HDFS", 60.0))
     first = bounded.call(threading.get_ident, LONG_S)
 
@@ -36,7 +36,7 @@ def test_an_error_of_time_is_not_taken_for_a_bound_that_was_reached() -> None:
 
 
 @pytest.mark.slow
-def test_one_that_takes_long_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_slow_call_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     bounded, go = Bounded(Waiting("HDFS", 60.0)), threading.Event()
     timer = threading.Timer(NOTICE_AFTER_S + 0.5, go.set)
     timer.start()
@@ -46,7 +46,7 @@ def test_one_that_takes_long_is_told_of(caplog: pytest.LogCaptureFixture) -> Non
     timer.join()
 
 
-def test_one_that_hangs_is_left_behind_and_its_thread_is_not_used_again() -> None:
+def test_hanging_call_is_abandoned_with_its_thread() -> None:
     bounded, go = Bounded(Waiting("HDFS", 60.0)), threading.Event()
     threads = [bounded.call(threading.current_thread, LONG_S)]
 

@@ -130,7 +130,7 @@ class Landing:
 
 
 @pytest.mark.parametrize("number", range(1, DATA_NODES + 1))
-def test_a_data_node_is_killed_while_files_are_written_and_read(
+def test_data_node_killed_during_writes_and_reads(
     cluster_alone: RunningCluster, store: HdfsArchiveStore, number: int
 ) -> None:
     put_file(store, "old", LARGE * 3)
@@ -148,7 +148,7 @@ def test_a_data_node_is_killed_while_files_are_written_and_read(
     assert list(store.list(ASIDE)) == []
 
 
-def test_a_data_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnection) -> None:
+def test_data_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnection) -> None:
     """What was being written to it is lost, and can be written anew; reading goes elsewhere."""
 
     def write_while_one_hangs(store: HdfsArchiveStore) -> None:
@@ -175,7 +175,7 @@ def test_a_data_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnec
         assert [file.name for file in patient.list()] == ["new", "old"]
 
 
-def test_the_name_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnection) -> None:
+def test_name_node_hangs(cluster_alone: RunningCluster, connection: HdfsConnection) -> None:
     with (
         closing(HdfsArchiveStore(replace(connection, patience_s=120.0))) as patient,
         closing(HdfsArchiveStore(replace(connection, patience_s=3.0))) as hasty,
@@ -198,7 +198,7 @@ def test_the_name_node_hangs(cluster_alone: RunningCluster, connection: HdfsConn
         assert [file.name for file in patient.list()] == ["a", "b"]
 
 
-def test_the_name_node_is_killed_while_a_file_is_written_and_read(
+def test_name_node_killed_during_write_and_read(
     cluster_alone: RunningCluster, connection: HdfsConnection
 ) -> None:
     with closing(HdfsArchiveStore(replace(connection, patience_s=300.0))) as store:

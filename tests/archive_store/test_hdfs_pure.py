@@ -53,7 +53,7 @@ def rpc(java_class: str, words: str) -> RuntimeError:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_what_hdfs_says_becomes_an_error_of_ours(
+def test_hdfs_errors_are_translated(
     error: Exception, kind: type[PinakesError], passes: bool, words: str
 ) -> None:
     """Its kind is not told by the names in a stack trace."""
@@ -85,6 +85,6 @@ def test_pauses_grow_and_end_with_patience() -> None:
         ("COMPOSITE-CRC32C", False),
     ],
 )
-def test_only_what_is_computed_as_here_is_compared(algorithm: str, comparable: bool) -> None:
+def test_only_checksums_of_our_kind_are_compared(algorithm: str, comparable: bool) -> None:
     assert KeptChecksum(algorithm, bytes(28)).comparable is comparable
     assert not KeptChecksum(algorithm, bytes(4)).comparable

@@ -78,7 +78,9 @@ def test_a_large_read_is_one_request(server: RangeServer, reader: HttpArchiveRea
     assert server.requests[1:] == [f"bytes=0-{http.BUFFER_BYTES * 2 - 1}"]
 
 
-def test_reading_everything_is_one_request(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_reading_a_whole_file_is_one_request(
+    server: RangeServer, reader: HttpArchiveReader
+) -> None:
     with reader.open("crawl/large.bin") as file:
         file.seek(100)
         assert file.read() == LARGE[100:]
@@ -97,7 +99,7 @@ def test_short_answers_are_completed(server: RangeServer, reader: HttpArchiveRea
     assert server.connections == 1
 
 
-def test_answers_that_break_off_are_completed(
+def test_broken_off_answers_are_completed(
     server: RangeServer, reader: HttpArchiveReader, pauses: list[float]
 ) -> None:
     def break_off(number: int, handler: Handler) -> bool:
@@ -115,7 +117,7 @@ def test_answers_that_break_off_are_completed(
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_server_that_cannot_now_is_asked_again(
+def test_unavailable_server_is_asked_again(
     server: RangeServer, reader: HttpArchiveReader, pauses: list[float], status: int
 ) -> None:
     def busy(number: int, handler: Handler) -> bool:
@@ -130,7 +132,7 @@ def test_a_server_that_cannot_now_is_asked_again(
     assert pauses == [0.0, 7.0]
 
 
-def test_a_connection_that_is_reset_is_made_again(
+def test_reset_connection_is_opened_again(
     server: RangeServer, reader: HttpArchiveReader, pauses: list[float]
 ) -> None:
     def reset(number: int, handler: Handler) -> bool:
@@ -146,7 +148,7 @@ def test_a_connection_that_is_reset_is_made_again(
     assert set(pauses) == {0.0}
 
 
-def test_a_server_that_never_answers_is_given_up(
+def test_silent_server_is_given_up(
     server: RangeServer, reader: HttpArchiveReader, pauses: list[float]
 ) -> None:
     def reset(number: int, handler: Handler) -> bool:
@@ -161,7 +163,7 @@ def test_a_server_that_never_answers_is_given_up(
     assert pauses == [0.0, 0.5, 1.0]
 
 
-def test_nobody_listens() -> None:
+def test_refused_connection() -> None:
     with serving({}) as server:
         url = server.url
     reader = HttpArchiveReader(url, attempts=2, pause=lambda _: None)
@@ -186,7 +188,7 @@ def remove(server: RangeServer) -> None:
 
 
 @pytest.mark.parametrize("change", [change_size, change_etag, shrink, remove])
-def test_a_file_that_changes_is_refused(
+def test_changed_file_is_refused(
     server: RangeServer, reader: HttpArchiveReader, change: object
 ) -> None:
     with reader.open("crawl/large.bin") as file:
@@ -197,7 +199,7 @@ def test_a_file_that_changes_is_refused(
             file.read(10)
 
 
-def test_a_whole_answer_of_another_length_is_a_change(
+def test_whole_answer_of_other_length_is_a_change(
     server: RangeServer, reader: HttpArchiveReader
 ) -> None:
     def chunked(number: int, handler: Handler) -> bool:
@@ -215,7 +217,7 @@ def test_a_whole_answer_of_another_length_is_a_change(
         file.read()
 
 
-def test_a_changed_date_is_a_change(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_changed_last_modified_is_a_change(server: RangeServer, reader: HttpArchiveReader) -> None:
     dates = iter(["Mon, 01 Jan 2024 00:00:00 GMT", "Tue, 02 Jan 2024 00:00:00 GMT"])
 
     def dated(number: int, handler: Handler) -> bool:
@@ -230,7 +232,7 @@ def test_a_changed_date_is_a_change(server: RangeServer, reader: HttpArchiveRead
         file.read(1)
 
 
-def test_a_server_that_stops_giving_ranges(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_server_stops_serving_ranges(server: RangeServer, reader: HttpArchiveReader) -> None:
     def whole(number: int, handler: Handler) -> bool:
         if number > 2:
             handler.answer(200, LARGE)
@@ -244,7 +246,7 @@ def test_a_server_that_stops_giving_ranges(server: RangeServer, reader: HttpArch
     assert len(server.requests) == 3
 
 
-def test_a_whole_answer_that_breaks_off_is_asked_for_again(
+def test_broken_off_whole_answer_is_asked_for_again(
     server: RangeServer, reader: HttpArchiveReader
 ) -> None:
     def broken(number: int, handler: Handler) -> bool:
@@ -258,7 +260,7 @@ def test_a_whole_answer_that_breaks_off_is_asked_for_again(
     assert len(server.requests) == 2
 
 
-def test_a_whole_answer_in_chunks(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_whole_answer_in_chunks(server: RangeServer, reader: HttpArchiveReader) -> None:
     def chunked(number: int, handler: Handler) -> bool:
         handler.send_response(200)
         handler.send_header("Transfer-Encoding", "chunked")
@@ -289,7 +291,7 @@ def test_a_whole_answer_in_chunks(server: RangeServer, reader: HttpArchiveReader
         (302, {"Location": "http://user:secret@127.0.0.1/"}, "redirects to"),
     ],
 )
-def test_an_answer_that_is_of_no_use(
+def test_useless_answer_is_refused(
     server: RangeServer,
     reader: HttpArchiveReader,
     status: int,
@@ -305,7 +307,7 @@ def test_an_answer_that_is_of_no_use(
         reader.open("top")
 
 
-def test_a_redirection_is_followed_once(server: RangeServer, reader: HttpArchiveReader) -> None:
+def test_redirection_is_followed_once(server: RangeServer, reader: HttpArchiveReader) -> None:
     def move(number: int, handler: Handler) -> bool:
         moved = handler.path == "/old/top"
         if moved:
@@ -333,11 +335,11 @@ def test_a_redirection_is_followed_once(server: RangeServer, reader: HttpArchive
         "http://example.org/\r\nX: y",
     ],
 )
-def test_a_url_that_is_none_is_refused(url: str) -> None:
+def test_malformed_url_is_refused(url: str) -> None:
     with pytest.raises(ConfigError):
         HttpArchiveReader(url)
 
 
-def test_seeking_before_the_beginning(reader: HttpArchiveReader) -> None:
+def test_seek_before_start_is_refused(reader: HttpArchiveReader) -> None:
     with reader.open("top") as file, pytest.raises(ValueError, match="before the beginning"):
         file.seek(-11, 2)

@@ -63,13 +63,13 @@ class TestLocalStoreWithoutHardLinks(ArchiveStoreContract):
     test_of_many_that_publish_one_name_one_does = None  # type: ignore[assignment]
 
 
-def test_a_name_that_is_no_utf_8_comes_back(store: LocalArchiveStore) -> None:
+def test_non_utf_8_name_is_listed_unchanged(store: LocalArchiveStore) -> None:
     name = os.fsdecode(b"crawl/\xff.warc.gz")
     put_file(store, name, b"x")
     assert [file.name for file in store.list("crawl")] == [name]
 
 
-def test_a_change_while_reading_is_seen(store: LocalArchiveStore) -> None:
+def test_change_while_reading_is_noticed(store: LocalArchiveStore) -> None:
     put_file(store, "a", b"x" * 100)
     with store.open("a") as file:
         source = Source(file, name="a")
@@ -80,7 +80,7 @@ def test_a_change_while_reading_is_seen(store: LocalArchiveStore) -> None:
             source.check_unchanged()
 
 
-def test_a_pipe_is_not_opened(store: LocalArchiveStore) -> None:
+def test_pipe_is_not_opened(store: LocalArchiveStore) -> None:
     store.folder.mkdir()
     os.mkfifo(store.folder / "pipe")
     with pytest.raises(InputRefused, match="not a regular file"):
@@ -89,7 +89,7 @@ def test_a_pipe_is_not_opened(store: LocalArchiveStore) -> None:
     assert list(store.list()) == []
 
 
-def test_a_publication_broken_off_after_the_link_spares_the_file(
+def test_publication_interrupted_after_link_keeps_the_file(
     store: LocalArchiveStore,
 ) -> None:
     # Killed between link and unlink: the published file has a second name in .landing.
@@ -104,14 +104,14 @@ def test_a_publication_broken_off_after_the_link_spares_the_file(
         assert file.read() == b"published"
 
 
-def test_a_rename_broken_off_after_the_link_is_completed(store: LocalArchiveStore) -> None:
+def test_rename_interrupted_after_link_is_completed(store: LocalArchiveStore) -> None:
     put_file(store, "a", b"x")
     os.link(store.folder / "a", store.folder / "b")
     store.rename("a", "b")
     assert [file.name for file in store.list()] == ["b"]
 
 
-def test_everything_is_brought_to_disk_before_it_has_its_name(
+def test_file_is_synced_before_it_gets_its_name(
     store: LocalArchiveStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records the calls; the order is what a power loss would test."""
@@ -141,7 +141,7 @@ def test_everything_is_brought_to_disk_before_it_has_its_name(
     assert calls[:-6] == ["sync .", "sync archive"]  # hold archive, .landing
 
 
-def test_a_folder_that_cannot_be_read_is_no_empty_folder(
+def test_unreadable_folder_is_an_error(
     store: LocalArchiveStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_file(store, "c/a", b"x")
@@ -157,7 +157,7 @@ def test_a_folder_that_cannot_be_read_is_no_empty_folder(
         list(store.list())
 
 
-def test_a_store_in_a_file_is_unavailable(tmp_path: Path) -> None:
+def test_file_in_place_of_the_store_folder_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = LocalArchiveStore(tmp_path / "file" / "archive")
     with pytest.raises((InputRefused, StoreUnavailable)), store.create_aside("t"):
@@ -191,7 +191,7 @@ def write_ten_megabytes(folder: Path, limit_bytes: int = 0) -> str:
     return done.stdout
 
 
-def test_a_file_that_may_not_grow_is_not_published(store: LocalArchiveStore) -> None:
+def test_file_size_limit_publishes_nothing(store: LocalArchiveStore) -> None:
     assert "the disk is full" in write_ten_megabytes(store.folder, 1_000_000)
     assert list(store.list()) == list(store.list(ASIDE)) == []
     assert write_ten_megabytes(store.folder) == ""
@@ -199,7 +199,7 @@ def test_a_file_that_may_not_grow_is_not_published(store: LocalArchiveStore) -> 
 
 
 @pytest.mark.slow
-def test_a_full_disk_publishes_nothing(tmp_path: Path) -> None:
+def test_full_disk_publishes_nothing(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)]

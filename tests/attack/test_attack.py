@@ -25,7 +25,7 @@ TRIED = (0, 1, 2, 28)
         *(pytest.param(n, marks=pytest.mark.large) for n in range(400) if n not in TRIED),
     ],
 )
-def test_what_was_there_comes_back(batch: int, tmp_path: Path) -> None:
+def test_restored_files_equal_the_originals(batch: int, tmp_path: Path) -> None:
     """20,000 archives in all; a seed that fails is named."""
     found = []
     for seed in range(batch * BATCH, (batch + 1) * BATCH, 2):

@@ -51,7 +51,7 @@ def call(layout: Layout, name: str, *words: str, **more: str) -> subprocess.Comp
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
-def test_of_two_hadoops_the_servers_own_is_taken(programs: Programs) -> None:
+def test_hadoop_jars_of_the_servers_come_first(programs: Programs) -> None:
     names = [jar.name for jar in tool_jars(programs)]
     assert names == ["hbase-server.jar", "slf4j-1.jar", "hadoop-common-3.4.2.jar", "woodstox-5.jar"]
 
@@ -78,7 +78,7 @@ def test_of_two_hadoops_the_servers_own_is_taken(programs: Programs) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_words_are_classes(
+def test_command_words_become_classes(
     layout: Layout, name: str, words: tuple[str, ...], called: tuple[str, ...]
 ) -> None:
     done = call(layout, name, *words)
@@ -90,7 +90,7 @@ def test_words_are_classes(
     assert arguments[-len(called) - 1].startswith("-Dlog4j.configuration=file:/")
 
 
-def test_jars_and_options_of_the_caller_are_heeded(layout: Layout) -> None:
+def test_jars_and_options_of_the_caller_are_used(layout: Layout) -> None:
     done = call(layout, "hbase", "x.Y", HBASE_CLASSPATH="/my.jar", HBASE_OPTS="-Xmx2g -Da=b")
     class_path, _, *arguments = done.stdout.splitlines()
     assert class_path.endswith(":/my.jar")
@@ -99,14 +99,16 @@ def test_jars_and_options_of_the_caller_are_heeded(layout: Layout) -> None:
 
 
 @pytest.mark.parametrize("words", [("hbase",), ("hadoop",), ("hbase", "shell")], ids=" ".join)
-def test_what_is_not_there_is_said(layout: Layout, words: tuple[str, ...]) -> None:
+def test_unusable_call_is_one_line_on_standard_error(
+    layout: Layout, words: tuple[str, ...]
+) -> None:
     done = call(layout, *words)
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_they_speak_to_the_servers(cluster: RunningCluster, tmp_path: Path) -> None:
+def test_commands_reach_the_servers(cluster: RunningCluster, tmp_path: Path) -> None:
     folder = f"/commands-test-{uuid.uuid4().hex}"
     (tmp_path / "file").write_bytes(b"bytes")
 

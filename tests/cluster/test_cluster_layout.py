@@ -36,12 +36,12 @@ def test_a_server_is_named_after_its_first_port() -> None:
         pytest.param("/a", 20000, {"solr"}, id="unknown part"),
     ],
 )
-def test_what_is_no_layout(folder: str, base_port: int, parts: set[str]) -> None:
+def test_invalid_layouts_are_refused(folder: str, base_port: int, parts: set[str]) -> None:
     with pytest.raises(ValueError, match=r"."):
         Layout(folder=Path(folder), base_port=base_port, parts=frozenset(parts))
 
 
-def test_parts_that_are_left_out_are_not_started() -> None:
+def test_omitted_parts_are_not_started() -> None:
     bare = Layout(folder=Path("/a"), base_port=20000, parts=frozenset())
     optional = {name for names in PARTS.values() for name in names}
     assert {daemon.name for daemon in wanted_daemons(bare)} == DAEMONS.keys() - optional
@@ -49,7 +49,7 @@ def test_parts_that_are_left_out_are_not_started() -> None:
     assert wanted_daemons(everything) == tuple(DAEMONS.values())
 
 
-def test_servers_stop_in_the_order_that_was_found_to_work() -> None:
+def test_servers_stop_in_order() -> None:
     steps: dict[int, set[str]] = {}
     for daemon in DAEMONS.values():
         steps.setdefault(daemon.step, set()).add(daemon.name)
@@ -66,7 +66,7 @@ def test_servers_stop_in_the_order_that_was_found_to_work() -> None:
 
 
 @pytest.mark.parametrize("name", DAEMONS)
-def test_a_command_says_its_ports_and_writes_into_the_folder_only(name: str) -> None:
+def test_command_names_ports_and_writes_only_into_the_folder(name: str) -> None:
     words = command(DAEMONS[name], LAYOUT, Path("/jvm/bin/java"), ("-Xlog:cds",))
     assert words[0] == "/jvm/bin/java"
     assert words.index("-Xlog:cds") < words.index(DAEMONS[name].main_class)
@@ -86,6 +86,6 @@ def test_data_nodes_differ_in_ports_and_folders() -> None:
 
 
 @pytest.mark.parametrize("name", DAEMONS)
-def test_a_server_that_is_not_there_is_not_ready(name: str) -> None:
+def test_absent_server_is_not_ready(name: str) -> None:
     nowhere = Layout(folder=Path("/a"), base_port=1024)
     assert is_ready(name, nowhere) is False

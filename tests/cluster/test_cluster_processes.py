@@ -49,12 +49,12 @@ def start_shell(folder: Path, script: str) -> Identity:
         )
 
 
-def test_the_record_is_read_past_brackets_in_the_name() -> None:
+def test_process_name_with_brackets_is_parsed() -> None:
     identity = parse_identity(f"boot\n{STAT}\n")
     assert identity == Identity(pid=1234, start_ticks=987654, boot_id="boot")
 
 
-def test_a_number_that_went_to_a_thread_is_no_server() -> None:
+def test_thread_id_is_not_taken_for_a_server() -> None:
     done = threading.Event()
     thread = threading.Thread(target=done.wait)
     thread.start()
@@ -73,16 +73,16 @@ def test_a_number_that_went_to_a_thread_is_no_server() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "boot\n", "boot\n12 (x) S 1", "boot\nx (x) S" + " 1" * 30])
-def test_what_is_no_record(text: str) -> None:
+def test_invalid_pid_file(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_identity(text)
 
 
-def test_nobody_is_recorded_where_there_is_no_file(tmp_path: Path) -> None:
+def test_missing_pid_file_means_no_process(tmp_path: Path) -> None:
     assert read_identity(tmp_path / "none.pid") is None
 
 
-def test_whoever_gets_the_lock_after_a_start_finds_the_record(
+def test_pid_file_is_there_for_the_next_lock_holder(
     tmp_path: Path, started: list[Identity]
 ) -> None:
     for _ in range(20):
@@ -93,7 +93,7 @@ def test_whoever_gets_the_lock_after_a_start_finds_the_record(
     assert all(is_running(identity) for identity in started)
 
 
-def test_a_process_is_the_same_after_exec_and_leads_a_session(
+def test_process_keeps_identity_after_exec_and_leads_a_session(
     tmp_path: Path, started: list[Identity]
 ) -> None:
     identity = start_shell(tmp_path, "echo begun; exec sleep 600")
@@ -106,7 +106,7 @@ def test_a_process_is_the_same_after_exec_and_leads_a_session(
         assert read_identity(tmp_path / "x.pid") == identity
 
 
-def test_it_outlives_a_starter_that_is_killed(tmp_path: Path, started: list[Identity]) -> None:
+def test_process_outlives_its_killed_starter(tmp_path: Path, started: list[Identity]) -> None:
     code = f"""
 import os, signal, sys
 from pathlib import Path
@@ -124,7 +124,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert is_running(identity)
 
 
-def test_it_hears_what_its_starter_was_told_to_ignore(
+def test_process_receives_signals_its_starter_ignores(
     tmp_path: Path, started: list[Identity]
 ) -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -135,7 +135,7 @@ def test_it_hears_what_its_starter_was_told_to_ignore(
     assert stop(started, patience_s=60) == []
 
 
-def test_it_does_not_keep_the_folder_of_its_starter(
+def test_process_does_not_keep_the_folder_of_its_starter(
     tmp_path: Path, started: list[Identity], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -144,9 +144,7 @@ def test_it_does_not_keep_the_folder_of_its_starter(
         assert Path(f"/proc/{started[-1].pid}/cwd").readlink() == Path("/")
 
 
-def test_it_holds_nothing_that_its_starter_was_given(
-    tmp_path: Path, started: list[Identity]
-) -> None:
+def test_process_inherits_no_descriptors(tmp_path: Path, started: list[Identity]) -> None:
     given = tmp_path / "given"
     with given.open("wb") as file:
         os.set_inheritable(file.fileno(), True)
@@ -171,7 +169,7 @@ def held_by(identity: Identity) -> set[Path]:
         pytest.param({"boot_id": "another"}, id="the machine was started again"),
     ],
 )
-def test_a_process_that_only_has_the_number_is_left_alone(
+def test_reused_pid_is_left_alone(
     tmp_path: Path, started: list[Identity], change: dict[str, object]
 ) -> None:
     identity = start_shell(tmp_path, "exec sleep 600")
@@ -182,14 +180,14 @@ def test_a_process_that_only_has_the_number_is_left_alone(
     assert is_running(identity)
 
 
-def test_stopping_waits_until_they_are_gone(tmp_path: Path) -> None:
+def test_stop_waits_until_processes_are_gone(tmp_path: Path) -> None:
     polite = start_shell(tmp_path, "trap 'exit 0' TERM; while :; do sleep 0.05; done")
     assert stop([polite], patience_s=60) == []
     assert not is_running(polite)
     assert stop([polite], patience_s=0) == []
 
 
-def test_what_does_not_listen_is_killed_and_named(tmp_path: Path) -> None:
+def test_unresponsive_process_is_killed_and_named(tmp_path: Path) -> None:
     script = "trap '' TERM; echo deaf; while :; do sleep 0.05; done"
     deaf = start_shell(tmp_path, script)
     while "deaf" not in (tmp_path / "x.out").read_text():
@@ -198,7 +196,7 @@ def test_what_does_not_listen_is_killed_and_named(tmp_path: Path) -> None:
     assert not is_running(deaf)
 
 
-def test_a_zombie_does_not_run(tmp_path: Path) -> None:
+def test_zombie_is_not_running(tmp_path: Path) -> None:
     # Nobody has asked for its exit status: it lies in the table, dead.
     identity = start_shell(tmp_path, "exit 3")
     wait_for_any([identity], 60)

@@ -34,18 +34,18 @@ def taken() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_a_port_is_free_or_not(taken: int) -> None:
+def test_port_is_free_or_not(taken: int) -> None:
     assert not is_free(taken)
 
 
-def test_a_new_cluster_has_a_block_of_ports_and_yarn(tmp_path: Path) -> None:
+def test_new_cluster_gets_a_port_block_and_yarn(tmp_path: Path) -> None:
     layout = have_layout(tmp_path)
     assert (layout.base_port - FIRST_BASE_PORT) % PORT_BLOCK == 0
     assert layout.parts == {"yarn"}
     assert read_layout(tmp_path) == layout
 
 
-def test_a_block_with_one_port_taken_is_passed_over(base_port: int) -> None:
+def test_block_with_a_taken_port_is_skipped(base_port: int) -> None:
     first = free_base_port(base_port)
     assert all(is_free(first + offset) for offset in range(len(PORTS)))
     with socket.create_server((HOST, first + len(PORTS) - 1)):
@@ -61,7 +61,7 @@ def test_ports_and_parts_are_remembered(tmp_path: Path) -> None:
     assert read_layout(tmp_path) == changed
 
 
-def test_ports_of_a_running_cluster_stay(tmp_path: Path) -> None:
+def test_ports_of_a_running_cluster_do_not_change(tmp_path: Path) -> None:
     layout = have_layout(tmp_path, base_port=25000)
     who = start_something(layout)
     try:
@@ -93,7 +93,7 @@ def start_something(layout: Layout) -> Identity:
     "text",
     ["", "[]", "{}", '{"base_port": 80, "parts": []}', '{"base_port": 19100, "parts": ["solr"]}'],
 )
-def test_a_broken_file_is_named_and_left(tmp_path: Path, text: str) -> None:
+def test_broken_file_is_named_and_kept(tmp_path: Path, text: str) -> None:
     (tmp_path / "cluster.json").write_text(text)
     for read in (read_layout, have_layout):
         with pytest.raises(ConfigError, match=r"cluster\.json"):
@@ -101,12 +101,12 @@ def test_a_broken_file_is_named_and_left(tmp_path: Path, text: str) -> None:
     assert (tmp_path / "cluster.json").read_text() == text
 
 
-def test_where_there_is_no_cluster(tmp_path: Path) -> None:
+def test_folder_without_cluster(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no cluster"):
         read_layout(tmp_path)
 
 
-def test_a_wrong_base_port_makes_no_cluster(tmp_path: Path) -> None:
+def test_invalid_base_port_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="base port"):
         have_layout(tmp_path, base_port=80)
     assert not (tmp_path / "cluster.json").exists()
@@ -123,7 +123,7 @@ def test_wanted_is_a_file(tmp_path: Path) -> None:
         assert not is_wanted(layout)
 
 
-def test_the_lock_keeps_others_out_and_ends_with_the_block(tmp_path: Path) -> None:
+def test_lock_excludes_others_until_the_block_ends(tmp_path: Path) -> None:
     with locked(tmp_path):
         other = os.open(tmp_path / "lock", os.O_RDWR)
         try:

@@ -30,14 +30,14 @@ def layout(tmp_path: Path, base_port: int) -> Layout:
 
 
 @pytest.mark.parametrize("action", ["down", "status", "logs"])
-def test_without_a_cluster_it_is_a_wrong_call(
+def test_missing_cluster_is_a_wrong_call(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str
 ) -> None:
     assert main(["cluster", action, "--folder", str(tmp_path)]) == 2
     assert "pinakes cluster up" in capsys.readouterr().err
 
 
-def test_stopped_servers_are_no_finding_and_dead_ones_are(
+def test_dead_servers_are_findings_and_stopped_ones_are_not(
     layout: Layout, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["cluster", "status", "--json", "--folder", str(layout.folder)]
@@ -50,12 +50,14 @@ def test_stopped_servers_are_no_finding_and_dead_ones_are(
     assert json.loads(capsys.readouterr().out.splitlines()[0])["state"] == "dead"
 
 
-def test_down_may_be_called_again(layout: Layout) -> None:
+def test_down_twice_is_allowed(layout: Layout) -> None:
     for _ in range(2):
         assert main(["cluster", "down", "--folder", str(layout.folder)]) == 0
 
 
-def test_logs_are_those_asked_for(layout: Layout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_of_the_named_servers_are_shown(
+    layout: Layout, capsys: pytest.CaptureFixture[str]
+) -> None:
     (layout.logs / "master.log").write_text("one\ntwo\nthree\n")
     (layout.logs / "thrift.log").write_text("other\n")
     folder = ["--folder", str(layout.folder)]
@@ -82,7 +84,7 @@ def test_the_end_of_a_long_log(layout: Layout) -> None:
         ("", None),
     ],
 )
-def test_which_java(release: str, version: int | None) -> None:
+def test_java_is_found(release: str, version: int | None) -> None:
     assert java_version(release) == version
 
 
@@ -129,7 +131,7 @@ def test_the_class_path_is_in_order_and_ends_with_the_configuration(programs: Pr
     assert programs.class_path("hadoop", Path("/conf")) == expected
 
 
-def test_a_name_node_is_never_formatted_beside_data(layout: Layout, programs: Programs) -> None:
+def test_name_node_with_data_is_not_formatted(layout: Layout, programs: Programs) -> None:
     (layout.data / "datanode2").mkdir(parents=True)
     (programs.jars["hadoop"] / "hadoop-streaming-3.4.2.jar").touch()
     with pytest.raises(SchemaError, match="data nodes and no name node"):
@@ -146,7 +148,7 @@ def test_a_taken_port_is_named(layout: Layout) -> None:
     require_free_ports(DAEMONS["master"], layout)
 
 
-def test_an_archive_is_written_once_kept_and_used(layout: Layout, programs: Programs) -> None:
+def test_class_archive_is_written_once_and_used(layout: Layout, programs: Programs) -> None:
     zookeeper = DAEMONS["zookeeper"]
     [option] = archive_option(zookeeper, layout, programs)
     name, _, written = option.partition("=")
@@ -163,7 +165,7 @@ def test_an_archive_is_written_once_kept_and_used(layout: Layout, programs: Prog
     assert Path(kept).parent == programs.jars["hbase"]
 
 
-def test_an_archive_that_was_not_finished_is_forgotten(layout: Layout, programs: Programs) -> None:
+def test_unfinished_class_archive_is_deleted(layout: Layout, programs: Programs) -> None:
     master = DAEMONS["master"]
     [option] = archive_option(master, layout, programs)
     written = Path(option.partition("=")[2])
@@ -172,7 +174,7 @@ def test_an_archive_that_was_not_finished_is_forgotten(layout: Layout, programs:
     assert not written.exists()
 
 
-def test_another_java_has_archives_of_its_own(layout: Layout, programs: Programs) -> None:
+def test_each_java_has_its_own_class_archives(layout: Layout, programs: Programs) -> None:
     newer = Programs(java=programs.java, java_release="17.0.99", jars=programs.jars)
     for release in (programs, newer):
         [option] = archive_option(DAEMONS["master"], layout, release)
@@ -182,7 +184,7 @@ def test_another_java_has_archives_of_its_own(layout: Layout, programs: Programs
     assert len(list(programs.jars["hbase"].glob("master-*.jsa"))) == 2
 
 
-def test_data_nodes_share_an_archive(layout: Layout, programs: Programs) -> None:
+def test_data_nodes_share_a_class_archive(layout: Layout, programs: Programs) -> None:
     assert archive_option(DAEMONS["datanode2"], layout, programs) == ()
     [option] = archive_option(DAEMONS["datanode1"], layout, programs)
     Path(option.partition("=")[2]).touch()
@@ -201,5 +203,5 @@ def test_data_nodes_share_an_archive(layout: Layout, programs: Programs) -> None
         ("data", {"XDG_DATA_HOME": "relative"}, "~/.local/share/pinakes"),
     ],
 )
-def test_where_the_users_folders_are(kind: str, environment: dict[str, str], expected: str) -> None:
+def test_user_folders(kind: str, environment: dict[str, str], expected: str) -> None:
     assert user_folder(kind, environment) == Path(expected).expanduser()

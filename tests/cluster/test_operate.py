@@ -73,9 +73,7 @@ def kill(who: Identity) -> None:
         time.sleep(0.02)
 
 
-def test_what_runs_is_left_alone_and_what_does_not_is_started(
-    layout: Layout, tmp_path: Path
-) -> None:
+def test_only_stopped_servers_are_started(layout: Layout, tmp_path: Path) -> None:
     java = programs(tmp_path, WAITS)
     said: list[str] = []
     assert start_missing(layout, java, said.append) == SERVERS
@@ -92,7 +90,7 @@ def test_what_runs_is_left_alone_and_what_does_not_is_started(
     assert said == [f"started {', '.join(SERVERS)}", "started master"]
 
 
-def test_they_stop_step_by_step_the_last_first(layout: Layout, tmp_path: Path) -> None:
+def test_servers_stop_in_reverse_order(layout: Layout, tmp_path: Path) -> None:
     start_missing(layout, programs(tmp_path, WAITS), print)
     wait_for(tmp_path / "started", len(SERVERS))
     before = running(layout)
@@ -104,7 +102,7 @@ def test_they_stop_step_by_step_the_last_first(layout: Layout, tmp_path: Path) -
     assert list(layout.run.glob("*.pid")) == []
 
 
-def test_what_is_no_part_any_more_is_stopped_too(layout: Layout, tmp_path: Path) -> None:
+def test_removed_parts_are_stopped_too(layout: Layout, tmp_path: Path) -> None:
     start_missing(layout, programs(tmp_path, WAITS), print)
     wait_for(tmp_path / "started", len(SERVERS))
     smaller = have_layout(layout.folder, remove=frozenset({"yarn"}))
@@ -113,7 +111,7 @@ def test_what_is_no_part_any_more_is_stopped_too(layout: Layout, tmp_path: Path)
     assert sorted(names_in(tmp_path / "stopped")) == sorted(SERVERS)
 
 
-def test_nothing_is_started_where_a_port_is_taken(layout: Layout, tmp_path: Path) -> None:
+def test_taken_port_starts_nothing(layout: Layout, tmp_path: Path) -> None:
     with (
         socket.create_server((HOST, layout.port("thrift-http"))),
         pytest.raises(Conflict, match="thrift-http"),
@@ -122,15 +120,13 @@ def test_nothing_is_started_where_a_port_is_taken(layout: Layout, tmp_path: Path
     assert running(layout) == {}
 
 
-def test_up_gives_up_on_what_keeps_dying(layout: Layout, tmp_path: Path) -> None:
+def test_up_gives_up_on_servers_that_keep_dying(layout: Layout, tmp_path: Path) -> None:
     (layout.logs / "namenode.log").write_text("no room\nno hope\n")
     with pytest.raises(StoreUnavailable, match=r"namenode died 3 times.*no room \| no hope"):
         up(layout, programs(tmp_path, DIES), print)
 
 
-def test_up_says_what_it_waits_for_and_gives_up_on_what_hangs(
-    layout: Layout, tmp_path: Path
-) -> None:
+def test_up_names_what_it_waits_for_and_gives_up(layout: Layout, tmp_path: Path) -> None:
     said: list[str] = []
     with pytest.raises(StoreUnavailable, match="not ready after 0 s: namenode, datanode1"):
         up(layout, programs(tmp_path, WAITS), said.append, patience_s=0)
@@ -149,9 +145,7 @@ def test_up_stops_waiting_when_down_is_called(layout: Layout, tmp_path: Path) ->
     assert not is_wanted(layout)
 
 
-def test_a_supervisor_starts_again_what_dies_and_ends_with_down(
-    layout: Layout, tmp_path: Path
-) -> None:
+def test_supervisor_restarts_dead_servers_until_down(layout: Layout, tmp_path: Path) -> None:
     java = programs(tmp_path, WAITS)
     start_missing(layout, java, print)
     wait_for(tmp_path / "started", len(SERVERS))
@@ -171,9 +165,7 @@ def test_a_supervisor_starts_again_what_dies_and_ends_with_down(
     assert running(layout) == {}
 
 
-def test_a_supervisor_does_nothing_for_a_cluster_that_is_not_wanted(
-    layout: Layout, tmp_path: Path
-) -> None:
+def test_supervisor_leaves_an_unwanted_cluster_alone(layout: Layout, tmp_path: Path) -> None:
     set_wanted(layout, wanted=False)
     supervise(layout, programs(tmp_path, WAITS), print)
     assert running(layout) == {}
@@ -188,7 +180,7 @@ def identities(*pids: int) -> list[Identity]:
     return [Identity(pid=pid, start_ticks=pid, boot_id="b") for pid in pids]
 
 
-def test_what_was_not_ready_for_long_hangs() -> None:
+def test_server_not_ready_for_long_counts_as_hanging() -> None:
     one, other = identities(1, 2)
     watch = HangWatch(patience_s=180)
     assert watch.look({one: 1000, other: 500}, 10) == []
@@ -207,7 +199,9 @@ def test_what_was_not_ready_for_long_hangs() -> None:
     ],
     ids=["young", "old at last", "anew", "anew, not yet", "anew, at last"],
 )
-def test_what_is_slow_does_not_hang(looks: list[tuple[float, float | None]], hung: bool) -> None:
+def test_slow_server_does_not_count_as_hanging(
+    looks: list[tuple[float, float | None]], hung: bool
+) -> None:
     [one] = identities(1)
     watch = HangWatch(patience_s=180)
     for now_s, age_s in looks:
@@ -215,23 +209,21 @@ def test_what_is_slow_does_not_hang(looks: list[tuple[float, float | None]], hun
     assert found == ([one] if hung else [])
 
 
-def test_little_patience_is_no_reason_to_restart_what_is_slow() -> None:
+def test_short_patience_does_not_restart_slow_servers() -> None:
     [one] = identities(1)
     watch = HangWatch(patience_s=5)
     assert [watch.look({one: 1000 + now_s}, now_s) for now_s in (0, 6, 179)] == [[], [], []]
     assert watch.look({one: 1180}, 180) == [one]
 
 
-def test_a_server_started_again_is_another() -> None:
+def test_restarted_server_is_another_process() -> None:
     one, again = identities(1, 2)
     watch = HangWatch(patience_s=180, slow=AT_ONCE)
     assert watch.look({one: 900}, 0) == []
     assert watch.look({again: 5}, 190) == []
 
 
-def test_up_starts_again_what_hangs_and_nothing_that_waits_for_it(
-    layout: Layout, tmp_path: Path
-) -> None:
+def test_up_restarts_hanging_servers_but_not_dependents(layout: Layout, tmp_path: Path) -> None:
     java = programs(tmp_path, WAITS)
     start_missing(layout, java, print)
     wait_for(tmp_path / "started", len(SERVERS))
@@ -251,7 +243,7 @@ def test_up_starts_again_what_hangs_and_nothing_that_waits_for_it(
     assert not is_running(before["namenode"])
 
 
-def test_up_gives_up_where_nothing_is_old_enough_to_hang(layout: Layout, tmp_path: Path) -> None:
+def test_up_gives_up_when_no_server_is_old_enough_to_hang(layout: Layout, tmp_path: Path) -> None:
     java = programs(tmp_path, WAITS)
     start_missing(layout, java, print)
     wait_for(tmp_path / "started", len(SERVERS))
@@ -261,7 +253,7 @@ def test_up_gives_up_where_nothing_is_old_enough_to_hang(layout: Layout, tmp_pat
     assert running(layout) == before
 
 
-def test_a_supervisor_starts_again_what_hangs(layout: Layout, tmp_path: Path) -> None:
+def test_supervisor_restarts_hanging_servers(layout: Layout, tmp_path: Path) -> None:
     java = programs(tmp_path, WAITS)
     start_missing(layout, java, print)
     wait_for(tmp_path / "started", len(SERVERS))

@@ -105,9 +105,7 @@ def pinakes_command(folder: Path, *arguments: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", DAEMONS)
-def test_a_killed_server_comes_back_with_what_it_held(
-    cluster_alone: RunningCluster, name: str
-) -> None:
+def test_killed_server_comes_back_with_its_data(cluster_alone: RunningCluster, name: str) -> None:
     layout = cluster_alone.layout
     put_row(layout, name.encode())
     write_file(layout, name, name.encode() * 1000)
@@ -125,7 +123,7 @@ def test_a_killed_server_comes_back_with_what_it_held(
 
 
 @pytest.mark.parametrize("name", ["datanode2", "master", "thrift"])
-def test_a_server_that_hangs_is_started_again(cluster_alone: RunningCluster, name: str) -> None:
+def test_hanging_server_is_restarted(cluster_alone: RunningCluster, name: str) -> None:
     layout = cluster_alone.layout
     put_row(layout, b"hung " + name.encode())
     before = running(layout)
@@ -142,7 +140,7 @@ def test_a_server_that_hangs_is_started_again(cluster_alone: RunningCluster, nam
     assert read_rows(layout)[b"hung " + name.encode()] == b"hung " + name.encode()
 
 
-def test_up_touches_nothing_that_runs(cluster_alone: RunningCluster) -> None:
+def test_up_leaves_running_servers_alone(cluster_alone: RunningCluster) -> None:
     before = running(cluster_alone.layout)
     cluster_alone.up()
     assert running(cluster_alone.layout) == before
@@ -201,7 +199,7 @@ def supervisor(cluster_alone: RunningCluster) -> Iterator[subprocess.Popen[str]]
             process.kill()
 
 
-def test_a_supervisor_starts_again_what_died_until_down(
+def test_supervisor_restarts_dead_servers_on_a_real_cluster(
     cluster_alone: RunningCluster, supervisor: subprocess.Popen[str]
 ) -> None:
     layout = cluster_alone.layout
@@ -215,7 +213,7 @@ def test_a_supervisor_starts_again_what_died_until_down(
     assert not is_wanted(layout)
 
 
-def test_servers_outlive_a_killed_supervisor_and_the_next_one_finds_them(
+def test_servers_outlive_a_killed_supervisor(
     cluster_alone: RunningCluster, supervisor: subprocess.Popen[str]
 ) -> None:
     layout = cluster_alone.layout

@@ -46,7 +46,7 @@ ON_COMMAND_LINES = {port for port in PORTS if port.startswith(("datanode", "thri
 
 
 @pytest.mark.parametrize("port", sorted(set(PORTS) - ON_COMMAND_LINES))
-def test_every_port_is_told_to_somebody(port: str) -> None:
+def test_every_port_is_configured(port: str) -> None:
     layout = Layout(folder=Path("/a"), base_port=20000)
     text = "\n".join(site_files(layout, JARS).values())
     assert str(layout.port(port)) in text
@@ -75,11 +75,11 @@ def test_everything_listens_on_loopback(site: dict[str, str]) -> None:
         ("mapreduce.application.classpath", "/a/<cluster>/conf:/jars & more/hadoop/*"),
     ],
 )
-def test_what_the_recipe_found_to_matter(site: dict[str, str], name: str, value: str) -> None:
+def test_settings_of_the_recipe(site: dict[str, str], name: str, value: str) -> None:
     assert site[name] == value
 
 
-def test_thrift_servers_give_up_before_we_do(site: dict[str, str]) -> None:
+def test_thrift_servers_time_out_before_clients(site: dict[str, str]) -> None:
     ours_ms = 1000 * HBaseConnection(servers=(Server("a"),)).timeout_s
     for name in ("operation.timeout", "meta.operation.timeout", "scanner.timeout.period"):
         assert int(site[f"hbase.client.{name}"]) < ours_ms
@@ -106,7 +106,7 @@ def test_zookeeper_writes_into_the_folder() -> None:
     assert "clientPortAddress=127.0.0.1" in lines
 
 
-def test_the_settings_of_a_client_are_settings() -> None:
+def test_client_settings_are_valid() -> None:
     layout = Layout(folder=Path("/c"), base_port=20000, parts=frozenset({"yarn", "thrift2"}))
     text = settings_file(client_settings(layout, "spring"))
     with TemporaryDirectory() as folder:

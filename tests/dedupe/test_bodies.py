@@ -35,7 +35,7 @@ def read(line: ManifestLine) -> bytes:
 
 @pytest.mark.parametrize("quick_bytes", [0, 1 << 12, 1 << 22])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_stored_body_in_every_layout(
+def test_stored_body_is_read_in_every_layout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, quick_bytes: int
 ) -> None:
     monkeypatch.setattr(module, "_QUICK_BYTES", quick_bytes)
@@ -48,7 +48,7 @@ def test_the_stored_body_in_every_layout(
 
 @pytest.mark.parametrize("layout", ["shared", "pairs", "split"])
 @pytest.mark.parametrize("seed", range(5))
-def test_bodies_of_shared_members_in_any_order(
+def test_bodies_of_shared_members_are_read_in_any_order(
     tmp_path: Path, layout: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Near the member's start and far from it."""
@@ -97,7 +97,7 @@ def test_a_member_of_many_records_is_inflated_once(
     ],
     ids=str,
 )
-def test_another_record_than_the_lines_is_refused(
+def test_record_that_differs_from_its_line_is_refused(
     tmp_path: Path, layout: str, change: dict[str, object]
 ) -> None:
     line = manifest_of(write_set(tmp_path, [ArchiveFile("a", RECORDS[1:2], layout)]))[0]
@@ -111,7 +111,7 @@ def test_a_wrong_length_in_the_line_does_not_matter(tmp_path: Path) -> None:
     assert read(line._replace(length=line.length + 50)) == b"one"
 
 
-def test_a_damaged_member_is_not_taken(tmp_path: Path) -> None:
+def test_damaged_member_is_refused(tmp_path: Path) -> None:
     (path,) = write_set(tmp_path, [ArchiveFile("a", RECORDS[1:2])])
     line = manifest_of([path])[0]
     data = bytearray(path.read_bytes())

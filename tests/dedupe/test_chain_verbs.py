@@ -80,7 +80,7 @@ def test_weak_digests_are_not_trusted(folder: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("declared", DECLARED)
 @pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
-def test_what_a_revisit_names_by_a_digest_alone_stays_full(
+def test_target_of_revisit_without_reference_stays_full(
     algorithm: str, declared: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the manifest's algorithm, and what the declared digest is over."""
@@ -110,7 +110,7 @@ def test_statistics(folder: Path) -> None:
     assert process["skipped"] == {"empty": 2}
 
 
-def test_manifest_to_standard_output_and_nothing_else(
+def test_standard_output_holds_only_the_manifest(
     folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     assert main(["resolve", "sha1.manifest", "--process"]) == Exit.DONE
@@ -134,7 +134,7 @@ def test_a_plain_manifest_is_completed_from_the_records(folder: Path) -> None:
     assert lines_of("from-plain") == [line for line in lines_of("from-ours") if not line.skip]
 
 
-def test_a_foreign_manifest_does_not_encode_and_is_taken(folder: Path) -> None:
+def test_foreign_manifest_without_encoding_is_accepted(folder: Path) -> None:
     rows = [
         f"{line.file} {line.offset}  {line.length} {line.target_uri} {line.date} {line.digest}\n"
         for line in lines_of("sha1.manifest")
@@ -166,7 +166,7 @@ def test_files_are_found_under_a_folder_and_by_a_table(folder: Path) -> None:
     assert references("processed") == EXPECTED
 
 
-def test_a_broken_line_is_named_and_the_rest_is_done(
+def test_broken_line_is_named_and_others_are_processed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("broken").write_text("what is this\n" + Path("sha1.manifest").read_text())
@@ -182,9 +182,7 @@ def test_refs_names_a_broken_line(folder: Path, capsys: pytest.CaptureFixture[st
     assert not Path("out").exists()
 
 
-def test_refs_says_that_nothing_was_decided(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_refs_names_an_undecided_manifest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["refs", "a.warc.gz", "--manifest", "sha1.manifest", "-o", "out"]) == Exit.DONE
     assert "sha1.manifest: contains no duplicates" in capsys.readouterr().err
 
@@ -198,13 +196,13 @@ def test_an_unresolved_manifest_is_not_processed(
     assert [name for name in os.listdir() if name.startswith(".")] == []
 
 
-def test_a_manifest_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_manifest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["process", "no"]) == Exit.SOME_FAILED
     assert "no: No such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-def test_parts_processed_are_the_whole_processed(folder: Path, parts: int) -> None:
+def test_processing_parts_equals_processing_the_whole(folder: Path, parts: int) -> None:
     assert main(["split", "sha1.manifest", "-n", str(parts), "-o", "parts"]) == Exit.DONE
     names = sorted(os.listdir("parts"))
     assert names == [f"part-{number:03d}" for number in range(parts)]
@@ -251,7 +249,7 @@ def test_collisions_are_named(
     assert [c["target_uri"] for c in collision["captures"]] == [rec.uri for rec in records[:2]]
 
 
-def test_warcdedupes_png2_stays_full(
+def test_png2_of_warcdedupe_stays_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_data: Path
 ) -> None:
     # One URI twice in one second: warcdedupe makes the second a revisit of its own address.

@@ -32,7 +32,7 @@ def copy(tmp_path: Path) -> Copy:
     return three_files(tmp_path, original="a")
 
 
-def test_the_new_in_place_the_old_kept(copy: Copy) -> None:
+def test_new_files_replace_old_ones_that_are_kept(copy: Copy) -> None:
     old, new = tree(copy.target), tree(copy.source)
     assert copy.call() == 0
     now = {n: data for n, data in tree(copy.target).items() if not n.startswith("superseded")}
@@ -94,12 +94,12 @@ def test_refused_and_nothing_written(name: str, copy: Copy) -> None:
     assert tree(copy.target) == old
 
 
-def test_src_is_dst(copy: Copy) -> None:
+def test_same_source_and_target_are_refused(copy: Copy) -> None:
     for target in (copy.source, copy.source / "sub"):
         assert replace(copy, target=target).call() == 3
 
 
-def test_some_files_done_before(copy: Copy) -> None:
+def test_files_committed_before_are_skipped(copy: Copy) -> None:
     """As after a kill on another day."""
     new = tree(copy.source)
     (copy.target / "superseded-2020-01-01").mkdir()
@@ -110,7 +110,7 @@ def test_some_files_done_before(copy: Copy) -> None:
     assert now == new
 
 
-def test_another_file_where_the_old_one_would_go(copy: Copy) -> None:
+def test_foreign_file_in_superseded_is_refused(copy: Copy) -> None:
     plan = plan_copy(copy.source, copy.target, read_receipt(copy.receipt), today="2026-11-21")
     del plan
     (copy.target / "superseded-2026-11-21").mkdir()
@@ -119,7 +119,7 @@ def test_another_file_where_the_old_one_would_go(copy: Copy) -> None:
         plan_copy(copy.source, copy.target, read_receipt(copy.receipt), today="2026-11-21")
 
 
-def test_originals_that_dst_holds_beside_the_set(copy: Copy) -> None:
+def test_originals_outside_the_set_are_found_in_dst(copy: Copy) -> None:
     """The set may be a part of what DST holds."""
     (copy.source / "a.warc.gz").unlink()
     edit_receipt(copy, lambda value: value["files"].pop(0))
@@ -131,7 +131,7 @@ def test_originals_go_first(copy: Copy) -> None:
     assert examine_copy(copy.source, names, copy.target, names)[0] == "a.warc.gz"
 
 
-def test_files_that_refer_to_one_another_get_an_order(tmp_path: Path) -> None:
+def test_files_with_mutual_references_are_ordered(tmp_path: Path) -> None:
     files = [
         ArchiveFile("a", [Rec(uri="http://a/"), Rec(uri="http://a/2", body=BODY, date=LATER)]),
         ArchiveFile("b", [Rec(uri="http://b/", body=BODY), Rec(uri="http://b/2", date=LATER)]),
@@ -142,7 +142,7 @@ def test_files_that_refer_to_one_another_get_an_order(tmp_path: Path) -> None:
     assert sorted(examine_copy(tmp_path / "after", names, tmp_path, names)) == sorted(names)
 
 
-def test_what_is_written_wrong_is_not_put_in_place(copy: Copy) -> None:
+def test_wrongly_written_file_is_not_committed(copy: Copy) -> None:
     plan = plan_copy(copy.source, copy.target, read_receipt(copy.receipt), today="2026-11-21")
     change(copy.source / "b.warc.gz")
     old = tree(copy.target)
@@ -162,7 +162,7 @@ def test_a_compressed_file_may_take_a_plain_ones_place(tmp_path: Path) -> None:
     assert copy.call() == 0
 
 
-def test_a_receipt_that_is_no_json(tmp_path: Path) -> None:
+def test_receipt_that_is_not_json(tmp_path: Path) -> None:
     (tmp_path / "r").write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="no receipt"):
         read_receipt(tmp_path / "r")

@@ -81,7 +81,7 @@ def numbered(lines: list[ManifestLine]) -> list[ManifestLine]:
 
 
 @given(ENTRIES.filter(bool))
-def test_few_lead_and_what_is_repeated_is_left_out(entries: list[Entry]) -> None:
+def test_few_lines_lead_and_repeats_are_left_out(entries: list[Entry]) -> None:
     leaders = Leaders()
     for one in entries:
         leaders.add(one)

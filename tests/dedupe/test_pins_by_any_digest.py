@@ -99,7 +99,7 @@ def test_another_capture_that_declares_the_digest_stays_full(
 @pytest.mark.parametrize("later", [False, True], ids=["earlier", "later"])
 @pytest.mark.parametrize("by_target", ["sha256", "md5"])
 @pytest.mark.parametrize("in_store", [False, True], ids=["files", "store"])
-def test_where_the_target_declares_another_digest(
+def test_target_with_another_digest_stays_full(
     in_store: bool, by_target: str, later: bool, tmp_path: Path
 ) -> None:
     """It has the body; but who goes by declared digests takes another capture, which stays."""

@@ -23,9 +23,7 @@ Collection = tuple[list[ManifestLine], Bodies]
 
 
 @given(collections(collisions=False), st.lists(st.integers(0, 8), max_size=3))
-def test_in_order_of_date_gives_what_all_together_give(
-    collection: Collection, cuts: list[int]
-) -> None:
+def test_crawls_in_date_order_equal_one_run(collection: Collection, cuts: list[int]) -> None:
     lines, bodies = collection
     whole = resolved(lines, bodies)
     store = StoreModel()
@@ -37,9 +35,7 @@ def test_in_order_of_date_gives_what_all_together_give(
 
 
 @given(collections(collisions=False, revisits=False), st.randoms())
-def test_out_of_order_costs_one_full_copy_a_late_arrival(
-    collection: Collection, random: object
-) -> None:
+def test_late_crawl_costs_one_full_copy_each(collection: Collection, random: object) -> None:
     lines, bodies = collection
     whole = resolved(lines, bodies)
     together = {p: t for p, t in decisions_in(processed(whole)).items() if t is not None}

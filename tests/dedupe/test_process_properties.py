@@ -31,7 +31,7 @@ Collection = tuple[list[ManifestLine], Bodies]
 
 
 @given(collections())
-def test_decides_as_the_rules_written_out_do(collection: Collection) -> None:
+def test_decisions_follow_the_written_rules(collection: Collection) -> None:
     lines = resolved(*collection)
     assert decisions_in(processed(lines)) == decide_slowly(lines)
 
@@ -57,7 +57,7 @@ def test_every_reference_is_sound(collection: Collection) -> None:
 
 
 @given(collections())
-def test_one_full_copy_of_a_content_and_those_with_a_reason(collection: Collection) -> None:
+def test_one_full_copy_per_content_unless_a_reason_is_given(collection: Collection) -> None:
     done = chain(*collection)
     copies = defaultdict(list)
     for line in sorted(filter(fit, done), key=order_of):
@@ -70,7 +70,7 @@ def test_one_full_copy_of_a_content_and_those_with_a_reason(collection: Collecti
 
 
 @given(collections())
-def test_what_a_revisit_refers_to_stays_full(collection: Collection) -> None:
+def test_targets_of_revisits_stay_full(collection: Collection) -> None:
     done = chain(*collection)
     pinned = pinned_places(done)
     assert [t for p, t in decisions_in(done).items() if p in pinned and t is not None] == []
@@ -85,7 +85,7 @@ def test_the_order_of_the_lines_does_not_matter(collection: Collection, random: 
 
 
 @given(collections(), st.integers(1, 5))
-def test_parts_are_together_what_the_whole_is(collection: Collection, count: int) -> None:
+def test_parts_together_equal_the_whole(collection: Collection, count: int) -> None:
     lines, bodies = collection
     parts: list[list[ManifestLine]] = [[] for _ in range(count)]
     for number, line in split_lines(lines, count, space=TIGHT):
@@ -101,7 +101,7 @@ def test_processing_a_processed_manifest_changes_nothing(collection: Collection)
 
 
 @given(collections(collisions=False))
-def test_after_rewriting_there_is_nothing_left_to_do(collection: Collection) -> None:
+def test_rewritten_collection_has_no_duplicates_left(collection: Collection) -> None:
     lines, bodies = collection
     first = chain(lines, bodies)
     rewritten = [as_revisit(line) for line in first]

@@ -43,7 +43,7 @@ def test_the_earliest_is_the_original() -> None:
     assert targets(line(3), line(1), line(2, B)) == {1: None, 2: 1, 3: 1}
 
 
-def test_ties_go_by_file_then_offset() -> None:
+def test_ties_are_broken_by_file_then_offset() -> None:
     same = {"date": "2020-01-01T00:00:00Z"}
     lines = [line(1, A, file="b", **same), line(9, B, **same), line(2, B + "2", file="a", **same)]
     assert targets(*lines) == {2: None, 9: 2, 1: 2}
@@ -63,11 +63,11 @@ def test_fractions_of_a_second_do_not_count() -> None:
     ],
     ids=str,
 )
-def test_what_differs_does_not_merge(other: dict[str, object]) -> None:
+def test_different_captures_do_not_merge(other: dict[str, object]) -> None:
     assert targets(line(1), line(2, B, **other)) == {1: None, 2: None}
 
 
-def test_resources_merge_only_when_asked_and_of_one_type() -> None:
+def test_resources_merge_only_on_request_and_by_type() -> None:
     lines = [
         line(number, f"urn:{number}", type="resource", ctype=ctype)
         for number, ctype in enumerate(("text/html", "text/html", "text/plain"), 1)
@@ -90,7 +90,7 @@ def test_resources_merge_only_when_asked_and_of_one_type() -> None:
     ],
     ids=["body", "by urlkey", "a collision", "a redirect", "skipped", "revisit", "undeclared"],
 )
-def test_what_cannot_be_addressed_is_no_original(beside: ManifestLine) -> None:
+def test_unaddressable_capture_is_no_original(beside: ManifestLine) -> None:
     lines = [line(1), beside._replace(date=line(1).date), line(2), line(3)]
     found = targets(*lines)
     assert (found[1], found[2], found[3]) == (None, None, 2)
@@ -102,7 +102,7 @@ def test_what_cannot_be_addressed_is_no_original(beside: ManifestLine) -> None:
     [line(8), line(8, status=404), revisit(8), line(8, B, OTHER), line(8, digest=OTHER, date="?")],
     ids=["the same body", "another status", "revisit of it", "another URI", "no date"],
 )
-def test_what_can_still_be_addressed(beside: ManifestLine) -> None:
+def test_odd_but_addressable_captures(beside: ManifestLine) -> None:
     if beside.date != "?":
         beside = beside._replace(date=line(1).date)
     assert targets(line(1), beside, line(2))[2] == 1
@@ -146,18 +146,18 @@ def test_a_reference_never_names_its_own_address() -> None:
         "nearest",
     ],
 )
-def test_what_a_revisit_refers_to_is_pinned(reference: dict[str, object]) -> None:
+def test_target_of_a_revisit_is_pinned(reference: dict[str, object]) -> None:
     lines = [line(1, B), line(2, also="sha1:X"), revisit(3, **reference), line(4, B)]
     assert targets(*lines) == {1: None, 2: None, 4: 1}
     assert reasons(*lines) == {2: "pinned"}
 
 
-def test_the_latest_earlier_record_is_meant_by_digest() -> None:
+def test_revisit_by_digest_means_the_latest_earlier_record() -> None:
     lines = [line(1, B), line(2), line(3), revisit(4), line(5)]
     assert targets(*lines) == {1: None, 2: 1, 3: None, 5: 1}
 
 
-def test_without_an_earlier_record_the_next_is_meant() -> None:
+def test_revisit_by_digest_without_earlier_record_means_the_next() -> None:
     assert targets(line(1, B), revisit(2), line(3), line(4)) == {1: None, 3: None, 4: 1}
 
 
@@ -214,7 +214,7 @@ def test_a_late_arrival_is_a_second_original() -> None:
     assert after[1] == "A"
 
 
-def test_what_was_late_once_is_not_preferred_when_others_refer_to_it() -> None:
+def test_late_original_does_not_displace_a_referenced_one() -> None:
     content: ContentCluster[str] = ContentCluster()
     content.decide("20200101000000", B, SETTLED | KNOWN | LATE, "late")
     content.decide("20200601000000", A, SETTLED | KNOWN, "first")
@@ -229,7 +229,7 @@ def test_marks_and_parts_keep_the_order_of_the_lines() -> None:
     assert [(parts[found.digest], found) for found in lines] == list(split_lines(lines, 4))
 
 
-def test_a_content_with_many_copies_takes_no_memory() -> None:
+def test_content_with_many_copies_takes_constant_memory() -> None:
     content: ContentCluster[int] = ContentCluster()
     for number in range(10_000):
         content.decide(f"2020{number:010d}", A, PINNED, number)

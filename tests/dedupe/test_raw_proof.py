@@ -141,7 +141,7 @@ AMISS: dict[str, Make] = {
 
 
 @pytest.mark.parametrize("make", SOUND.values(), ids=SOUND)
-def test_what_comes_back(make: Make, revisit: bytes) -> None:
+def test_accepted_rewritings(make: Make, revisit: bytes) -> None:
     """And the other way round, as when it is restored."""
     before, after = make(revisit)
     assert gives_back(before, after)
@@ -149,7 +149,7 @@ def test_what_comes_back(make: Make, revisit: bytes) -> None:
 
 
 @pytest.mark.parametrize("make", AMISS.values(), ids=AMISS)
-def test_what_does_not(make: Make, revisit: bytes) -> None:
+def test_refused_rewritings(make: Make, revisit: bytes) -> None:
     before, after = make(revisit)
     assert not gives_back(before, after)
 
@@ -167,7 +167,7 @@ DAMAGED = member(FIRST)[:-30]
     ],
     ids=["no damage", "behind it", "a record between", "before it"],
 )
-def test_whether_anything_behind_damage_was_rewritten(
+def test_rewriting_behind_damage_is_noticed(
     parts: tuple[bytes, ...], is_behind: bool, revisit: bytes
 ) -> None:
     before, after = (
@@ -225,14 +225,14 @@ STARTS = {
 
 
 @pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
-def test_what_is_read_in_vain_has_a_bound(start: bytes, revisit: bytes) -> None:
+def test_wasted_reading_is_bounded(start: bytes, revisit: bytes) -> None:
     junk = start * ((3 << 20) // len(start))
     before, after = (CountedFile(junk + member(data)) for data in (AGAIN, revisit))
     compare_raw(Source(before, name="before"), Source(after, name="after"))
     assert before.count + after.count < 100 * len(junk)
 
 
-def test_a_file_that_is_no_archive_is_given_back_by_itself_alone() -> None:
+def test_non_archive_is_restored_only_by_itself() -> None:
     text = gzip.compress(b"text" * 99) + b"\nWARC/1.0 is a format\r\n\r\n"
     assert gives_back(text, text)
     assert not gives_back(text, text + b"\0")

@@ -41,7 +41,7 @@ def lines(draw: st.DrawFn) -> ManifestLine:
 
 
 @given(made=st.lists(lines(), max_size=8), plain=st.booleans())
-def test_as_by_taking_every_line_apart(
+def test_equals_parsing_every_line(
     made: list[ManifestLine], plain: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "manifest"
@@ -60,13 +60,15 @@ def test_as_by_taking_every_line_apart(
 
 
 @pytest.mark.parametrize("text", ["{}", "not a manifest", "a b c d e f"])
-def test_what_is_no_manifest(text: str, tmp_path: Path) -> None:
+def test_invalid_manifests_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "m").write_text(text + "\n")
     with ArchiveFiles() as files, pytest.raises(MalformedRecord, match="line 1"):
         Duplicates.read(tmp_path / "m", files)
 
 
-def test_files_are_known_by_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_matched_however_their_path_is_spelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     records = [Rec(uri="http://a/1"), Rec(uri="http://a/2", date="2021-01-01")]
     (path,) = write_set(tmp_path, [ArchiveFile("a", records)])
     manifest = write_manifest(tmp_path / "m", plan([path]))

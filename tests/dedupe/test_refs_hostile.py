@@ -102,7 +102,7 @@ def test_a_lie_about_one_record(name: str, layout: str, tmp_path: Path) -> None:
 
 
 @given(st.data())
-def test_any_manifest_over_any_layout(data: st.DataObject) -> None:
+def test_any_manifest_with_any_layout_loses_nothing(data: st.DataObject) -> None:
     layout = data.draw(st.sampled_from([*LAYOUTS, "shared", "split", "empties"]))
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -152,7 +152,7 @@ ELSEWHERE = {"uri": "http://example.org/2", "date": LATER}
     ],
     ids=["truncated", "a segment", "the same URI and second"],
 )
-def test_an_original_that_nothing_may_refer_to(
+def test_unaddressable_original(
     fields: tuple[bytes, ...], duplicate: dict[str, str], reason: str, tmp_path: Path
 ) -> None:
     original = Rec(fields=fields)
@@ -175,7 +175,9 @@ def test_an_original_that_nothing_may_refer_to(
     ids=["original changed", "record before", "original gone", "cut short", "empty"],
 )
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_file_changed_since(layout: str, later: tuple[Rec, ...], tmp_path: Path) -> None:
+def test_file_changed_after_the_manifest(
+    layout: str, later: tuple[Rec, ...], tmp_path: Path
+) -> None:
     paths = write_set(tmp_path / "old", [ArchiveFile("a", RECORDS, layout)])
     lines = plan(paths)
     now = write_set(tmp_path / "before", [ArchiveFile("a", later, layout)])
@@ -189,7 +191,7 @@ def test_the_file_changed_since(layout: str, later: tuple[Rec, ...], tmp_path: P
     proven(tmp_path, now, stale)
 
 
-def test_a_record_twice_in_the_manifest(tmp_path: Path) -> None:
+def test_record_listed_twice(tmp_path: Path) -> None:
     paths = write_set(tmp_path / "before", [ArchiveFile("a", RECORDS)])
     lines = plan(paths)
     assert proven(tmp_path, paths, [lines[0], lines[1], lines[1], *lines[2:]]) == 2
@@ -202,13 +204,13 @@ def test_a_manifest_of_bare_columns_is_no_reason_to_write(tmp_path: Path) -> Non
     assert (count.records, count.left_full["original-unknown"]) == (0, 2)
 
 
-def test_the_forger_forges() -> None:
+def test_forged_body_has_the_same_crc32() -> None:
     other = forged(OTHER, PAGE)
     assert zlib.crc32(other) == zlib.crc32(PAGE)
     assert (other != PAGE, len(other)) == (True, len(PAGE))
 
 
-def test_what_a_checksum_does_not_prove_validate_finds(tmp_path: Path) -> None:
+def test_validate_finds_what_the_checksum_misses(tmp_path: Path) -> None:
     paths, lines = forged_set(tmp_path / "before")
     assert refs(paths, lines, tmp_path / "after").records == 1
     result = validate(tmp_path / "before", tmp_path / "after")
@@ -224,7 +226,7 @@ def kept_full(count: RefsCount, before: Path, after: Path) -> None:
     assert after.read_bytes() == before.read_bytes()
 
 
-def test_bit_rot_in_a_duplicate(tmp_path: Path) -> None:
+def test_bit_rot_in_a_duplicate_keeps_it_full(tmp_path: Path) -> None:
     body = bytes(range(256)) * 64
     first, second = Rec(body=body), Rec(body=body, date=LATER)
     paths = write_set(tmp_path / "before", [ArchiveFile("a", [first, second])])
@@ -236,7 +238,7 @@ def test_bit_rot_in_a_duplicate(tmp_path: Path) -> None:
     kept_full(count, paths[0], tmp_path / "after" / paths[0].name)
 
 
-def test_a_length_over_two_equal_records(tmp_path: Path) -> None:
+def test_length_spanning_two_equal_records(tmp_path: Path) -> None:
     """The last trailer in it is that of the first: only a walk over the file can tell."""
     body = random.Random(1).randbytes(40000)
     raws = [Rec(body=body).raw(1), Rec(body=body, uri="http://example.org/2", date=LATER).raw(2)]
@@ -252,7 +254,7 @@ def test_a_length_over_two_equal_records(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("trailer", [False, True], ids=["no trailer", "its own trailer again"])
 @pytest.mark.parametrize("size", [500, 1000, 1600])
-def test_a_length_over_what_is_no_member(size: int, trailer: bool, tmp_path: Path) -> None:
+def test_length_spanning_trailing_garbage(size: int, trailer: bool, tmp_path: Path) -> None:
     """What lies behind a small member is still there, whatever the manifest takes it for."""
     body = random.Random(size).randbytes(size)
     records = [Rec(body=body), Rec(body=body, uri="http://example.org/2", date=LATER)]
@@ -270,7 +272,7 @@ def test_a_length_over_what_is_no_member(size: int, trailer: bool, tmp_path: Pat
     assert validate(tmp_path / "before", tmp_path / "after").passed
 
 
-def test_the_digest_of_nothing_is_no_address(tmp_path: Path) -> None:
+def test_digest_of_empty_body_is_not_an_address(tmp_path: Path) -> None:
     """pywb serves an empty body for a revisit with that digest, whatever it refers to."""
     of_nothing = b"WARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
     first = Rec(declared=None, fields=(of_nothing,))

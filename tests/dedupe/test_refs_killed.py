@@ -151,7 +151,7 @@ def test_a_file_without_duplicates_stays_where_it_is(tmp_path: Path) -> None:
     assert list(tree(tmp_path / "files")) == ["a.warc.gz"]
 
 
-def test_names_are_matched_as_files(
+def test_manifest_names_are_matched_as_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A manifest made from elsewhere names files otherwise."""
@@ -175,7 +175,7 @@ def test_a_published_file_is_never_truncated(tmp_path: Path) -> None:
     assert (tmp_path / "moved").read_bytes() == b"precious"
 
 
-def test_the_input_is_no_output(tmp_path: Path) -> None:
+def test_output_over_input_is_refused(tmp_path: Path) -> None:
     from pinakes.dedupe.write.rewriting import rewrite_to
 
     path = two_files(tmp_path)[0]

@@ -50,7 +50,7 @@ MORE = b"".join(
         "gzip within gzip, behind damage",
     ],
 )
-def test_what_was_there_comes_back(
+def test_original_bytes_are_restored(
     files: tuple[bytes, ...], revisits: int | None, tmp_path: Path
 ) -> None:
     steps = files_chain(tmp_path, list(files))
@@ -62,7 +62,7 @@ def test_what_was_there_comes_back(
 
 
 @pytest.mark.parametrize("more", [b"\r\n", b"\n" * 5000], ids=["one", "many"])
-def test_validate_misses_line_ends_that_are_gone(more: bytes, tmp_path: Path) -> None:
+def test_validate_does_not_see_missing_line_ends(more: bytes, tmp_path: Path) -> None:
     """As if a writer had passed them over: the revisit was made of a record without them."""
     [after] = files_chain(tmp_path / "sound", [member(FIRST) + member(AGAIN)]).after
     for name, data in {"before": member(FIRST) + member(AGAIN + more), "after": after}.items():

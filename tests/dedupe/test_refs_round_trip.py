@@ -58,7 +58,7 @@ def chain(folder: Path, files: Sequence[ArchiveFile]) -> int:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", SETS)
-def test_the_chain_and_back(name: str, layout: str, tmp_path: Path) -> None:
+def test_each_set_is_rewritten_and_restored(name: str, layout: str, tmp_path: Path) -> None:
     records, revisits = SETS[name]
     assert chain(tmp_path, [ArchiveFile("a", records, layout)]) == revisits
 
@@ -71,7 +71,7 @@ def test_originals_in_another_file(layouts: tuple[str, str], tmp_path: Path) -> 
 
 
 @given(collections)
-def test_any_collection_and_back(made: list[tuple[list[Rec], str]]) -> None:
+def test_any_collection_is_rewritten_and_restored(made: list[tuple[list[Rec], str]]) -> None:
     with TemporaryDirectory() as folder:
         files = [ArchiveFile(f"f{n}", recs, layout) for n, (recs, layout) in enumerate(made)]
         chain(Path(folder), files)

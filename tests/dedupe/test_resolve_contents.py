@@ -39,7 +39,7 @@ def extensions(lines: list[ManifestLine]) -> list[int | None]:
 
 
 @given(collections())
-def test_an_extension_is_a_content(collection: Collection) -> None:
+def test_each_hash_extension_is_one_content(collection: Collection) -> None:
     lines, bodies = collection
     bodies_of: dict[tuple[str, int | None], set[bytes]] = defaultdict(set)
     contents = set()
@@ -96,7 +96,7 @@ def test_unequal_lengths_are_not_read() -> None:
     assert bodies.read == [("f", 0, 0), ("f", 100, 0), ("f", 200, 0)]
 
 
-def test_extensions_go_by_place() -> None:
+def test_hash_extensions_are_numbered_by_place() -> None:
     lines, bodies = captures(b"two", b"one", b"two", b"six", b"one")
     assert extensions(resolved(lines[::-1], bodies)) == [0, 1, 0, 2, 1]
 
@@ -170,7 +170,7 @@ class Fading:
         yield b"same"
 
 
-def test_a_representative_that_fades_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_representative_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare, "KEPT_BODY_BYTES", 0)
     lines, _ = captures(b"same", b"same", b"same")
     count = ResolveCount()
@@ -206,7 +206,7 @@ def test_strong_digests_may_be_trusted(algorithm: str) -> None:
     assert (count.records, count.skipped) == (2, {"truncated": 1})
 
 
-def test_no_line_is_lost_between_the_pieces_they_are_drawn_in() -> None:
+def test_no_line_is_lost_between_pieces() -> None:
     lines = [LINE._replace(offset=n, digest=f"sha256:{n % 90:064x}") for n in range(200)]
     count = ResolveCount()
     done = resolve_lines(iter(lines), None, count=count)
@@ -277,7 +277,7 @@ def test_a_digest_of_very_many_contents(contents: list[int], unreadable: set[int
     assert (found.contents, len(found.problems)) == (expected.contents, len(expected.problems))
 
 
-def test_the_work_for_very_many_contents_is_no_square() -> None:
+def test_work_for_many_contents_is_not_quadratic() -> None:
     lines, bodies = captures(*(b"%07d" % number for number in range(2000)))
     found = list(resolve_lines(lines, bodies, count=ResolveCount()))
     assert len({line.hash_extension for line in found}) == 2000

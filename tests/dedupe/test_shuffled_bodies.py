@@ -62,7 +62,7 @@ BODIES = st.lists(
 
 
 @given(BODIES, st.integers(1, 5), st.booleans(), st.sampled_from([0, 4, 1 << 20]))
-def test_as_if_they_could_be_read_again(
+def test_equals_reading_bodies_again(
     bodies: list[bytes], length: int, sized: bool, kept: int
 ) -> None:
     lines = [line(number, body, sized=sized) for number, body in enumerate(bodies)]
@@ -78,7 +78,7 @@ def test_as_if_they_could_be_read_again(
     assert list(map(str, known.problems)) == list(map(str, wanted.problems))
 
 
-def test_a_body_that_breaks_off_is_left_out() -> None:
+def test_truncated_body_is_left_out() -> None:
     def broken(place: ManifestLine) -> Iterator[bytes]:
         yield b"abc"
         raise MalformedRecord("is damaged", file=place.file, offset=place.offset)
@@ -96,7 +96,7 @@ def test_a_body_that_breaks_off_is_left_out() -> None:
     assert [str(problem) for problem in count.problems] == ["f:1: is damaged"]
 
 
-def test_what_is_equal_takes_no_room() -> None:
+def test_equal_bodies_take_no_space() -> None:
     bodies = [b"x" * 1000] * 500
     lines = [line(number, body, sized=True) for number, body in enumerate(bodies)]
     largest = 0

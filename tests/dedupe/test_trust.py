@@ -70,9 +70,7 @@ def test_where_digests_disagree_bodies_decide(collection: Collection, sample: fl
 
 
 @given(collections(collisions=False), st.data())
-def test_nothing_is_equal_or_unequal_for_what_is_declared(
-    collection: Collection, data: st.DataObject
-) -> None:
+def test_declared_digests_alone_decide_nothing(collection: Collection, data: st.DataObject) -> None:
     lines, bodies = collection
     said = st.sampled_from((None, sha1_of(b"one"), sha1_of(b"other"), "sha256:00"))
     lines = [line._replace(also=data.draw(said)) for line in lines]
@@ -117,7 +115,7 @@ def test_weak_digests_are_never_believed(algorithm: str, collection: Collection)
     assert count == bytes_count
 
 
-def test_the_sample_is_the_seeds() -> None:
+def test_sample_depends_on_the_seed() -> None:
     digests = [f"sha256:{number:064x}" for number in range(2000)]
 
     def taken(seed: str) -> list[str]:
@@ -143,7 +141,7 @@ def pdfs(shared_data: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("compare", ["sha256", "bytes"])
 @pytest.mark.parametrize("digest", ["sha1", "sha256"])
-def test_real_collisions_are_told(
+def test_real_collisions_are_reported(
     pdfs: Path, tmp_path: Path, compare: str, digest: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest, stats = tmp_path / "manifest", tmp_path / "stats"
@@ -159,7 +157,7 @@ def test_real_collisions_are_told(
 
 
 @pytest.mark.parametrize("compare", ["sha256", "bytes"])
-def test_the_store_tells_of_collisions(
+def test_collisions_in_the_store_are_reported(
     pdfs: Path, tmp_path: Path, compare: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = ["--config", str(tmp_path / "pinakes.toml")]

@@ -215,7 +215,7 @@ FAULTS: dict[str, tuple[Callable[[list[bytes]], None], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_one_fault(name: str, made: Made) -> None:
+def test_each_single_fault_is_found(name: str, made: Made) -> None:
     act, expected = FAULTS[name]
     act(made.records)
     made.write()
@@ -265,7 +265,7 @@ def test_two_bodies_at_one_address(tmp_path: Path) -> None:
     assert codes(validate(tmp_path / "before", tmp_path / "after")) == {"ambiguous"}
 
 
-def test_what_dangled_before_is_no_fault(tmp_path: Path) -> None:
+def test_reference_that_dangled_before_is_no_fault(tmp_path: Path) -> None:
     gone = revisit(Rec(uri="http://gone/"), of_number=9, profile=IDENTICAL, date=LATER)
     paths = write_set(tmp_path / "before", [ArchiveFile("a", [Rec(), Rec(date=LATER), gone])])
     refs(paths, plan(paths), tmp_path / "after")
@@ -314,7 +314,7 @@ def test_the_verb_passes_and_writes_a_receipt(made: Made, tmp_path: Path) -> Non
     assert file["after"]["size"] == (made.after / file["name"]).stat().st_size
 
 
-def test_the_verb_fails_until_somebody_accepts(
+def test_verb_fails_until_the_fault_is_accepted(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     swap(5, b"about", b"About")(made.records)
@@ -348,7 +348,7 @@ def test_an_acceptance_is_for_one_file(made: Made, tmp_path: Path) -> None:
     assert call("validate", made.before, made.after, "--accept", accept) == 1
 
 
-def test_nothing_to_compare_is_no_pass(tmp_path: Path) -> None:
+def test_empty_comparison_does_not_pass(tmp_path: Path) -> None:
     for name in ("before", "after"):
         (tmp_path / name).mkdir()
     assert call("validate", tmp_path / "before", tmp_path / "after") == 2

@@ -154,7 +154,7 @@ def test_references_within_a_set(
         ({"uri": "http://a/2"}, "other-digest"),
     ],
 )
-def test_outcomes_of_others_revisits(
+def test_outcomes_of_foreign_revisits(
     target: dict[str, str], outcome: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     of = Rec(**target)
@@ -220,7 +220,7 @@ def test_restore_by_index(made: tuple[list[Path], list[Path]], index: Path, tmp_
     assert inflated(tmp_path / "back" / after[1].name) == inflated(before[1])
 
 
-def test_restore_names_what_it_cannot(
+def test_restore_names_records_it_cannot_restore(
     made: tuple[list[Path], list[Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     after = made[1]
@@ -238,9 +238,7 @@ def test_restore_takes_no_other_body(made: tuple[list[Path], list[Path]], tmp_pa
     assert "another body" in str(count.problems[0])
 
 
-def test_restore_out_of_a_member_of_several(
-    made: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_restore_from_a_shared_member(made: tuple[list[Path], list[Path]], tmp_path: Path) -> None:
     """Somebody compressed our file anew, as a whole."""
     from warc_sets import member
 
@@ -303,7 +301,7 @@ def player(made: tuple[list[Path], list[Path]]) -> Iterator[tuple[str, dict[str,
         thread.join()
 
 
-def test_replay_is_asked(
+def test_replay_is_compared(
     made: tuple[list[Path], list[Path]],
     player: tuple[str, dict[str, bytes]],
     tmp_path: Path,
@@ -326,7 +324,7 @@ def test_replay_is_asked(
     }
 
 
-def test_replay_that_does_not_answer(made: tuple[list[Path], list[Path]]) -> None:
+def test_unanswered_replay_is_a_problem(made: tuple[list[Path], list[Path]]) -> None:
     before, after = (str(paths[0].parent) for paths in made)
     assert main(["validate", before, after, "--replay", "http://127.0.0.1:1/all"]) == 4
     assert main(["validate", before, after, "--replay", "here"]) == 2

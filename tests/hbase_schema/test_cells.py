@@ -32,7 +32,7 @@ def golden_lines() -> list[tuple[str, int, bytes]]:
 
 
 @pytest.mark.parametrize(("name", "version", "value"), golden_lines())
-def test_a_cell_once_written_reads_for_ever(name: str, version: int, value: bytes) -> None:
+def test_every_stored_cell_version_can_be_read(name: str, version: int, value: bytes) -> None:
     cell = decode_cell(CLASSES[name], value)
     if version == CLASSES[name].VERSION:
         assert cell in SAMPLES
@@ -88,13 +88,13 @@ def test_unicode_stays_readable() -> None:
 
 
 @given(st.dictionaries(texts.filter(str.isascii), st.integers()))
-def test_the_order_of_a_mapping_does_not_show(counts: dict[str, int]) -> None:
+def test_mapping_order_does_not_change_the_cell(counts: dict[str, int]) -> None:
     backwards = dict(reversed(counts.items()))
     one, other = (ActCounts(verb="v", counts=c) for c in (counts, backwards))
     assert encode_cell(one) == encode_cell(other)
 
 
-def test_a_newer_cell_stops_us() -> None:
+def test_newer_cell_version_is_refused() -> None:
     with pytest.raises(SchemaError, match="has version 2, and this Pinakes knows 1"):
         decode_cell(Location, b'{"v":2,"whatever":[]}')
 
@@ -118,7 +118,7 @@ def test_a_newer_cell_stops_us() -> None:
         (b'{"v":1,"offset":1,"length":2,"lenght":3}', "unknown fields: lenght"),
     ],
 )
-def test_what_is_no_cell_says_so(value: bytes, message: str) -> None:
+def test_invalid_cell_is_refused(value: bytes, message: str) -> None:
     with pytest.raises(MalformedRecord, match=message):
         decode_cell(Location, value)
 
@@ -138,7 +138,7 @@ def test_types_are_checked(cls: type[Cell], value: bytes) -> None:
         decode_cell(cls, value)
 
 
-def test_what_is_no_number_is_not_written() -> None:
+def test_nan_is_not_written() -> None:
     with pytest.raises(ValueError, match="Out of range"):
         encode_cell(QaVerdict(run="r", verdict="v", score=float("nan")))
 

@@ -23,7 +23,7 @@ S = FileState
         (S.PURGED, S.LANDING),
     ],
 )
-def test_lives(life: tuple[FileState | None, ...]) -> None:
+def test_allowed_sequences_of_states(life: tuple[FileState | None, ...]) -> None:
     for state, following in pairwise(life):
         assert following is not None
         require_next(state, following)
@@ -41,7 +41,7 @@ def test_lives(life: tuple[FileState | None, ...]) -> None:
         (S.REMOVED, S.STORED),
     ],
 )
-def test_what_does_not_follow(state: FileState | None, following: FileState) -> None:
+def test_forbidden_transitions(state: FileState | None, following: FileState) -> None:
     with pytest.raises(Conflict, match=f"does not become {following.value}"):
         require_next(state, following)
 

@@ -75,7 +75,7 @@ def test_names_come_back_and_are_printable(name: str) -> None:
     assert unescape_name(escaped) == name
 
 
-def test_a_name_of_no_bytes_is_refused() -> None:
+def test_empty_name_is_refused() -> None:
     with pytest.raises(InputRefused, match="no text of any encoding"):
         escape_name("\ud800")
     with pytest.raises(InputRefused):
@@ -89,7 +89,7 @@ def test_a_printable_urlkey_is_unchanged(urlkey: str) -> None:
 
 @given(st.text())
 @example("a b\n\t\x00\x7f\udc80\ud800é%20")
-def test_any_urlkey_becomes_printable_once_and_for_all(urlkey: str) -> None:
+def test_printable_urlkey_is_idempotent(urlkey: str) -> None:
     printable = printable_urlkey(urlkey)
     assert PRINTABLE.match(printable)
     assert printable_urlkey(printable.decode()) == printable
@@ -121,7 +121,7 @@ def test_the_mark_is_forty_bits_of_the_hash() -> None:
     assert encode_mark("crawl/a.warc.gz", 12) == digits.encode()
 
 
-def test_captures_of_one_millisecond_keep_apart() -> None:
+def test_captures_of_one_millisecond_have_different_keys() -> None:
     keys = {encode_capture_key("k", TIME, f, n) for f in ("a", "b") for n in range(1000)}
     assert len(keys) == 2000
 
@@ -142,7 +142,7 @@ def test_a_long_urlkey_is_cut_and_closed_with_its_hash(length: int) -> None:
     assert encode_capture_key(urlkey, TIME, "f", 0) not in captures_of(urlkey + "x")
 
 
-def test_what_is_cut_is_measured_when_printable() -> None:
+def test_urlkey_is_cut_by_its_printable_length() -> None:
     assert len(encode_urlkey("é" * 1000)) == 4096 + 65  # six bytes each, escaped
 
 
@@ -186,7 +186,7 @@ def test_a_range_needs_digits(time: str) -> None:
     [b"", b"k", b"k 2024 AAAAAAAA", b"a b %b AAAAAAAA" % TIME.encode(), b"k %b AAAAAAA1"
      % TIME.encode(), b"k %b AAAAAAAA\n" % TIME.encode()],
 )  # fmt: skip
-def test_what_is_no_capture_key_says_so(key: bytes) -> None:
+def test_invalid_capture_key_is_refused(key: bytes) -> None:
     with pytest.raises(MalformedRecord, match="no row key of captures"):
         decode_capture_key(key)
 
@@ -244,7 +244,7 @@ def test_a_digest_key_of_bad_parts_is_refused(
 
 
 @pytest.mark.parametrize("key", [b"", b"a:b:c", b"s:sha1:0:5:2024:f:0000000001"])
-def test_what_is_no_digest_key_says_so(key: bytes) -> None:
+def test_invalid_digest_key_is_refused(key: bytes) -> None:
     with pytest.raises(MalformedRecord, match="no row key of digests"):
         decode_digest_key(key)
 
@@ -277,7 +277,7 @@ def test_generations_have_names_of_their_own() -> None:
 
 
 @given(names, names)
-def test_crawls_and_collections_keep_apart(crawl: str, collection: str) -> None:
+def test_crawl_and_collection_keys_differ(crawl: str, collection: str) -> None:
     assert encode_crawl_key(crawl) in ALL_CRAWLS
     assert encode_collection_key(collection) not in ALL_CRAWLS
 
@@ -305,7 +305,7 @@ def test_pair_keys_come_back(run: str, urlkey: str, time: str, left: str, right:
 @example(b"\xff", b"\xff\xff")
 @example(b"", b"")
 @example(b"a\xff", b"b")
-def test_a_prefix_range_holds_what_begins_so(prefix: bytes, key: bytes) -> None:
+def test_prefix_range_holds_keys_with_the_prefix(prefix: bytes, key: bytes) -> None:
     assert (key in prefix_range(prefix)) == key.startswith(prefix)
     assert prefix + key in prefix_range(prefix)
 

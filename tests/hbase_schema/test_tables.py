@@ -43,7 +43,7 @@ def test_tables_and_families_are_found_by_name() -> None:
     assert declared_schema().table("z") is None
 
 
-def test_what_is_as_declared_has_not_drifted() -> None:
+def test_declared_schema_has_no_drift() -> None:
     assert schema_drift(declared_schema(), as_found(declared_schema())) == []
 
 

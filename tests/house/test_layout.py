@@ -14,7 +14,7 @@ from pathlib import Path
 FORBIDDEN_NAMES = {"util", "helper", "manager", "common", "misc", "data", "info", "handle"}
 
 
-def test_platform_is_no_package(repository: Path) -> None:
+def test_platform_is_not_a_package(repository: Path) -> None:
     # With an __init__.py it would hide the standard library's platform from whatever runs here.
     assert not (repository / "platform" / "__init__.py").exists()
     assert not (repository / "tests" / "platform").exists()
@@ -25,14 +25,14 @@ def test_platform_is_no_package(repository: Path) -> None:
     assert done.stdout.strip() == ".".join(map(str, sys.version_info[:3]))
 
 
-def test_tests_are_no_packages_and_have_names_of_their_own(tree: list[Path]) -> None:
+def test_test_folders_are_not_packages_and_test_files_have_unique_names(tree: list[Path]) -> None:
     tests = [file for file in tree if file.parts[0] == "tests" and file.suffix == ".py"]
     assert [file for file in tests if file.name == "__init__.py"] == []
     names = Counter(file.name for file in tests if file.name.startswith("test_"))
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_what_tests_share_lies_in_one_folder_and_hides_no_module(tree: list[Path]) -> None:
+def test_shared_test_modules_lie_in_one_folder_and_hide_no_module(tree: list[Path]) -> None:
     tests = [file for file in tree if file.parts[0] == "tests" and file.suffix == ".py"]
     shared = [f for f in tests if not f.name.startswith("test_") and f.name != "conftest.py"]
     assert {file.parent for file in shared} == {Path("tests/support")}
@@ -67,7 +67,7 @@ def test_every_module_says_what_it_is_for(repository: Path, sources: dict[str, P
     assert silent == []
 
 
-def test_no_module_is_named_after_nothing(sources: dict[str, Path]) -> None:
+def test_no_module_has_a_vague_name(sources: dict[str, Path]) -> None:
     vague = [
         name
         for name in sources
@@ -76,7 +76,7 @@ def test_no_module_is_named_after_nothing(sources: dict[str, Path]) -> None:
     assert vague == []
 
 
-def test_the_links_for_mypy_and_editors_are_ignored_by_git(tree: list[Path]) -> None:
+def test_links_for_mypy_and_editors_are_ignored_by_git(tree: list[Path]) -> None:
     for name in ("hbase_schema", "mr_jobs", "qa"):
         assert Path("platform/pinakes") / name not in tree
         assert [file for file in tree if file.is_relative_to(f"platform/pinakes/{name}")] == []

@@ -40,7 +40,7 @@ def run_pytest(
     ],
     ids=["skipped", "required", "no-skips", "nothing-skipped"],
 )
-def test_what_is_missing_is_said(
+def test_skipped_tests_are_counted_in_the_summary(
     repository: Path,
     tmp_path: Path,
     environment: dict[str, str],

@@ -70,7 +70,7 @@ def test_only_config_reads_the_environment(repository: Path, sources: dict[str, 
     assert readers == {"pinakes.config"}
 
 
-def test_nobody_prints_but_the_command_line(repository: Path, sources: dict[str, Path]) -> None:
+def test_only_the_command_line_prints(repository: Path, sources: dict[str, Path]) -> None:
     printers = {name for name, module in module_trees(repository, sources) if print_calls(module)}
     # Jobs are programs of their own, and mrjob's output is theirs.
     allowed = ("pinakes.cli.", "pinakes.mr_jobs.")

@@ -77,7 +77,7 @@ def test_cdx_reads_back(columns: str, line: CdxLine) -> None:
     assert read == (line if columns == CDX_11 else line._replace(length=None))
 
 
-def test_blanks_in_a_url_cannot_move_the_columns() -> None:
+def test_blanks_in_a_url_do_not_shift_columns() -> None:
     text = format_cdx(LINE._replace(url="http://example.org/a b\n"))
     assert text.split(" ")[2] == "http://example.org/a%20b%0A"
     assert len(text.split(" ")) == 11
@@ -95,12 +95,12 @@ def test_blanks_in_a_url_cannot_move_the_columns() -> None:
         "key 2020 {",
     ],
 )
-def test_what_is_no_cdxj_is_named(text: str) -> None:
+def test_invalid_cdxj_line_is_named(text: str) -> None:
     with pytest.raises(MalformedRecord, match="line 4 is no CDXJ"):
         parse_cdxj(text, number=4)
 
 
-def test_what_is_no_cdx_is_named() -> None:
+def test_invalid_cdx_line_is_named() -> None:
     with pytest.raises(MalformedRecord, match="line 2 is no CDX"):
         list(parse_cdx([format_cdx_header(), "this is not one"]))
 

@@ -55,7 +55,7 @@ def test_runs_are_merged_in_levels_and_stay_stable(monkeypatch: pytest.MonkeyPat
     assert open_files() == before
 
 
-def test_files_have_no_name_and_lie_where_told(tmp_path: Path) -> None:
+def test_run_files_are_unnamed_and_in_the_given_folder(tmp_path: Path) -> None:
     space = SortSpace(memory_bytes=1, folder=tmp_path)
     done = sort_outside_memory(range(1000, 0, -1), space=space)
     assert next(done) == 1
@@ -127,7 +127,7 @@ def test_a_spool_is_read_in_order_and_again(space: SortSpace) -> None:
         assert list(zip(spool, spool, strict=True)) == [(item, item) for item in kept]
 
 
-def test_a_spool_gives_its_file_back() -> None:
+def test_closed_spool_frees_its_file() -> None:
     gc.collect()  # what other tests left open does not count
     before = open_files()
     with Spool[int](space=SortSpace(memory_bytes=1)) as spool:

@@ -138,7 +138,7 @@ def test_lines_of_other_tools_and_versions(text: str, fields: dict[str, object])
         "",
     ],
 )
-def test_what_is_no_line_is_named_with_its_number(text: str) -> None:
+def test_invalid_line_is_named_by_number(text: str) -> None:
     with pytest.raises(MalformedRecord, match="line 7 is no manifest line"):
         parse_line(text, number=7)
 
@@ -178,5 +178,5 @@ TEXT = st.text(st.sampled_from("ab%- \t\x00\x7f\xa0é\u2028/:<>"), max_size=4)
     ),
     st.booleans(),
 )
-def test_the_short_way_writes_what_the_long_one_does(line: ManifestLine, plain: bool) -> None:
+def test_fast_formatting_equals_slow_formatting(line: ManifestLine, plain: bool) -> None:
     assert _format_common(line, plain) in (None, _format_any(line, plain))

@@ -95,7 +95,7 @@ def test_a_body_is_read_no_further_than_is_needed() -> None:
     assert taken < 20
 
 
-def test_a_query_goes_behind_the_one_that_is_there() -> None:
+def test_post_query_is_appended_to_the_url_query() -> None:
     assert with_query("http://e.org/", "m") == "http://e.org/?m"
     assert with_query("http://e.org/?foo&", "m") == "http://e.org/?foo&&m"
 

@@ -225,7 +225,7 @@ def test_the_answer_to_another_method_is_skipped(
     assert found == [skip]
 
 
-def test_a_reason_that_is_there_stays() -> None:
+def test_existing_skip_reason_is_kept() -> None:
     (line,) = lines_of(request("POST"), response(body=b""))
     assert line.skip == "empty"
 
@@ -281,14 +281,14 @@ def test_a_whole_capture_takes_part(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", [*SKIPPED.values(), *FIT.values()], ids=[*SKIPPED, *FIT])
-def test_a_glance_says_what_the_rules_say(data: bytes) -> None:
+def test_quick_check_agrees_with_the_rules(data: bytes) -> None:
     """The short way over a record is certain: the long one comes to the same."""
     (item,) = iter_records(source_of(data))
     assert isinstance(item, Record)
     assert lines_of(data)[0].skip == why_not(item, now=NOW)
 
 
-def test_what_is_no_record_is_told() -> None:
+def test_damaged_stretches_are_reported() -> None:
     good = gzip.compress(response(), mtime=0)
     stretches: list[DamagedStretch] = []
     source = Source(io.BytesIO(good + b"junk" + good), name="f")
@@ -297,7 +297,7 @@ def test_what_is_no_record_is_told() -> None:
     assert [(s.offset, s.end) for s in stretches] == [(len(good), len(good) + 4)]
 
 
-def test_requests_that_are_passed_over_change_no_line() -> None:
+def test_skipped_requests_change_no_line() -> None:
     records = [r for n in range(20) for r in (request("GET"), response(), request("POST"))]
     seen = list(iter_records(source_of(*records)))
     few = list(iter_records(source_of(*records), pass_over_gets=True))

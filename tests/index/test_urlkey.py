@@ -141,7 +141,7 @@ def test_examples(uri: str, key: str) -> None:
     assert urlkey(uri) == key
 
 
-def test_numbers_are_addresses_and_no_name_server_is_asked(
+def test_numeric_hosts_are_addresses_without_a_lookup(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(name: str) -> None:

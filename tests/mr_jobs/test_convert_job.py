@@ -60,7 +60,7 @@ def test_files_and_lines_are_those_of_the_verb(
         assert sum(name in text for text in warnings) == 1
 
 
-def test_what_is_there_stays_and_what_differs_is_named(
+def test_existing_file_is_kept_and_a_different_one_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = write_arcs(tmp_path / "in", random.Random(3))[:2]
@@ -91,7 +91,7 @@ def test_paths_may_be_relative(
 
 
 @pytest.mark.slow
-def test_a_driver_that_dies_leaves_nothing_that_the_next_does_not_clear(tmp_path: Path) -> None:
+def test_leftovers_of_a_dead_driver_are_cleared_by_the_next(tmp_path: Path) -> None:
     folder, to = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
     names = [str(folder / f"{number}.arc") for number in range(200)]
@@ -112,7 +112,9 @@ def test_a_driver_that_dies_leaves_nothing_that_the_next_does_not_clear(tmp_path
     assert len(list(to.glob("*.warc"))) == len(names)
 
 
-def test_no_two_inputs_become_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inputs_with_one_target_name_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x.arc").write_bytes(arc(arc_record(block=HTTP + folder.encode())))

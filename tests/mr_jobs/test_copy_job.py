@@ -29,7 +29,7 @@ def copy(tmp_path: Path) -> Copy:
     return three_files(tmp_path, original="b", verb=JOB)
 
 
-def test_it_comes_to_be_as_the_verb_makes_it(
+def test_job_makes_the_copy_that_the_verb_makes(
     copy: Copy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     by_verb = replace(copy, target=tmp_path / "by-verb", verb=COMMIT_COPY)
@@ -128,7 +128,7 @@ def both_there(copy: Copy) -> None:
 
 
 @pytest.mark.parametrize("act", [old_moved_away, new_in_place, both_there])
-def test_stopped_anywhere_the_same_call_goes_on(act: Callable[[Copy], None], copy: Copy) -> None:
+def test_stopped_job_is_continued_by_the_same_call(act: Callable[[Copy], None], copy: Copy) -> None:
     new, old = tree(copy.source), (copy.target / "a.warc.gz").read_bytes()
     act(copy)
     assert copy.call() == 0

@@ -203,7 +203,7 @@ def test_a_file_is_lost_while_it_is_deduplicated(
     end_well(tmp_path, landed, plain)
 
 
-def test_an_archive_is_damaged_on_disk(
+def test_archive_file_is_damaged_on_disk(
     landed: Configuration, tmp_path: Path, plain: Records
 ) -> None:
     """What cannot be read is no duplicate and no original; it is named."""

@@ -91,7 +91,7 @@ def write_lines(path: Path, lines: list[ManifestLine]) -> Path:
 @example(some_of_each(), True, decided_by_job)
 @given(collections(), st.booleans(), st.just(decided_here))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-def test_it_decides_as_process_does(collection: Collection, twice: bool, decide: Decide) -> None:
+def test_job_decides_as_process_does(collection: Collection, twice: bool, decide: Decide) -> None:
     lines = resolved(*collection)
     if not lines:
         return

@@ -11,9 +11,7 @@ from pinakes.mr_jobs.lines.frequent import Frequent
 
 
 @given(st.lists(st.integers(0, 6), max_size=60), st.integers(1, 4), st.integers(1, 5))
-def test_what_is_said_to_be_frequent_is_and_what_is_more_so_is_found(
-    keys: list[int], often: int, room: int
-) -> None:
+def test_frequent_items_are_found_and_counts_hold(keys: list[int], often: int, room: int) -> None:
     frequent = Frequent(often, room=room)
     said = set()
     seen: Counter[int] = Counter()

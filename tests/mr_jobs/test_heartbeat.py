@@ -10,7 +10,7 @@ from pinakes.mr_jobs.heartbeat import Heartbeat
 PATIENCE_S = 60
 
 
-def test_it_says_how_much_was_done_while_something_is_done() -> None:
+def test_heartbeat_reports_progress_of_a_long_task() -> None:
     said: queue.Queue[str] = queue.Queue()
     place = [0]
     with Heartbeat(said.put, every_s=0.001) as heartbeat:
@@ -26,7 +26,7 @@ def test_it_says_how_much_was_done_while_something_is_done() -> None:
     assert heartbeat.done == 1005
 
 
-def test_a_short_task_says_nothing() -> None:
+def test_short_task_reports_nothing() -> None:
     said: list[str] = []
     with Heartbeat(said.append, every_s=3600) as heartbeat:
         heartbeat.watch(lambda: 7)

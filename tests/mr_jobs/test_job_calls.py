@@ -48,7 +48,7 @@ def test_hadoop_without_a_cluster(archive: str, capsys: pytest.CaptureFixture[st
         ),
     ],
 )
-def test_hadoop_that_is_not_there(
+def test_missing_hadoop(
     archive: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

@@ -15,9 +15,7 @@ from pinakes.mr_jobs.driver.reduces import LINE_BYTES, lines_bytes, reduces_for
 
 
 @given(st.lists(st.integers(0, 200)), st.integers(1, 300))
-def test_every_file_is_in_one_pack_and_none_is_larger_than_need_be(
-    sizes: list[int], pack_bytes: int
-) -> None:
+def test_each_file_is_in_one_pack_of_bounded_size(sizes: list[int], pack_bytes: int) -> None:
     files = [(f"f{number}", size) for number, size in enumerate(sizes)]
     packs = list(pack_files(files, pack_bytes=pack_bytes))
     assert [name for pack in packs for name in pack] == [name for name, _ in files]
@@ -36,7 +34,7 @@ def test_reduce_tasks_go_by_the_bytes_of_lines(size: int, tasks: int) -> None:
     assert reduces_for(size) == tasks
 
 
-def test_lines_are_counted_where_they_lie(tmp_path: Path) -> None:
+def test_manifest_bytes_are_counted_on_disk(tmp_path: Path) -> None:
     for number, name in enumerate(("part-0", "part-1", "_SUCCESS"), 1):
         (tmp_path / name).write_bytes(b"x" * number)
     configuration = load_configuration(environment={}, folder=tmp_path)

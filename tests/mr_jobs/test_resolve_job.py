@@ -173,7 +173,7 @@ def test_digests_are_believed_as_resolve_does(
         assert "bytes compared: " not in told.replace("bytes compared: 0\n", "")
 
 
-def test_what_was_believed_in_vain_is_no_result(
+def test_digests_found_wrong_give_no_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Captures are equal in both digests, and unequal to the first of their SHA-256."""

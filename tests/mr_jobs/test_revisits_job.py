@@ -71,7 +71,7 @@ def test_text_and_run_are_those_of_refs(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("seed", "runner"), [(0, "inline"), *((seed, "here") for seed in range(1, 6))]
 )
-def test_a_manifest_that_lies_is_seen_through_alike(
+def test_false_manifest_is_handled_as_by_refs(
     seed: int, runner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Originals that are duplicates, of other bodies, the record itself, or nowhere."""
@@ -102,9 +102,7 @@ def test_a_manifest_that_lies_is_seen_through_alike(
         ).read_bytes()
 
 
-def test_what_is_not_proven_stays_as_it_was(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unproven_file_is_not_rewritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A duplicate rots behind the manifest: its trailer still says what it should be."""
     record = Rec(body=bytes(range(256)) * 64)
     again = Rec(body=record.body, uri="http://example.org/2", date="2020-02-02T00:00:00Z")

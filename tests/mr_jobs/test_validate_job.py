@@ -100,7 +100,7 @@ def write_after(before: Path, paths: list[Path], after: Path) -> None:
         (7, "local"),
     ],
 )
-def test_what_is_found_is_what_the_verb_finds(
+def test_job_finds_what_the_verb_finds(
     seed: int, runner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dice = random.Random(seed)
@@ -224,7 +224,7 @@ def test_of_some_places_that_cannot_be_read_the_references_tell(
     assert run_on(before, after, some) == (bool(lost), [])
 
 
-def test_of_what_could_not_be_read_there_is_no_receipt(parted: tuple[Path, Path, Path]) -> None:
+def test_unreadable_files_give_no_receipt(parted: tuple[Path, Path, Path]) -> None:
     before, after, originals = parted
     results: list[Validation] = []
     configuration = load_configuration(None, environment={}, folder=before)

@@ -103,7 +103,7 @@ def test_every_capture_replays_as_before(
     assert compared == 3 * len(KINDS) + 5
 
 
-def test_the_answers_are_the_bodies(sets: tuple[Path, Path], pywb: int) -> None:
+def test_replayed_bodies_are_the_stored_ones(sets: tuple[Path, Path], pywb: int) -> None:
     """Not all the same error page: what is compared above is what was captured."""
     old = records_of(sets[0] / "duplicates.warc.gz")
     for record, (kind, _, capture) in zip(old, captures(), strict=True):

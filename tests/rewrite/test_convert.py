@@ -171,7 +171,7 @@ class TestRecord:
         assert (second.type, second.target_uri) == ("response", "http://b.org/")
         assert rebuilt(warc_of(data)) == data
 
-    def test_a_letter_that_is_no_scheme_stays_in_its_block(self) -> None:
+    def test_line_without_scheme_stays_in_its_block(self) -> None:
         block = HTTP + b"hello\nx"
         data = arc(arc_record(b"http://a.org/", block) + arc_record(b"http://b.org/"))
         assert blocks(read_whole(warc_of(data)))[2] == block
@@ -188,22 +188,22 @@ class TestRecord:
 
 
 class TestIds:
-    def test_they_do_not_change(self) -> None:
+    def test_record_ids_do_not_change(self) -> None:
         data = arc(arc_record(), arc_record())
         assert warc_of(data) == warc_of(data)
 
-    def test_equal_records_in_one_file_have_their_own(self) -> None:
+    def test_equal_records_in_one_file_have_different_ids(self) -> None:
         records = read_whole(warc_of(arc(arc_record(), arc_record(), arc_record())))
         assert len({record.record_id for record in records}) == len(records)
 
-    def test_they_depend_on_the_arc_file(self) -> None:
+    def test_record_ids_depend_on_the_arc_file(self) -> None:
         one, other = (
             {r.record_id for r in read_whole(warc_of(arc(arc_record(), arc_record(b"dns:" + x))))}
             for x in (b"a", b"b")
         )
         assert not one & other
 
-    def test_they_do_not_depend_on_its_name(self) -> None:
+    def test_record_ids_do_not_depend_on_the_file_name(self) -> None:
         one, other = (
             [r.record_id for r in read_whole(warc_of(arc(arc_record()), name))[1:]]
             for name in ("a.arc", "b.arc")
@@ -240,7 +240,7 @@ class TestStretches:
         assert rebuilt(warc_of(data)) == data
 
     @pytest.mark.parametrize("broken", ["crc", "middle", "cut"])
-    def test_a_damaged_member_is_kept_as_it_lies(self, broken: str) -> None:
+    def test_damaged_member_is_kept_unchanged(self, broken: str) -> None:
         block = HTTP + bytes(range(256)) * 40
         members = [gzip.compress(r + b"\n", mtime=0) for r in (filedesc(), arc_record(block=block))]
         whole = gzip.compress(arc_record(b"http://later.org/") + b"\n", mtime=0)
@@ -310,7 +310,7 @@ class TestRefused:
             (b"WARC/1.0\r\nWARC-Type: x\r\nContent-Length: 0\r\n\r\n\r\n\r\n", "WARC record"),
         ],
     )
-    def test_what_is_no_arc_file(self, data: bytes, words: str) -> None:
+    def test_file_that_is_not_arc_is_refused(self, data: bytes, words: str) -> None:
         with pytest.raises(InputRefused, match=words):
             survey_arc(source_of(data))
 
@@ -327,7 +327,7 @@ class TestRefused:
 
 
 class TestRebuild:
-    def test_it_says_where_the_first_difference_is(self) -> None:
+    def test_first_difference_is_located(self) -> None:
         warc = warc_of(arc(arc_record()))
         other = arc(arc_record(block=HTTP + b"hellO"))
         with pytest.raises(DigestMismatch, match=f"at byte {len(other) - 2} "):
@@ -339,11 +339,11 @@ class TestRebuild:
         with pytest.raises(DigestMismatch):
             verify_conversion(source_of(change(data)), source_of(warc_of(data)))
 
-    def test_it_needs_no_arc_file(self) -> None:
+    def test_rebuild_needs_no_arc_file(self) -> None:
         data = arc(arc_record())
         assert verify_alone(source_of(warc_of(data))) == len(data)
 
-    def test_alone_it_sees_a_changed_byte(self) -> None:
+    def test_changed_byte_is_seen_without_the_arc_file(self) -> None:
         warc = warc_of(arc(arc_record()))
         with pytest.raises(DigestMismatch):
             verify_alone(source_of(warc.replace(b"hello", b"hellO")))
@@ -368,7 +368,7 @@ class TestRebuild:
         ],
         ids=["empty", "arc", "cut", "garbage", "no field", "no checksum"],
     )
-    def test_what_is_no_conversion(self, warc: bytes) -> None:
+    def test_warc_that_is_not_a_conversion_is_refused(self, warc: bytes) -> None:
         with pytest.raises(MalformedRecord):
             b"".join(rebuild_arc(source_of(warc)))
 
@@ -413,7 +413,7 @@ class TestProperties:
         assert verify_alone(source_of(warc)) == len(plain)
 
     @given(st.binary(max_size=300))
-    def test_whatever_follows_is_kept(self, tail: bytes) -> None:
+    def test_trailing_bytes_are_kept(self, tail: bytes) -> None:
         data = arc(arc_record()) + tail
         try:
             warc = warc_of(data)

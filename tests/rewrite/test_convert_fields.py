@@ -128,12 +128,12 @@ def test_uris(written: str, uri: str) -> None:
 @given(st.from_regex(r"[a-z]+:", fullmatch=True), st.text())
 @example("http:", "//[")
 @example("http:", "//a:b@[::1]:80:80//[?[#[#")
-def test_what_is_written_is_a_uri(scheme: str, rest: str) -> None:
+def test_written_uris_are_valid(scheme: str, rest: str) -> None:
     assert syntax.uri(format_target_uri(scheme + rest)) is None
 
 
 @given(st.text(max_size=30), st.text(alphabet='a/;= "0.:%\t', max_size=12))
-def test_what_is_written_is_a_media_type_or_an_address(text: str, odd: str) -> None:
+def test_written_media_types_and_addresses_are_valid(text: str, odd: str) -> None:
     for written in (text, odd, f"a/b{odd}", f"a/b;{odd}", f"::1%{odd}", f"1.2.3.4{odd}"):
         assert syntax.media_type(format_media_type("http://a/", written)) is None
         address = format_ip_address(written)

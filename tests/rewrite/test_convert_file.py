@@ -53,7 +53,7 @@ def test_it_is_written_under_its_name(arc_path: Path, folder: Path, verify: bool
     assert (folder / "a.warc").read_bytes() == warc_of(DATA, "a.arc")
 
 
-def test_again_it_is_left_as_it_is(arc_path: Path, folder: Path) -> None:
+def test_second_conversion_changes_nothing(arc_path: Path, folder: Path) -> None:
     convert_file(arc_path, folder)
     before = (folder / "a.warc").stat()
     result = convert_file(arc_path, folder, verify=True)
@@ -64,7 +64,7 @@ def test_again_it_is_left_as_it_is(arc_path: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [b"", b"other", warc_of(DATA, "a.arc") + b"\n"])
-def test_another_file_is_never_replaced(arc_path: Path, folder: Path, there: bytes) -> None:
+def test_different_file_is_not_replaced(arc_path: Path, folder: Path, there: bytes) -> None:
     (folder / "a.warc").write_bytes(there)
     with pytest.raises(InputRefused, match="exists already"):
         convert_file(arc_path, folder)
@@ -95,7 +95,7 @@ def test_an_arc_that_changes_meanwhile_is_not_published(arc_path: Path, folder: 
     assert names(folder) == []
 
 
-def test_what_was_written_wrong_is_not_published(
+def test_wrongly_written_file_is_not_published(
     arc_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk that does not keep what it is given."""
@@ -129,19 +129,19 @@ def test_another_process_is_writing_it(arc_path: Path, folder: Path) -> None:
 
 class TestBack:
     @pytest.mark.parametrize("data", [DATA, arc_gz(arc_record())], ids=["plain", "gzip"])
-    def test_it_gives_the_arc(self, tmp_path: Path, folder: Path, data: bytes) -> None:
+    def test_rebuild_gives_the_arc(self, tmp_path: Path, folder: Path, data: bytes) -> None:
         path = tmp_path / "a.arc.gz"
         path.write_bytes(data)
         warc = Path(convert_file(path, folder).warc)
         assert rebuild_file(warc, tmp_path) == tmp_path / "a.arc"
         assert (tmp_path / "a.arc").read_bytes() == DATA
 
-    def test_it_replaces_nothing(self, arc_path: Path, folder: Path) -> None:
+    def test_rebuild_replaces_nothing(self, arc_path: Path, folder: Path) -> None:
         warc = Path(convert_file(arc_path, folder).warc)
         with pytest.raises(InputRefused, match="exists"):
             rebuild_file(warc, arc_path.parent)
 
-    def test_it_refuses_what_is_damaged(self, arc_path: Path, folder: Path) -> None:
+    def test_rebuild_refuses_damaged_files(self, arc_path: Path, folder: Path) -> None:
         warc = Path(convert_file(arc_path, folder).warc)
         data = warc.read_bytes()
         for bad in (data.replace(b"hello", b"jello"), data[:-10], b""):

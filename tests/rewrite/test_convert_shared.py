@@ -54,7 +54,7 @@ def test_the_table_names_every_file(shared_data: Path) -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 class TestEveryFile:
-    def test_it_becomes_what_the_table_says(self, shared_data: Path, name: str) -> None:
+    def test_each_file_converts_as_the_table_says(self, shared_data: Path, name: str) -> None:
         result = convert_file(arc_files(shared_data)[name], Path("nowhere"), dry_run=True)
         counts = [result.records.get(type_, 0) for type_ in ("filedesc", "resource", "response")]
         codes = sorted(finding.code for finding in result.findings)

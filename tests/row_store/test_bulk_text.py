@@ -33,7 +33,7 @@ NAMES = ANY_TEXT.map(lambda text: re.sub("[\ud800-\udc7f\udd00-\udfff]", "", tex
 TIMES = st.integers(min_value=1, max_value=1 << 52)
 
 
-def test_a_line_is_what_the_tool_is_told() -> None:
+def test_line_is_in_the_format_of_the_tool() -> None:
     put = Put(b"key x", {b"m:b": b"2", b"m:a": b'{"v":1}'}, 1234)
     assert TABLE.encode([put]) == b'key x\t1234\t{"v":1}\t2\n'
     assert TABLE.import_columns == "HBASE_ROW_KEY,HBASE_TS_KEY,m:a,m:b"
@@ -54,7 +54,7 @@ def test_a_line_is_what_the_tool_is_told() -> None:
     ],
     ids=["a column less", "another", "one more", "no time", "tab", "line feed", "return"],
 )
-def test_what_is_no_line_is_refused(put: Put) -> None:
+def test_invalid_line_is_refused(put: Put) -> None:
     good = Put(b"a", {b"m:a": b"1", b"m:b": b"2"}, 1)
     with pytest.raises(SchemaError):
         TABLE.encode([good, put, good])

@@ -89,7 +89,7 @@ def test_a_put_that_hbase_would_hide_is_refused(store: EmbeddedRowStore) -> None
         store.mutate("captures", [Put(b"r", {CAPTURE: b"b"}, 7)])
 
 
-def test_a_refused_mutation_takes_its_transaction_with_it(store: EmbeddedRowStore) -> None:
+def test_refused_mutation_rolls_its_transaction_back(store: EmbeddedRowStore) -> None:
     store.mutate("captures", [Delete(b"r", 7)])
     with pytest.raises(Conflict):
         store.mutate("captures", [Put(b"a", {CAPTURE: b""}, 9), Put(b"r", {CAPTURE: b""}, 7)])
@@ -116,7 +116,7 @@ def test_a_batch_that_is_computed_slowly_holds_no_lock(store: EmbeddedRowStore) 
     assert keys(store.scan("captures")) == [b"a", b"b"]
 
 
-def test_a_clock_that_steps_back_hides_nothing(path: Path) -> None:
+def test_clock_set_back_hides_nothing(path: Path) -> None:
     times = iter([100, 50])
     with closing(EmbeddedRowStore(path, SCHEMA, clock=lambda: next(times))) as store:
         assert store.check_and_put("files", b"r", CLAIM, expected=None, value=b"1")
@@ -124,13 +124,13 @@ def test_a_clock_that_steps_back_hides_nothing(path: Path) -> None:
         assert [cell.value for cell in store.versions("files", b"r", CLAIM)] == [b"2"]
 
 
-def test_there_is_no_store_until_it_is_made(tmp_path: Path) -> None:
+def test_store_does_not_exist_before_apply(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="pinakes init"):
         EmbeddedRowStore(tmp_path / "rows.sqlite")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_making_it_says_what_was_done(tmp_path: Path) -> None:
+def test_apply_reports_what_it_did(tmp_path: Path) -> None:
     path = tmp_path / "new" / "store" / "a b?#%é.sqlite"
     with closing(EmbeddedSchemaAdmin(path)) as admin:
         done = admin.apply(declared_schema())
@@ -174,14 +174,14 @@ def test_the_versions_kept_are_those_of_the_store(path: Path) -> None:
         assert store.schema == SCHEMA
 
 
-def test_a_name_that_is_no_table_is_not_made(tmp_path: Path) -> None:
+def test_unknown_table_is_not_created(tmp_path: Path) -> None:
     bad = replace(SCHEMA, tables=(replace(SCHEMA.tables[0], name="a; DROP TABLE b"),))
     with pytest.raises(SchemaError, match="no name for a table"):
         EmbeddedSchemaAdmin(tmp_path / "rows.sqlite").apply(bad)
 
 
 @pytest.mark.parametrize("content", [b"no database" * 500, b"{}"], ids=["long", "short"])
-def test_another_kind_of_file_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_foreign_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "rows.sqlite"
     path.write_bytes(content)
     with pytest.raises(SchemaError, match="no store of Pinakes"):
@@ -191,7 +191,7 @@ def test_another_kind_of_file_is_refused(tmp_path: Path, content: bytes) -> None
     assert path.read_bytes() == content
 
 
-def test_another_program_s_database_is_refused(tmp_path: Path) -> None:
+def test_foreign_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.sqlite"
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("PRAGMA application_id=42")
@@ -231,7 +231,7 @@ def test_a_damaged_store_says_so(path: Path, store: EmbeddedRowStore) -> None:
         list(EmbeddedRowStore(path, SCHEMA).scan("captures"))
 
 
-def test_a_lock_that_is_held_for_ever(path: Path) -> None:
+def test_lock_that_is_never_released(path: Path) -> None:
     with (
         closing(sqlite3.connect(path, isolation_level=None)) as holder,
         closing(EmbeddedRowStore(path, SCHEMA, patience_s=0.05)) as store,
@@ -344,7 +344,7 @@ def check_after_full(path: Path, batches: int) -> None:
         assert len(keys(store.scan("captures", ALL_ROWS))) == len(found) + 1
 
 
-def test_a_file_that_may_not_grow(path: Path) -> None:
+def test_file_size_limit(path: Path) -> None:
     batches, message = fill(path, 3 << 20)
     assert batches > 0
     assert "see whether there is room" in message or "disk is full" in message
@@ -357,7 +357,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("only root may mount a small disk; test_a_file_that_may_not_grow ran")
+        pytest.skip("only root may mount a small disk; test_file_size_limit ran")
     try:
         path = disk / "rows.sqlite"
         EmbeddedSchemaAdmin(path).apply(SCHEMA)
@@ -374,7 +374,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
-def test_rows_are_their_owner_s_alone(store: EmbeddedRowStore, path: Path) -> None:
+def test_rows_file_is_readable_by_its_owner_only(store: EmbeddedRowStore, path: Path) -> None:
     store.mutate("captures", [Put(b"r", {CAPTURE: b"a"}, 5)])
     files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     assert files == dict.fromkeys(["rows.sqlite", "rows.sqlite-shm", "rows.sqlite-wal"], 0o600)

@@ -129,13 +129,13 @@ def names(client: Any) -> Any:
     return client.getTableNames()
 
 
-def test_one_connection_serves_one_call_after_the_other() -> None:
+def test_one_connection_serves_calls_in_turn() -> None:
     with thrift_server(Tables()) as (server, counted), calls_to(connection(server)) as calls:
         assert [calls.call(names) for _ in range(5)] == [[b"a", b"b"]] * 5
         assert counted.connections == 1
 
 
-def test_who_hangs_up_is_asked_again() -> None:
+def test_closed_connection_is_retried() -> None:
     tables = Tables()
     tables.hang_up = lambda asked: asked in {2, 3}
     with thrift_server(tables) as (server, counted), calls_to(connection(server)) as calls:
@@ -143,7 +143,7 @@ def test_who_hangs_up_is_asked_again() -> None:
         assert (tables.asked, counted.connections) == (5, 3)
 
 
-def test_each_time_that_somebody_is_asked_again_can_be_counted() -> None:
+def test_retries_can_be_counted() -> None:
     tables, again = Tables(), []
     tables.hang_up = lambda asked: asked in {2, 3}
     with thrift_server(tables) as (server, _):
@@ -158,7 +158,7 @@ def test_each_time_that_somebody_is_asked_again_can_be_counted() -> None:
     assert len(again) == 2
 
 
-def test_what_is_asked_once_is_not_asked_again() -> None:
+def test_call_without_retry_is_not_repeated() -> None:
     tables = Tables()
     tables.hang_up = lambda _: True
     with thrift_server(tables) as (server, _), calls_to(connection(server)) as calls:
@@ -167,7 +167,7 @@ def test_what_is_asked_once_is_not_asked_again() -> None:
         assert tables.asked == 1
 
 
-def test_a_server_that_hangs_is_given_up() -> None:
+def test_hanging_server_is_given_up() -> None:
     with closing(socket.create_server((HERE, 0))) as silent:
         server = Server(HERE, silent.getsockname()[1])
         with calls_to(connection(server, timeout_s=0.05, patience_s=0.2)) as calls:
@@ -185,7 +185,7 @@ def test_a_server_that_hangs_is_given_up() -> None:
         pytest.param(TFramedTransportFactory, {"transport": "framed"}, id="framed"),
     ],
 )
-def test_a_slow_answer_is_waited_for_and_told_of_once(
+def test_slow_answer_is_awaited_and_reported_once(
     transport: Any, given: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     tables = Tables()
@@ -201,7 +201,7 @@ def test_a_slow_answer_is_waited_for_and_told_of_once(
     assert notice.startswith(f"waiting for HBase, for up to 10 s: the Thrift server {server}, or")
 
 
-def test_nobody_listens() -> None:
+def test_refused_connection() -> None:
     server = Server(HERE, free_port())
     unreached = pytest.raises(StoreUnavailable, match=f"cannot be reached through {server}")
     with calls_to(connection(server, patience_s=0.1)) as calls, unreached:
@@ -241,7 +241,7 @@ def test_threads_share_a_bounded_number_of_connections() -> None:
         assert 1 <= counted.connections <= 3
 
 
-def test_an_error_of_the_caller_s_own_passes_through() -> None:
+def test_error_of_the_caller_is_passed_on() -> None:
     def fail(client: Any) -> None:
         client.getTableNames()
         raise ZeroDivisionError
@@ -270,7 +270,7 @@ if child:
 """
 
 
-def test_a_forked_child_opens_its_own() -> None:
+def test_forked_child_opens_its_own_connection() -> None:
     # In a process of its own: this one has threads, which a fork would not take along.
     with thrift_server(Tables()) as (server, counted):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -304,7 +304,7 @@ QUESTIONS = [Call("isTableEnabled", (name,)) for name in NAMES] + [Call("getTabl
 ANSWERS = [len(name) % 2 == 0 for name in NAMES] + [[b"a", b"b"]]
 
 
-def test_an_error_among_calls_sent_ahead_is_told_and_nobody_takes_what_is_unread() -> None:
+def test_pipelined_error_is_raised_and_unread_answers_are_dropped() -> None:
     questions = [QUESTIONS[0], Call("isTableEnabled", (b"",)), *QUESTIONS[1:4]]
     with (
         thrift_server(Tables()) as (server, counted),
@@ -316,7 +316,7 @@ def test_an_error_among_calls_sent_ahead_is_told_and_nobody_takes_what_is_unread
         assert counted.connections > 1
 
 
-def test_http_says_for_whom_we_act() -> None:
+def test_http_sends_the_acting_user() -> None:
     tables, seen = Tables(), []
     server = Server(HERE, free_port())
     http = THttpServer(
@@ -423,7 +423,7 @@ def test_sasl() -> None:
             calls.call(names)
 
 
-def test_kerberos_wants_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kerberos_without_its_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanisms = pytest.importorskip("puresasl.mechanisms", reason="no cluster extra")
     monkeypatch.setattr(mechanisms, "have_kerberos", False)
     monkeypatch.delitem(mechanisms.mechanisms, "GSSAPI", raising=False)
@@ -449,6 +449,6 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         rows_interface()
 
 
-def test_no_server_for_tables_is_told() -> None:
+def test_connection_without_servers_is_refused() -> None:
     with pytest.raises(ConfigError, match="THBaseService"):
         HBaseCalls(hbase_wire.tables_interface, "THBaseService", (), connection(Server("a")))

@@ -68,7 +68,7 @@ def meanwhile(act: Callable[[], None]) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("server", ["regionserver", "thrift"])
-def test_a_server_is_killed_while_rows_are_put_and_scanned(
+def test_server_killed_during_puts_and_scans(
     cluster_alone: RunningCluster, store: HBaseRowStore, server: str
 ) -> None:
     puts = [pair_put(b"k/", number, 1) for number in range(ROWS)]
@@ -118,7 +118,7 @@ def test_check_and_put_while_the_region_server_is_killed(
         assert (row.value(CLAIM) or b"").partition(b" ")[0] == b"60"
 
 
-def test_a_thrift_server_that_hangs(cluster_alone: RunningCluster, opener: HBaseOpener) -> None:
+def test_hanging_thrift_server(cluster_alone: RunningCluster, opener: HBaseOpener) -> None:
     hasty = replace(opener.connection, timeout_s=0.5, patience_s=1.0)
     with closing(HBaseRowStore(hasty, SCHEMA)) as store:
         store.mutate("captures", [Put(b"before", {CAPTURE: b""}, 1)])

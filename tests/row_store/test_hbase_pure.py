@@ -58,9 +58,7 @@ def put(row: bytes, *values: bytes, time: int | None = 1) -> Put:
     ],
     ids=["nothing", "one", "cells", "large", "bytes", "very large", "kinds", "columns"],
 )
-def test_a_batch_ends_where_a_call_is_full(
-    mutations: Sequence[Mutation], lengths: list[int]
-) -> None:
+def test_batch_ends_when_a_call_is_full(mutations: Sequence[Mutation], lengths: list[int]) -> None:
     batches = list(iter_batches(mutations, max_cells=4, max_bytes=1000))
     assert [len(batch) for batch in batches] == lengths
     assert [mutation for batch in batches for mutation in batch] == list(mutations)
@@ -71,7 +69,7 @@ def test_batches_are_drawn_as_mutations_come() -> None:
     assert [len(batch) for batch in islice(iter_batches(endless, max_cells=3), 2)] == [3, 3]
 
 
-def test_puts_of_one_row_and_time_become_one_and_the_later_stays() -> None:
+def test_puts_of_one_row_and_time_merge_and_the_later_wins() -> None:
     puts = [Put(b"r", {A: b"1", B: b"1"}, 5), Put(b"s", {A: b"2"}, None), Put(b"r", {A: b"3"}, 5)]
     puts.append(Put(b"r", {A: b"4"}, 6))
     assert puts_by_time(puts) == {
@@ -124,7 +122,7 @@ def test_an_answer_has_a_size(asked: int, found: int, size_bytes: int, expected:
     assert next_piece_rows(asked, found, size_bytes) == expected
 
 
-def test_a_batch_stays_below_what_broke_a_connection() -> None:
+def test_batch_stays_below_the_size_that_broke_connections() -> None:
     puts = [put(b"%d" % n, b"x" * 700) for n in range(10_000)]
     for batch in iter_batches(puts):
         assert sum(len(p.row) + 700 for p in batch) <= hbase_batches.BATCH_BYTES < 3_000_000
@@ -173,7 +171,7 @@ def hbase_scanner(rows: set[bytes], scan: ScanRange) -> list[bytes]:
 
 
 @given(row=keys)
-def test_a_key_below(row: bytes) -> None:
+def test_row_below_a_row_is_smaller(row: bytes) -> None:
     assert row_below(row) < row
 
 
@@ -192,7 +190,7 @@ def test_unequal_values_are_stored_unequal(one: bytes, other: bytes) -> None:
     assert (encode_present(one) == encode_present(other)) == (one == other)
 
 
-def test_a_cell_of_ours_lies_there_as_it_is() -> None:
+def test_our_cells_are_stored_unchanged() -> None:
     assert encode_present(b'{"v":1}') == b'{"v":1}'
 
 
@@ -210,7 +208,7 @@ def test_waits_grow_to_a_limit_and_end_with_patience(chance: float) -> None:
     assert waits[3] == pytest.approx(8 * waits[0])
 
 
-def test_without_patience_nothing_is_asked_again() -> None:
+def test_no_patience_means_no_retry() -> None:
     assert list(waits_s(0.0, lambda: 0.0, lambda: 0.5)) == []
 
 
@@ -302,7 +300,7 @@ def test_servers_are_named(text: str, expected: tuple[Server, ...]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", ":9", "a:b", "a:99999", "a,,b", "a:-1"])
-def test_what_names_no_server(text: str) -> None:
+def test_invalid_server_names(text: str) -> None:
     with pytest.raises(ValueError, match="servers such as"):
         parse_servers(text)
 
@@ -318,7 +316,7 @@ def test_what_names_no_server(text: str) -> None:
     ],
     ids=str,
 )
-def test_what_no_connection_can_be(wrong: dict[str, object]) -> None:
+def test_invalid_connection_settings(wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         HBaseConnection(**{"servers": (Server("a"),), **wrong})  # type: ignore[arg-type]
 
@@ -373,7 +371,7 @@ Failed 2 actions: %s: 2 times, servers with issues: null
         "silent",
     ],
 )
-def test_errors_are_ours(error: Exception, kind: type[PinakesError], words: str) -> None:
+def test_errors_are_translated(error: Exception, kind: type[PinakesError], words: str) -> None:
     ours = translated(error, Server("h", 1))
     assert type(ours) is kind
     assert re.search(words, str(ours)), str(ours)
@@ -412,7 +410,7 @@ def test_a_schema_version_that_is_no_number(cell: bytes) -> None:
         parse_version(cell)
 
 
-def test_everything_is_made_with_lines_for_the_shell() -> None:
+def test_all_tables_are_shown_as_shell_commands() -> None:
     assert shell_lines(HERE, SMALL, splits={"files": [b"g", b"it's"]}) == [
         "create_namespace 'p'",
         f"create 'p:pinakes', {OWN}",
@@ -446,7 +444,5 @@ def test_everything_is_made_with_lines_for_the_shell() -> None:
     ],
     ids=["nothing", "version", "table", "family", "attribute"],
 )
-def test_what_is_wanting_is_made_with_lines_for_the_shell(
-    found: FoundSchema, lines: list[str]
-) -> None:
+def test_missing_tables_are_shown_as_shell_commands(found: FoundSchema, lines: list[str]) -> None:
     assert shell_lines(HERE, SMALL, found) == lines

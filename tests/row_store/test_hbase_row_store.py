@@ -127,7 +127,9 @@ def test_a_put_whose_answer_is_lost_is_there_once(store: HBaseRowStore, proxy: P
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_who_wins_without_an_answer_knows(store: HBaseRowStore, proxy: Proxy, times: int) -> None:
+def test_won_check_and_put_with_lost_answer_is_known(
+    store: HBaseRowStore, proxy: Proxy, times: int
+) -> None:
     row = b"won%d" % times
     proxy.lose_next("checkAndPut", times)
     assert store.check_and_put("files", row, CLAIM, expected=None, value=b"ours")
@@ -136,7 +138,7 @@ def test_who_wins_without_an_answer_knows(store: HBaseRowStore, proxy: Proxy, ti
     assert store.check_and_put("files", row, CLAIM, expected=b"ours", value=b"ours again")
 
 
-def test_who_loses_without_an_answer_knows(store: HBaseRowStore, proxy: Proxy) -> None:
+def test_lost_check_and_put_with_lost_answer_is_known(store: HBaseRowStore, proxy: Proxy) -> None:
     assert store.check_and_put("files", b"theirs", CLAIM, expected=None, value=b"theirs")
     proxy.lose_next("checkAndPut")
     assert not store.check_and_put("files", b"theirs", CLAIM, expected=None, value=b"ours")
@@ -190,7 +192,7 @@ def test_many_ranges_whose_answers_were_lost(store: HBaseRowStore, proxy: Proxy)
     assert len(proxy.lost) >= 4
 
 
-def test_a_server_that_hangs_is_given_up(tables: HBaseOpener, proxy: Proxy) -> None:
+def test_hanging_server_is_given_up_by_the_store(tables: HBaseOpener, proxy: Proxy) -> None:
     hung = replace(tables.connection, servers=(proxy.server,), timeout_s=0.3, patience_s=0.5)
     with closing(HBaseRowStore(hung, SCHEMA)) as store:
         silent = socket.create_server(("127.0.0.1", 0))
@@ -206,7 +208,7 @@ def test_a_server_that_hangs_is_given_up(tables: HBaseOpener, proxy: Proxy) -> N
 # --- what HBase would do otherwise
 
 
-def test_what_is_no_longer_kept_is_not_given(store: HBaseRowStore) -> None:
+def test_expired_versions_are_not_returned(store: HBaseRowStore) -> None:
     # HBase has all five until a compaction, and would give the second for a time before 3.
     for time_ms in range(1, 6):
         puts = [Put(row, {CAPTURE: b"%d" % time_ms}, time_ms) for row in (b"five/a", b"five/c")]
@@ -227,7 +229,7 @@ def test_what_is_no_longer_kept_is_not_given(store: HBaseRowStore) -> None:
             assert found == expected
 
 
-def test_what_is_put_after_a_delete_is_seen(store: HBaseRowStore) -> None:
+def test_put_after_delete_is_visible(store: HBaseRowStore) -> None:
     # A clock that is known badly: cells are dated up to a second ahead of HBase's.
     def ask_slowly() -> int:
         time.sleep(1.0)
@@ -362,7 +364,7 @@ def test_a_new_table_is_split(cluster: RunningCluster) -> None:
         drop_tables(connection)
 
 
-def test_a_table_that_is_gone_is_told(cluster: RunningCluster) -> None:
+def test_missing_table_is_named(cluster: RunningCluster) -> None:
     connection = namespace_of_its_own(cluster.layout)
     one = replace(SCHEMA, tables=SCHEMA.tables[1:2])
     with closing(HBaseSchemaAdmin(connection)) as admin:

@@ -195,7 +195,7 @@ def run_crawls(
     st.one_of(collections(collisions=False), crowds()),
     st.lists(st.integers(0, 2), min_size=14, max_size=14),
 )
-def test_in_any_order(collection: Collection, crawl_of: list[int]) -> None:
+def test_crawls_landed_in_any_order(collection: Collection, crawl_of: list[int]) -> None:
     lines, bodies = collection
     parts: Crawls = [[], [], []]
     for line, crawl in zip(lines, crawl_of, strict=False):
@@ -209,7 +209,7 @@ def test_in_any_order(collection: Collection, crawl_of: list[int]) -> None:
     st.one_of(collections(collisions=False), crowds()),
     st.lists(st.integers(0, 2), min_size=14, max_size=14),
 )
-def test_in_any_order_by_jobs(collection: Collection, crawl_of: list[int]) -> None:
+def test_crawls_landed_in_any_order_with_jobs(collection: Collection, crawl_of: list[int]) -> None:
     lines, bodies = collection
     parts: Crawls = [[], [], []]
     for line, crawl in zip(lines, crawl_of, strict=False):
@@ -219,7 +219,7 @@ def test_in_any_order_by_jobs(collection: Collection, crawl_of: list[int]) -> No
 
 @EXAMPLES
 @given(st.one_of(collections(collisions=False), crowds()), st.lists(st.integers(0, 8), max_size=2))
-def test_in_order_of_date_it_is_all_at_once(collection: Collection, cuts: list[int]) -> None:
+def test_date_order_equals_one_run(collection: Collection, cuts: list[int]) -> None:
     lines, bodies = collection
     bounds = [0, *sorted(cuts), 9]
     parts = [

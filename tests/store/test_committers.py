@@ -23,7 +23,7 @@ def land(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Land:
     return landing(tmp_path, monkeypatch, pages=24)
 
 
-def test_what_several_commit_is_what_one_does(land: Land) -> None:
+def test_several_committers_equal_one(land: Land) -> None:
     states = {}
     for name, words in {
         "inline": (),
@@ -37,7 +37,7 @@ def test_what_several_commit_is_what_one_does(land: Land) -> None:
     assert states["three"] == states["inline"]
 
 
-def test_one_that_commits_is_killed(
+def test_killed_committer_is_taken_over(
     land: Land,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,

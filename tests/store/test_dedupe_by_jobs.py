@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.large)])
-def test_the_state_is_that_of_a_run_without_jobs(
+def test_state_equals_a_run_without_jobs(
     landed: Scene, undisturbed: dict[str, object], runner: str
 ) -> None:
     report = landed.dedupe(runner=runner)
@@ -30,9 +30,7 @@ def test_the_state_is_that_of_a_run_without_jobs(
 
 
 @pytest.mark.parametrize("runner", [None, "inline"])
-def test_digests_may_be_believed(
-    landed: Scene, undisturbed: dict[str, object], runner: str | None
-) -> None:
+def test_trusted_digests(landed: Scene, undisturbed: dict[str, object], runner: str | None) -> None:
     report = landed.dedupe(runner=runner, sample_bytes=0.0)
     counts = report.decisions["resolve"]
     assert isinstance(counts, dict)
@@ -117,7 +115,7 @@ def test_a_job_that_fails_is_done_again(
     assert landed.state() == undisturbed
 
 
-def test_a_file_of_which_tasks_say_nothing_ends_the_run(
+def test_file_without_task_result_ends_the_run(
     landed: Scene,
     fails: Fails,
     undisturbed: dict[str, object],
@@ -131,7 +129,7 @@ def test_a_file_of_which_tasks_say_nothing_ends_the_run(
     assert landed.state() == undisturbed
 
 
-def test_what_validation_finds_is_told_of_and_nothing_is_committed(
+def test_validation_findings_are_reported_and_block_the_commit(
     landed: Scene,
     fails: Fails,
     undisturbed: dict[str, object],
@@ -158,7 +156,7 @@ def test_what_validation_finds_is_told_of_and_nothing_is_committed(
     assert landed.state() == undisturbed
 
 
-def test_a_file_that_cannot_be_rewritten_is_named_and_the_others_are(
+def test_file_that_cannot_be_rewritten_is_named_and_others_are_rewritten(
     landed: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcomes = TasksHere.outcomes
@@ -175,7 +173,7 @@ def test_a_file_that_cannot_be_rewritten_is_named_and_the_others_are(
     check_references(landed)
 
 
-def test_what_a_task_wrote_and_somebody_changed_is_not_made_current(
+def test_changed_task_output_is_not_made_current(
     landed: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another file has the name that one of the new generations is to have."""
@@ -191,9 +189,7 @@ def test_what_a_task_wrote_and_somebody_changed_is_not_made_current(
 
 
 @pytest.mark.parametrize("runner", [None, "here", "inline"])
-def test_a_file_that_is_lost_after_it_was_decided_on_is_named(
-    landed: Scene, runner: str | None
-) -> None:
+def test_file_lost_after_the_decision_is_named(landed: Scene, runner: str | None) -> None:
     lost = "c2/part-0.warc.gz"
     content = landed.archive.path_of(lost).read_bytes()
 
@@ -210,7 +206,7 @@ def test_a_file_that_is_lost_after_it_was_decided_on_is_named(
 
 
 @pytest.mark.parametrize("runner", [None, "here", "inline"])
-def test_a_file_that_is_lost_before_is_named_as_what_cannot_be_read(
+def test_file_lost_before_the_decision_is_named_unreadable(
     landed: Scene, runner: str | None
 ) -> None:
     """Its captures are no duplicates, and nobody's originals."""

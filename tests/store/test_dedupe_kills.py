@@ -27,7 +27,7 @@ STEPS = 18
 pytestmark = pytest.mark.slow
 
 
-def test_what_is_found(landed: Scene) -> None:
+def test_duplicates_of_the_scene_are_found(landed: Scene) -> None:
     # Of 12 pages every third is another one in the second crawl.
     report = landed.dedupe()
     assert (report.refs.records, report.files) == (8, 2)
@@ -86,7 +86,7 @@ def test_locations_marks_and_pins(landed: Scene) -> None:
                 assert original.value(DedupeMark.COLUMN) is None
 
 
-def test_the_new_generation_restores_to_the_old(landed: Scene, tmp_path: Path) -> None:
+def test_new_generation_restores_to_the_old(landed: Scene, tmp_path: Path) -> None:
     landed.dedupe()
     originals, count = Originals(), RestoreCount()
     stored = landed.archive.path_of("c2/g2/part-0.warc.gz")

@@ -92,7 +92,7 @@ def damage(path: str) -> None:
     ids=["bytes", "size", "no sidecar", "no sidecar's bytes", "another's sidecar"],
 )
 @pytest.mark.parametrize("depth", ["quick", "default", "full"])
-def test_a_superseded_generation_is_looked_at(  # type: ignore[no-untyped-def]
+def test_superseded_generation_is_checked(  # type: ignore[no-untyped-def]
     deduped: Scene, of_sidecar: bool, harm, code: str, when: set[str], depth: str
 ) -> None:
     """Both of the file that has three; the current one is as it should be."""
@@ -116,7 +116,7 @@ def test_a_superseded_generation_is_looked_at(  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("deletions", range(6))
-def test_a_dropping_that_was_killed_is_ended_by_the_next(
+def test_killed_drop_is_finished_by_the_next(
     deduped: Scene, monkeypatch: pytest.MonkeyPatch, deletions: int
 ) -> None:
     """One file has one old generation, the other two; each is a file and its sidecar."""

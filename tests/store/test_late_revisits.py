@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
         ),
     ],
 )
-def test_its_target_becomes_full_again(scene: Scene, fields: dict[str, str]) -> None:
+def test_target_becomes_full_again(scene: Scene, fields: dict[str, str]) -> None:
     scene.land(1)
     scene.land(2)
     scene.dedupe()
@@ -89,7 +89,7 @@ def test_every_step_was_killed_at(scene: Scene) -> None:
         pytest.param({}, id="by-digest-alone"),
     ],
 )
-def test_a_target_in_every_way_of_looking(scene: Scene, fields: dict[str, str]) -> None:
+def test_target_is_found_in_every_way(scene: Scene, fields: dict[str, str]) -> None:
     scene.land(1)
     scene.land(2)
     scene.dedupe()
@@ -99,7 +99,7 @@ def test_a_target_in_every_way_of_looking(scene: Scene, fields: dict[str, str]) 
     assert scene.dedupe(act="dedupe-b").targets_restored == 1
 
 
-def test_in_a_store_that_did_not_note_its_runs(scene: Scene) -> None:
+def test_store_without_decided_runs(scene: Scene) -> None:
     land_late_revisit(scene)
     with sqlite3.connect(scene.folder / "store" / "rows.sqlite") as connection:
         deleted = connection.execute("DELETE FROM files WHERE col = ?", (b"f:decided",))

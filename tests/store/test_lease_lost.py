@@ -14,7 +14,7 @@ from pinakes.ingest.acts import Actor
 from pinakes.rewrite.generations import make_current
 
 
-def test_it_asks_for_its_lease_while_it_compares(scene: Scene) -> None:
+def test_lease_is_checked_while_comparing(scene: Scene) -> None:
     for crawl in (1, 2):
         scene.land(crawl)
     before = scene.state()
@@ -31,7 +31,7 @@ def test_it_asks_for_its_lease_while_it_compares(scene: Scene) -> None:
     assert scene.state() == before
 
 
-def test_without_comparing_it_asks_file_by_file(scene: Scene) -> None:
+def test_lease_is_checked_per_file_without_comparing(scene: Scene) -> None:
     for crawl in (1, 2):
         scene.land(crawl)
     told: list[int] = []
@@ -62,7 +62,7 @@ def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene) -> None:
 
 
 @pytest.mark.parametrize("current", [1, 3], ids=["back", "on"])
-def test_a_file_that_another_act_has_moved_is_left_there(scene: Scene, current: int) -> None:
+def test_file_moved_by_another_act_is_left(scene: Scene, current: int) -> None:
     held = Actor().claim(scene.rows, "c1/part-0.warc.gz", act="dedupe-b")
     earlier = replace(held, claim=replace(held.claim, act="dedupe-a"))
     set_state(scene.rows, earlier, FileState.STORED, FileState.STORED, generation=current)

@@ -58,7 +58,7 @@ def names(scene: Scene) -> list[str]:
     return [stored.name for stored in LocalArchiveStore(scene.archive.folder).list()]
 
 
-def test_removal_lets_go_of_the_rows_and_keeps_the_bytes_until_unpinned(
+def test_removal_deletes_rows_and_keeps_bytes_until_unpinned(
     scene: Scene, running: Callable[[Callable[[], object]], threading.Thread]
 ) -> None:
     scene.land(1)
@@ -105,7 +105,7 @@ def test_one_pin_at_a_time(scene: Scene) -> None:
     assert again.act_time_ms > held.act_time_ms
 
 
-def test_a_pin_that_ran_out_is_none_and_cannot_be_renewed(scene: Scene, tmp_path: Path) -> None:
+def test_expired_pin_is_void_and_cannot_be_renewed(scene: Scene, tmp_path: Path) -> None:
     now_ms = Actor().now_ms()
     held = pin(scene, now_ms=now_ms - 600_000)
     assert not is_pinned(scene.rows, now_ms=now_ms, is_gone=lambda owner: False)
@@ -113,7 +113,7 @@ def test_a_pin_that_ran_out_is_none_and_cannot_be_renewed(scene: Scene, tmp_path
         renew_pin(scene.rows, held, now_ms)
 
 
-def test_the_pin_of_a_dead_process_is_none(scene: Scene) -> None:
+def test_pin_of_a_dead_process_is_void(scene: Scene) -> None:
     held = pin(scene)
     assert is_pinned(scene.rows, now_ms=held.expires_ms - 1, is_gone=lambda owner: False)
     assert not is_pinned(scene.rows, now_ms=held.expires_ms - 1, is_gone=lambda owner: True)

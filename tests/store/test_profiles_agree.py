@@ -50,7 +50,7 @@ def chain(profile: Profile, first: Path, second: Path) -> list[tuple[int, str]]:
     return done
 
 
-def test_the_chain_is_the_same_on_both_profiles(
+def test_chain_gives_the_same_on_both_profiles(
     cluster: RunningCluster,
     crawls: tuple[Path, Path],
     tmp_path: Path,

@@ -25,7 +25,7 @@ def land(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Land:
     return landing(tmp_path, monkeypatch, pages=16)
 
 
-def test_what_several_rewrite_is_what_one_does(land: Land) -> None:
+def test_several_rewriters_equal_one(land: Land) -> None:
     alone = land("alone")
     assert alone.run(*DEDUPE)[0] == 0
     several = land("several")
@@ -35,7 +35,7 @@ def test_what_several_rewrite_is_what_one_does(land: Land) -> None:
     assert several.state() == alone.state()
 
 
-def test_one_batch_after_the_other_where_there_is_little_room(land: Land) -> None:
+def test_batches_run_in_turn_within_the_byte_limit(land: Land) -> None:
     """Old generations are dropped between batches, when nothing is being written."""
     drop = ("--drop-old", "--grace", "0")
     alone = land("alone")
@@ -53,7 +53,7 @@ def test_one_batch_after_the_other_where_there_is_little_room(land: Land) -> Non
     assert several.state() == alone.state()
 
 
-def test_one_that_rewrites_is_killed(
+def test_killed_rewriter_is_taken_over(
     land: Land,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,

@@ -35,7 +35,7 @@ def put_files(scene: Scene, run: str, state: str, files: Iterable[str]) -> Path:
     return folder
 
 
-def test_the_report_stays(scene: Scene) -> None:
+def test_report_is_kept(scene: Scene) -> None:
     scene.land(1)
     scene.land(2)
     assert dedupe(scene) == 0
@@ -45,7 +45,7 @@ def test_the_report_stays(scene: Scene) -> None:
 
 @pytest.mark.parametrize("state", ["done", "stopped"])
 @pytest.mark.parametrize("left", [[DECIDED], [GENERATIONS, ORIGINAL_KEYS], []])
-def test_what_one_that_died_left_goes(scene: Scene, state: str, left: list[str]) -> None:
+def test_leftovers_of_a_dead_run_are_deleted(scene: Scene, state: str, left: list[str]) -> None:
     folder = put_files(scene, "dedupe-old", state, [*left, REPORT])
     going_on = put_files(scene, "dedupe-elsewhere", "running", [DECIDED, GENERATIONS])
     unknown = scene.folder / "store" / "runs" / "dedupe-mine"

@@ -64,7 +64,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         return current(scene.state())
 
 
-def test_drops_and_goes_on_within_the_bound(
+def test_run_drops_old_generations_to_stay_within_the_bound(
     landed: Scene, undisturbed: dict[str, object], runner: str | None
 ) -> None:
     before = stored_bytes(landed)
@@ -86,7 +86,7 @@ def test_drops_and_goes_on_within_the_bound(
     assert stored_bytes(landed) < before
 
 
-def test_stops_where_it_may_not_drop_and_goes_on_later(
+def test_run_stops_when_it_may_not_drop_and_continues_later(
     landed: Scene, undisturbed: dict[str, object], runner: str | None
 ) -> None:
     before = stored_bytes(landed)
@@ -104,7 +104,7 @@ def test_stops_where_it_may_not_drop_and_goes_on_later(
     assert current(landed.state()) == undisturbed
 
 
-def test_the_command_says_what_is_left(landed: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_names_what_is_left(landed: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(landed.folder / "store")
     options = ["--min-file-saving", "0", "--max-extra-bytes", str(BOUND), "--grace", "0"]
     command = ["dedupe", "--all", "--store", store, "--collection", COLLECTION, *options]
@@ -121,7 +121,7 @@ def test_the_command_says_what_is_left(landed: Scene, capsys: pytest.CaptureFixt
     assert check_references(landed) == REVISITS
 
 
-def test_a_file_that_never_fits_is_told_of_and_the_others_go_on(
+def test_file_that_never_fits_is_named_and_others_are_rewritten(
     landed: Scene, runner: str | None
 ) -> None:
     report = landed.dedupe(runner=runner, max_extra_bytes=1)
@@ -149,7 +149,7 @@ def test_killed_at_every_step_and_run_again(
     assert step == (40 if runner else 32)
 
 
-def test_a_wave_that_was_written_is_not_written_again(
+def test_written_wave_is_not_written_again(
     landed: Scene,
 ) -> None:
     def die(step: str) -> None:
@@ -164,7 +164,7 @@ def test_a_wave_that_was_written_is_not_written_again(
     assert check_references(landed) == REVISITS
 
 
-def test_a_wave_that_is_wrong_is_written_again(
+def test_damaged_wave_is_written_again(
     landed: Scene,
 ) -> None:
     def damage(step: str) -> None:

@@ -55,9 +55,9 @@ def arc(*records: bytes, after: bytes = b"\n") -> bytes:
     return b"".join(record + after for record in (filedesc(), *records))
 
 
-def arc_gz(*records: bytes, after: bytes = b"\n") -> bytes:
+def arc_gz(*records: bytes) -> bytes:
     """The same, a member a record."""
-    return b"".join(gzip.compress(r + after, mtime=0) for r in (filedesc(), *records))
+    return b"".join(gzip.compress(r + b"\n", mtime=0) for r in (filedesc(), *records))
 
 
 def source_of(data: bytes, name: str = "test.arc") -> Source:

@@ -69,7 +69,7 @@ class Bodies:
 
 @st.composite
 def collections(
-    draw: st.DrawFn, *, collisions: bool = True, revisits: bool = True, seconds: int = 8
+    draw: st.DrawFn, *, collisions: bool = True, revisits: bool = True
 ) -> tuple[list[ManifestLine], Bodies]:
     """Captures of few addresses in few seconds with few bodies, revisits of all kinds."""
     count = draw(st.integers(0, 14))
@@ -83,7 +83,7 @@ def collections(
             offset=number * 100,
             length=90,
             target_uri=draw(st.sampled_from(URIS)),
-            date=SECONDS[draw(st.integers(0, seconds - 1))],
+            date=SECONDS[draw(st.integers(0, 7))],
             digest=digest_of(body),
             size=draw(st.sampled_from((len(body), None))),
             status=draw(st.sampled_from((200, 200, 200, 404))),

@@ -241,9 +241,6 @@ def refs(
     paths: Iterable[Path],
     lines: Iterable[ManifestLine],
     out: Path,
-    *,
-    min_saving: int | None = None,
-    run: str = "test",
 ) -> RefsCount:
     """Write every file anew into `out`."""
     total = RefsCount()
@@ -259,7 +256,7 @@ def refs(
     out.mkdir(parents=True, exist_ok=True)
     with ArchiveFiles() as files:
         originals = OriginalReader(files, duplicates)
-        writer = RevisitWriter(originals.find, run=run, min_saving_bytes=min_saving)
+        writer = RevisitWriter(originals.find, run="test")
         for path in paths:
             count = RefsCount()
             replacements = partial(writer.replacements, lines=by_file[str(path)], count=count)
