@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from arc_builders import HTTP, arc, arc_gz, arc_record
 from killing import tree
+from steps_here import INLINE
 
 from pinakes.cli import main
 
