@@ -21,13 +21,13 @@ def describe_rules() -> Iterator[str]:
 
 
 def _row(rule: Rule) -> str:
-    marks = (" (once a file)" if rule.once else "") + (" (also older formats)" * rule.carries)
+    notes = " (once a file)" * rule.once + " (also older formats)" * rule.older_formats
     cells = (
         f"`{rule.code}`",
         str(rule.severity),
         rule.clause_1_0 or "–",
         rule.clause_1_1 or "–",
-        rule.statement + marks,
+        rule.statement + notes,
         rule.example,
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pinakes.warc.digest import Digest, parse_digest
+from pinakes.warc.digest import parse_digest
 
 from . import syntax
 from .payload import Basis, basis_of
@@ -20,10 +20,23 @@ _CODES = {
 _WITH_PAYLOAD = ("response", "resource", "request", "conversion")
 
 
+def check_declared_digest(subject: Subject, name: str) -> Iterator[Hit]:
+    """How the digest of this field is written; its grammar is checked with the fields."""
+    text = subject.first(name)
+    if text is None:
+        return
+    digest = parse_digest(text)
+    if digest is not None and text.endswith("="):
+        yield Hit("digest-padding", f"{syntax.shown(text)} ends with =")
+    label = text.partition(":")[0]
+    if digest is None and ":" in text and not syntax.is_known_algorithm(label):
+        yield Hit("digest-unverified", f"{syntax.shown(label)} is not verified here")
+
+
 def check_block_digest(subject: Subject) -> Iterator[Hit]:
     """WARC-Block-Digest; not of a block that is cut off, whose end is reported already."""
-    declared, hits = _declared(subject, "warc-block-digest")
-    yield from hits
+    yield from check_declared_digest(subject, "warc-block-digest")
+    declared = parse_digest(subject.first("warc-block-digest") or "")
     if declared is not None and subject.is_whole:
         found = subject.record.block_digest(declared.algorithm)
         if found != declared:
@@ -35,8 +48,8 @@ def check_payload_digest(subject: Subject) -> Iterator[Hit]:
 
     A revisit's is its original's, and a segment's is the whole record's.
     """
-    declared, hits = _declared(subject, "warc-payload-digest")
-    yield from hits
+    yield from check_declared_digest(subject, "warc-payload-digest")
+    declared = parse_digest(subject.first("warc-payload-digest") or "")
     if declared is None or not subject.is_whole or subject.is_segment:
         return
     if subject.type not in _WITH_PAYLOAD:
@@ -44,17 +57,3 @@ def check_payload_digest(subject: Subject) -> Iterator[Hit]:
     basis = basis_of(subject.record, declared)
     if basis is not Basis.PAYLOAD:
         yield Hit(_CODES[basis], f"{declared} is the digest of {basis.value}")
-
-
-def _declared(subject: Subject, name: str) -> tuple[Digest | None, list[Hit]]:
-    text = subject.first(name)
-    if text is None:
-        return None, []
-    hits = []
-    digest = parse_digest(text)
-    if digest is not None and text.endswith("="):
-        hits.append(Hit("digest-padding", f"{syntax.shown(text)} ends with ="))
-    label = text.partition(":")[0]
-    if digest is None and ":" in text and not syntax.is_known_algorithm(label):
-        hits.append(Hit("digest-unverified", f"{syntax.shown(label)} is not verified here"))
-    return digest, hits

@@ -16,7 +16,7 @@ from .subject import Subject
 Check = Callable[[Subject], Iterator[Hit]]
 Examined = tuple["Subject | None", "list[Hit]"]
 
-_CARRIED: tuple[Check, ...] = (
+_ALL_FORMATS: tuple[Check, ...] = (
     headers.check_version,
     framing.check_reader_findings,
     digests.check_block_digest,
@@ -48,7 +48,7 @@ def examine_file(source: Source) -> Iterator[Examined]:
     covered = True
     for item in iter_records(source):
         if isinstance(item, DamagedStretch):
-            yield None, [*gaps.before(item.offset), framing.check_stretch(item)]
+            yield None, [*gaps.before(item.offset), framing.check_damaged_stretch(item)]
             gaps.after_stretch(item)
             continue
         subject = Subject.of(item)
@@ -62,11 +62,11 @@ def examine_file(source: Source) -> Iterator[Examined]:
 
 def examine_record(subject: Subject, file_name: str) -> Iterator[Hit]:
     """What one record breaks, taken alone."""
-    for check in _CARRIED:
+    for check in _ALL_FORMATS:
         yield from check(subject)
     if subject.version is None:
         if not subject.is_arc:
-            yield from headers.check_carried_fields(subject)
+            yield from headers.check_older_fields(subject)
         return
     if not subject.record.ordinal:
         yield from framing.check_first(subject)

@@ -59,7 +59,7 @@ def check_first(subject: Subject) -> Iterator[Hit]:
         yield Hit("warcinfo-first", f"the file starts with a {subject.type or 'typeless'} record")
 
 
-def check_stretch(stretch: DamagedStretch) -> Hit:
+def check_damaged_stretch(stretch: DamagedStretch) -> Hit:
     """Bytes that are no record."""
     count = stretch.end - stretch.offset
     return Hit("not-a-record", f"{count} bytes are no record: {stretch.reason}", stretch.offset)

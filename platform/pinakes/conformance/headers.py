@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from . import syntax
-from .fields import CARRIED, FIELDS
+from .fields import FIELDS, OLDER_FIELDS
 from .rules import Hit
 from .subject import Subject
 
@@ -96,13 +96,13 @@ def check_syntax(subject: Subject) -> Iterator[Hit]:
             yield Hit("uri-bare", f"{FIELDS[name].name} is not in < and >, as its examples are")
 
 
-def check_carried_fields(subject: Subject) -> Iterator[Hit]:
+def check_older_fields(subject: Subject) -> Iterator[Hit]:
     """Length and digests of a WARC record that the standard does not cover."""
     if "content-length" not in subject.fields:
         yield Hit("content-length-missing", "Content-Length is missing")
-    for name in sorted(CARRIED & subject.fields.keys()):
+    for name in sorted(OLDER_FIELDS & subject.fields.keys()):
         field = FIELDS[name]
-        wrong = field.syntax_1_1(subject.fields[name][0])
+        wrong = field.grammar(subject.fields[name][0])
         if wrong:
             yield Hit(f"{field.short}-syntax", f"{field.name}: {wrong}")
 

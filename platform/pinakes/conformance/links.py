@@ -10,10 +10,9 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from .references import Place, References
-from .rules import Hit
+from .rules import CAPTURE_TYPES, Hit
 from .syntax import shown
 
-CAPTURE_TYPES = frozenset({"response", "resource", "request", "metadata", "revisit"})
 Placed = tuple[Place, Hit]
 _REPEATED_IDS = """
 SELECT * FROM (

@@ -1,12 +1,12 @@
-"""What a rule of the standard is: code, severity, clause, where it holds.
+"""What a rule of the standard is: code, severity, clauses, the records it holds for.
 
-A rule is declared once and looked up by its code; the code is stable, the words are not.
+`table` declares the rules.  A code never changes its meaning; the words may change.
 Source: ISO 28500:2009 (WARC/1.0) and ISO 28500:2017 (WARC/1.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -21,14 +21,16 @@ RECORD_TYPES = (
     "conversion",
     "continuation",
 )
+CAPTURE_TYPES = ("response", "resource", "request", "metadata", "revisit")
+"""Types of records that belong to a capture event (§5.7)."""
 VERSIONS = ("1.0", "1.1")
 
 
 class Severity(IntEnum):
-    """How much it matters; comparable.  `str` is the word that is printed."""
+    """How serious a finding is; comparable.  `str` is the word that is printed."""
 
     INFO = 0
-    """Allowed, and worth knowing: an extension, a target in another file."""
+    """Allowed, and worth knowing: an extension, an original in another file."""
     WARNING = 1
     """Against a "should" or a recommendation."""
     ERROR = 2
@@ -38,25 +40,38 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule.  A version without a clause does not have the rule.
+    """One rule.
 
-    `types` are the record types it is about, all where empty.  `once`: only the first
-    finding of a file is printed, since a writer breaks it in every record.  `carries`:
-    also checked where the standard does not hold (WARC/0.17, ARC), because the old
-    formats mean the same.
+    `clauses` is "5.4", or "5.12/5.14" where WARC/1.0 and WARC/1.1 number differently;
+    "-" means that the version does not have the rule.  `judge` is the check that reports
+    it.  `types` are the record types it holds for; empty for all.  `once`: only the first
+    finding in a file is printed, since a writer breaks it in every record.
+    `older_formats`: also checked in WARC/0.17 and ARC, which mean the same by it.
     """
 
     code: str
     severity: Severity
-    clause_1_0: str | None
-    clause_1_1: str | None
+    clauses: str
+    judge: Callable[..., object]
     statement: str
     example: str
     types: tuple[str, ...] = ()
     once: bool = False
-    carries: bool = False
+    older_formats: bool = False
+
+    @property
+    def clause_1_0(self) -> str | None:
+        """The clause of WARC/1.0; None where that has no such rule."""
+        clause = self.clauses.partition("/")[0]
+        return None if clause == "-" else clause
+
+    @property
+    def clause_1_1(self) -> str | None:
+        """The clause of WARC/1.1; None where that has no such rule."""
+        clause = self.clauses.rpartition("/")[2]
+        return None if clause == "-" else clause
 
     def clause(self, version: str | None) -> str:
         """The clause to cite for a record of that version; None is any other version."""
@@ -73,86 +88,13 @@ class Rule:
         if self.types and record_type not in self.types:
             return False
         if version is None:
-            return self.carries
+            return self.older_formats
         return bool(self.clause_1_1 if version == "1.1" else self.clause_1_0)
 
 
 class Hit(NamedTuple):
-    """A rule broken, as a check reports it: `offset` only where it is not the record's."""
+    """A broken rule, as a check reports it; `offset` only where it is not the record's."""
 
     code: str
     message: str
     offset: int | None = None
-
-
-def _rule(
-    severity: Severity,
-    code: str,
-    clauses: str,
-    statement: str,
-    example: str,
-    types: Sequence[str] = (),
-    *,
-    once: bool = False,
-    carries: bool = False,
-) -> Rule:
-    first, slash, second = clauses.partition("/")
-    return Rule(
-        code=code,
-        severity=severity,
-        clause_1_0=None if first == "-" else first,
-        clause_1_1=(None if second == "-" else second) if slash else first,
-        statement=statement,
-        example=example,
-        types=tuple(types),
-        once=once,
-        carries=carries,
-    )
-
-
-def shall(
-    code: str,
-    clauses: str,
-    statement: str,
-    example: str,
-    types: Sequence[str] = (),
-    *,
-    once: bool = False,
-    carries: bool = False,
-) -> Rule:
-    """An error.  `clauses` is "5.4", or "5.12/5.14" for WARC/1.0 and 1.1, "-" for none."""
-    return _rule(
-        Severity.ERROR, code, clauses, statement, example, types, once=once, carries=carries
-    )
-
-
-def should(
-    code: str,
-    clauses: str,
-    statement: str,
-    example: str,
-    types: Sequence[str] = (),
-    *,
-    once: bool = False,
-    carries: bool = False,
-) -> Rule:
-    """A warning."""
-    return _rule(
-        Severity.WARNING, code, clauses, statement, example, types, once=once, carries=carries
-    )
-
-
-def note(
-    code: str,
-    clauses: str,
-    statement: str,
-    example: str,
-    types: Sequence[str] = (),
-    *,
-    once: bool = False,
-    carries: bool = False,
-) -> Rule:
-    """An info: allowed."""
-    return _rule(
-        Severity.INFO, code, clauses, statement, example, types, once=once, carries=carries
-    )
