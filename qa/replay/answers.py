@@ -22,6 +22,7 @@ from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable, Unre
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import parse_digits_date
+from pinakes.warc.field_names import CONTENT_TYPE_KEY
 from pinakes.warc.http import HttpHead
 from pinakes.warc.record import Record
 
@@ -257,7 +258,7 @@ def _payload_of(record: Record, head: HttpHead, *, or_chunked: bool = False) -> 
 def head_of(record: Record) -> HttpHead:
     """The HTTP head of a full record; of a resource, one that says its media type."""
     if record.type == "resource" or (record.http is None and record.type != "revisit"):
-        media_type = record.header.field("content-type") or "application/octet-stream"
+        media_type = record.header.field(CONTENT_TYPE_KEY) or "application/octet-stream"
         line = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n"
         return HttpHead(line.encode("utf-8", "surrogateescape"))
     return record.http or HttpHead(b"")

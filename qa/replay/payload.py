@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pinakes.warc.field_names import WARC_TRUNCATED_KEY
 from pinakes.warc.http import Dechunker
 from pinakes.warc.record import Record
 
@@ -29,7 +30,7 @@ class Payload:
     def __init__(self, record: Record, *, said_chunked: bool, said_size: int | None = None) -> None:
         self._record = record
         self.size = record.payload_size
-        cut_off = record.header.field("warc-truncated")
+        cut_off = record.header.field(WARC_TRUNCATED_KEY)
         self.problem = None if cut_off is None else f"the crawl cut it off: {cut_off}"
         self._chunked = False
         if said_chunked:

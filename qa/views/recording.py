@@ -23,6 +23,20 @@ from typing import IO, Any
 
 from pinakes.warc.dates import format_14
 from pinakes.warc.digest import format_digest
+from pinakes.warc.field_names import (
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    WARC_BLOCK_DIGEST,
+    WARC_CONCURRENT_TO,
+    WARC_DATE,
+    WARC_FILENAME,
+    WARC_IP_ADDRESS,
+    WARC_PAYLOAD_DIGEST,
+    WARC_RECORD_ID,
+    WARC_TARGET_URI,
+    WARC_TRUNCATED,
+    WARC_TYPE,
+)
 from pinakes.warc.write import compress_member, format_header, gzip_member, record_pieces
 
 from .gate import Turn
@@ -144,31 +158,31 @@ class Recording:
         assert kept.passed is not None
         date = _date(kept.began)
         response, request = (f"<urn:uuid:{uuid.uuid4()}>" for _ in range(2))
-        shared = [("WARC-Date", date), ("WARC-Target-URI", kept.turn.asked.uri)]
+        shared = [(WARC_DATE, date), (WARC_TARGET_URI, kept.turn.asked.uri)]
         if kept.turn.upstream.address:
-            shared.append(("WARC-IP-Address", kept.turn.upstream.address))
+            shared.append((WARC_IP_ADDRESS, kept.turn.upstream.address))
         fields = [
-            ("WARC-Type", "response"),
-            ("WARC-Record-ID", response),
+            (WARC_TYPE, "response"),
+            (WARC_RECORD_ID, response),
             *shared,
-            ("WARC-Block-Digest", kept.block_digest),
+            (WARC_BLOCK_DIGEST, kept.block_digest),
         ]
         if kept.passed.cut is None:
-            fields.append(("WARC-Payload-Digest", f"{_ALGORITHM}:{kept.passed.digest}"))
+            fields.append((WARC_PAYLOAD_DIGEST, f"{_ALGORITHM}:{kept.passed.digest}"))
         else:
-            fields.append(("WARC-Truncated", kept.passed.cut))
-        fields.append(("Content-Type", "application/http; msgtype=response"))
-        fields.append(("Content-Length", str(kept.size)))
+            fields.append((WARC_TRUNCATED, kept.passed.cut))
+        fields.append((CONTENT_TYPE, "application/http; msgtype=response"))
+        fields.append((CONTENT_LENGTH, str(kept.size)))
         _write(file, gzip_member(record_pieces(format_header(fields), kept.block())))
         asked = kept.turn.request
         fields = [
-            ("WARC-Type", "request"),
-            ("WARC-Record-ID", request),
-            ("WARC-Concurrent-To", response),
+            (WARC_TYPE, "request"),
+            (WARC_RECORD_ID, request),
+            (WARC_CONCURRENT_TO, response),
             *shared,
-            ("WARC-Block-Digest", _digest(asked)),
-            ("Content-Type", "application/http; msgtype=request"),
-            ("Content-Length", str(len(asked))),
+            (WARC_BLOCK_DIGEST, _digest(asked)),
+            (CONTENT_TYPE, "application/http; msgtype=request"),
+            (CONTENT_LENGTH, str(len(asked))),
         ]
         _write(file, [compress_member(b"".join(record_pieces(format_header(fields), (asked,))))])
         self._end = file.tell()
@@ -184,13 +198,13 @@ class Recording:
             "description: what rendering QA saw of the live web\r\nrobots: ignore\r\n"
         ).encode()
         fields = [
-            ("WARC-Type", "warcinfo"),
-            ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
-            ("WARC-Date", _date(now)),
-            ("WARC-Filename", name),
-            ("WARC-Block-Digest", _digest(text)),
-            ("Content-Type", "application/warc-fields"),
-            ("Content-Length", str(len(text))),
+            (WARC_TYPE, "warcinfo"),
+            (WARC_RECORD_ID, f"<urn:uuid:{uuid.uuid4()}>"),
+            (WARC_DATE, _date(now)),
+            (WARC_FILENAME, name),
+            (WARC_BLOCK_DIGEST, _digest(text)),
+            (CONTENT_TYPE, "application/warc-fields"),
+            (CONTENT_LENGTH, str(len(text))),
         ]
         try:
             _write(file, [compress_member(b"".join(record_pieces(format_header(fields), (text,))))])

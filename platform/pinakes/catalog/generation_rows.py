@@ -15,6 +15,7 @@ from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
+from pinakes.warc.field_names import CONTENT_LENGTH_KEY
 from pinakes.warc.header import Header
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -45,7 +46,7 @@ def read_generation_rows(
         for item in iter_records(source, digests=("sha1", "sha256")):
             if isinstance(item, Record):
                 if item.type == "revisit" and is_ours(item.header):
-                    old = Header(restore_header(item.header)).get("Content-Length")
+                    old = Header(restore_header(item.header)).field(CONTENT_LENGTH_KEY)
                     sizes[item.ordinal] = int(old or 0)
                 yield item
 

@@ -23,6 +23,16 @@ from pinakes.index.scan import CAPTURE_TYPES, why_not
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.dates import format_14, format_17, parse_date
 from pinakes.warc.digest import format_digest
+from pinakes.warc.field_names import (
+    CONTENT_TYPE_KEY,
+    WARC_CONCURRENT_TO_KEY,
+    WARC_PAYLOAD_DIGEST_KEY,
+    WARC_REFERS_TO_DATE_KEY,
+    WARC_REFERS_TO_KEY,
+    WARC_REFERS_TO_TARGET_URI_KEY,
+    WARC_SEGMENT_NUMBER_KEY,
+    WARC_TRUNCATED_KEY,
+)
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.http import HttpHead
 from pinakes.warc.record import MemoryBody, Record
@@ -83,7 +93,7 @@ def sidecar_row(record: Record, *, archive_file: str, landed: datetime) -> Sidec
         None,  # refers_uri
         None,  # refers_date
         None,  # refers_id
-        strip_brackets(record.header.field("warc-concurrent-to")),
+        strip_brackets(record.header.field(WARC_CONCURRENT_TO_KEY)),
     )
 
 
@@ -109,7 +119,7 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
         date,
         200 if fit else http.status if http is not None else None,
         None,  # method: see `requests`
-        media_type_of(http) if http is not None else field("content-type"),
+        media_type_of(http) if http is not None else field(CONTENT_TYPE_KEY),
         record.offset,
         record.length,
         record.inner_offset,
@@ -119,14 +129,14 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
         sha256,
         dechunked_sha1,
         dechunked_sha256,
-        field("warc-payload-digest"),
+        field(WARC_PAYLOAD_DIGEST_KEY),
         over,
         None if fit else why_not(record, now=landed),
         None if fit else _findings(record),
-        strip_brackets(field("warc-refers-to-target-uri")) if revisit else None,
-        field("warc-refers-to-date") if revisit else None,
-        strip_brackets(field("warc-refers-to")) if revisit else None,
-        strip_brackets(field("warc-concurrent-to")),
+        strip_brackets(field(WARC_REFERS_TO_TARGET_URI_KEY)) if revisit else None,
+        field(WARC_REFERS_TO_DATE_KEY) if revisit else None,
+        strip_brackets(field(WARC_REFERS_TO_KEY)) if revisit else None,
+        strip_brackets(field(WARC_CONCURRENT_TO_KEY)),
     )
 
 
@@ -152,8 +162,8 @@ def is_plainly_fit(
     field = record.header.field
     return (
         http.is_plainly_whole(size)
-        and field("warc-truncated") is None
-        and field("warc-segment-number") is None
+        and field(WARC_TRUNCATED_KEY) is None
+        and field(WARC_SEGMENT_NUMBER_KEY) is None
         and record.version[:4] == "WARC"
     )
 

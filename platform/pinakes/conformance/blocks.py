@@ -9,6 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pinakes.warc.field_names import (
+    CONTENT_TYPE_KEY,
+    WARC_BLOCK_DIGEST_KEY,
+    WARC_FILENAME_KEY,
+    WARC_IP_ADDRESS_KEY,
+    WARC_PAYLOAD_DIGEST_KEY,
+    WARC_REFERS_TO_KEY,
+    WARC_SEGMENT_NUMBER_KEY,
+    WARC_TRUNCATED_KEY,
+)
 from pinakes.warc.record import Record
 
 from . import syntax
@@ -25,9 +35,9 @@ _CONTINUATION_FIELDS = frozenset(
     {
         *(name for name, field in FIELDS.items() if len(field.mandatory) > 1),
         *(name for name in FIELDS if name.startswith("warc-segment-")),
-        "warc-block-digest",
-        "warc-payload-digest",
-        "warc-truncated",
+        WARC_BLOCK_DIGEST_KEY,
+        WARC_PAYLOAD_DIGEST_KEY,
+        WARC_TRUNCATED_KEY,
     }
 )
 _NO_BODY_STATUS = frozenset({204, 304})
@@ -35,7 +45,7 @@ _NO_BODY_STATUS = frozenset({204, 304})
 
 def check_content_type(subject: Subject) -> Iterator[Hit]:
     """Blocks say what they are; HTTP messages say which."""
-    written = subject.first("content-type")
+    written = subject.first(CONTENT_TYPE_KEY)
     record = subject.record
     if written is None:
         if record.content_length and subject.type != "continuation":
@@ -54,17 +64,17 @@ def check_content_type(subject: Subject) -> Iterator[Hit]:
 
 def check_capture(subject: Subject) -> Iterator[Hit]:
     """Responses, requests, resources, conversions."""
-    if subject.is_http_message and "warc-ip-address" not in subject.fields:
+    if subject.is_http_message and WARC_IP_ADDRESS_KEY not in subject.fields:
         yield Hit("ip-address-missing", f"an HTTP {subject.type} without WARC-IP-Address")
     if subject.type == "resource":
         yield from _check_resource(subject)
-    if subject.type == "conversion" and "warc-refers-to" not in subject.fields:
+    if subject.type == "conversion" and WARC_REFERS_TO_KEY not in subject.fields:
         yield Hit("conversion-refers-to", "a conversion without WARC-Refers-To")
 
 
 def _check_resource(subject: Subject) -> Iterator[Hit]:
     if subject.scheme == "dns" and subject.media_type != "text/dns":
-        written = syntax.shown(subject.first("content-type") or "")
+        written = syntax.shown(subject.first(CONTENT_TYPE_KEY) or "")
         yield Hit("resource-dns-type", f"{written} for a dns URI, not text/dns")
     starts_as_http = block_start(subject.record, 5) == b"HTTP/"
     if subject.is_http and subject.media_type == "application/http" and starts_as_http:
@@ -73,7 +83,7 @@ def _check_resource(subject: Subject) -> Iterator[Hit]:
 
 def check_truncation(subject: Subject) -> Iterator[Hit]:
     """WARC-Truncated: its reason, and where it is wanting."""
-    reason = subject.first("warc-truncated")
+    reason = subject.first(WARC_TRUNCATED_KEY)
     if reason is not None and reason.lower() not in _REASONS and syntax.token(reason) is None:
         yield Hit("truncated-reason", f"{syntax.shown(reason)} is a reason of an extension")
     if reason is None and subject.type == "response" and not subject.is_segment:
@@ -100,11 +110,11 @@ def check_warcinfo(subject: Subject, file_name: str) -> Iterator[Hit]:
     """The block's type, and the file's name."""
     if subject.type != "warcinfo":
         return
-    written = subject.first("content-type")
+    written = subject.first(CONTENT_TYPE_KEY)
     if written is not None and subject.media_type != "application/warc-fields":
         message = f"{syntax.shown(written)}, not application/warc-fields"
         yield Hit("warcinfo-content-type", message)
-    named = subject.first("warc-filename")
+    named = subject.first(WARC_FILENAME_KEY)
     if named is not None:
         bare = named[1:-1] if len(named) > 1 and named[0] == named[-1] == '"' else named
         if bare and bare != file_name:
@@ -147,7 +157,7 @@ def check_segment(subject: Subject) -> Iterator[Hit]:
     """What a segment says of itself; the series is checked over all files."""
     if not subject.is_segment:
         return
-    number = subject.first("warc-segment-number")
+    number = subject.first(WARC_SEGMENT_NUMBER_KEY)
     if number is not None and syntax.digits(number) is None:
         first = int(number[:19]) == 1
         if subject.type == "continuation" and (first or int(number[:19]) == 0):

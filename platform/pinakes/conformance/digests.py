@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pinakes.warc.digest import parse_digest
+from pinakes.warc.field_names import WARC_BLOCK_DIGEST_KEY, WARC_PAYLOAD_DIGEST_KEY
 
 from . import syntax
 from .payload import Basis, basis_of
@@ -35,8 +36,8 @@ def check_declared_digest(subject: Subject, name: str) -> Iterator[Hit]:
 
 def check_block_digest(subject: Subject) -> Iterator[Hit]:
     """WARC-Block-Digest; not of a block that is cut off, whose end is reported already."""
-    yield from check_declared_digest(subject, "warc-block-digest")
-    declared = parse_digest(subject.first("warc-block-digest") or "")
+    yield from check_declared_digest(subject, WARC_BLOCK_DIGEST_KEY)
+    declared = parse_digest(subject.first(WARC_BLOCK_DIGEST_KEY) or "")
     if declared is not None and subject.is_whole:
         found = subject.record.block_digest(declared.algorithm)
         if found != declared:
@@ -48,8 +49,8 @@ def check_payload_digest(subject: Subject) -> Iterator[Hit]:
 
     A revisit's is its original's, and a segment's is the whole record's.
     """
-    yield from check_declared_digest(subject, "warc-payload-digest")
-    declared = parse_digest(subject.first("warc-payload-digest") or "")
+    yield from check_declared_digest(subject, WARC_PAYLOAD_DIGEST_KEY)
+    declared = parse_digest(subject.first(WARC_PAYLOAD_DIGEST_KEY) or "")
     if declared is None or not subject.is_whole or subject.is_segment:
         return
     if subject.type not in _WITH_PAYLOAD:

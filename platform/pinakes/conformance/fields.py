@@ -11,11 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from pinakes.warc import field_names as names
+
 from . import syntax
 from .rules import RECORD_TYPES
 
 Syntax = Callable[[str], "str | None"]
-OLDER_FIELDS = frozenset({"content-length", "warc-block-digest", "warc-payload-digest"})
+OLDER_FIELDS = frozenset(
+    {names.CONTENT_LENGTH_KEY, names.WARC_BLOCK_DIGEST_KEY, names.WARC_PAYLOAD_DIGEST_KEY}
+)
 """Fields that WARC/0.17 and its like have with the same meaning."""
 
 
@@ -57,38 +61,41 @@ _NO_PAYLOAD = ("warcinfo", "metadata")
 
 # fmt: off
 _ALL = (
-    Field("WARC-Record-ID",     "5.2",  syntax.bracketed_uri, "urn:uuid:1234",
+    Field(names.WARC_RECORD_ID, "5.2", syntax.bracketed_uri, "urn:uuid:1234",
           mandatory=RECORD_TYPES),
-    Field("Content-Length",     "5.3",  syntax.digits, "1,024", mandatory=RECORD_TYPES),
-    Field("WARC-Date",          "5.4",  syntax.date_1_1, "20200102030405",
-          grammar_1_0=syntax.date_1_0, mandatory=RECORD_TYPES),
-    Field("WARC-Type",          "5.5",  syntax.token, "web page", mandatory=RECORD_TYPES),
-    Field("Content-Type",       "5.6",  syntax.media_type, "html"),
-    Field("WARC-Concurrent-To", "5.7",  syntax.bracketed_uri, "urn:uuid:1234",
+    Field(names.CONTENT_LENGTH, "5.3", syntax.digits, "1,024", mandatory=RECORD_TYPES),
+    Field(names.WARC_DATE, "5.4", syntax.date_1_1, "20200102030405", grammar_1_0=syntax.date_1_0,
+          mandatory=RECORD_TYPES),
+    Field(names.WARC_TYPE, "5.5", syntax.token, "web page", mandatory=RECORD_TYPES),
+    Field(names.CONTENT_TYPE, "5.6", syntax.media_type, "html"),
+    Field(names.WARC_CONCURRENT_TO, "5.7", syntax.bracketed_uri, "urn:uuid:1234",
           forbidden=_NO_CAPTURE, repeats=True),
-    Field("WARC-Block-Digest",  "5.8",  syntax.labelled_digest, "sha1:123"),
-    Field("WARC-Payload-Digest", "5.9", syntax.labelled_digest, "0beec7b5", forbidden=_NO_PAYLOAD),
-    Field("WARC-IP-Address",    "5.10", syntax.ip_address, "[2001:db8::1]", forbidden=_NO_CAPTURE),
-    Field("WARC-Refers-To",     "5.11", syntax.bracketed_uri, "none",
+    Field(names.WARC_BLOCK_DIGEST, "5.8", syntax.labelled_digest, "sha1:123"),
+    Field(names.WARC_PAYLOAD_DIGEST, "5.9", syntax.labelled_digest, "0beec7b5",
+          forbidden=_NO_PAYLOAD),
+    Field(names.WARC_IP_ADDRESS, "5.10", syntax.ip_address, "[2001:db8::1]", forbidden=_NO_CAPTURE),
+    Field(names.WARC_REFERS_TO, "5.11", syntax.bracketed_uri, "none",
           forbidden=_but("metadata", "revisit", "conversion")),
-    Field("WARC-Refers-To-Target-URI", "-/5.12", syntax.bare_uri, "<http://example.org/>",
+    Field(names.WARC_REFERS_TO_TARGET_URI, "-/5.12", syntax.bare_uri, "<http://example.org/>",
           forbidden=_but("revisit")),
-    Field("WARC-Refers-To-Date", "-/5.13", syntax.date_1_1, "yesterday", forbidden=_but("revisit")),
-    Field("WARC-Target-URI",    "5.12/5.14", syntax.bare_uri, "http://example.org/a b",
+    Field(names.WARC_REFERS_TO_DATE, "-/5.13", syntax.date_1_1, "yesterday",
+          forbidden=_but("revisit")),
+    Field(names.WARC_TARGET_URI, "5.12/5.14", syntax.bare_uri, "http://example.org/a b",
           grammar_1_0=syntax.either_uri, mandatory=_but("warcinfo", "metadata"),
           forbidden=("warcinfo",)),
-    Field("WARC-Truncated",     "5.13/5.15", syntax.token, "too long"),
-    Field("WARC-Warcinfo-ID",   "5.14/5.16", syntax.bracketed_uri, "urn:uuid:1234",
+    Field(names.WARC_TRUNCATED, "5.13/5.15", syntax.token, "too long"),
+    Field(names.WARC_WARCINFO_ID, "5.14/5.16", syntax.bracketed_uri, "urn:uuid:1234",
           forbidden=("warcinfo",)),
-    Field("WARC-Filename",      "5.15/5.17", syntax.text, "", forbidden=_but("warcinfo")),
-    Field("WARC-Profile",       "5.16/5.18", syntax.bare_uri, "same as before",
+    Field(names.WARC_FILENAME, "5.15/5.17", syntax.text, "", forbidden=_but("warcinfo")),
+    Field(names.WARC_PROFILE, "5.16/5.18", syntax.bare_uri, "same as before",
           grammar_1_0=syntax.either_uri, mandatory=("revisit",)),
-    Field("WARC-Identified-Payload-Type", "5.17/5.19", syntax.media_type, "an image",
+    Field(names.WARC_IDENTIFIED_PAYLOAD_TYPE, "5.17/5.19", syntax.media_type, "an image",
           forbidden=_NO_PAYLOAD),
-    Field("WARC-Segment-Number", "5.18/5.20", syntax.digits, "second", mandatory=("continuation",)),
-    Field("WARC-Segment-Origin-ID", "5.19/5.21", syntax.bracketed_uri, "urn:uuid:1234",
+    Field(names.WARC_SEGMENT_NUMBER, "5.18/5.20", syntax.digits, "second",
+          mandatory=("continuation",)),
+    Field(names.WARC_SEGMENT_ORIGIN_ID, "5.19/5.21", syntax.bracketed_uri, "urn:uuid:1234",
           mandatory=("continuation",), forbidden=_but("continuation")),
-    Field("WARC-Segment-Total-Length", "5.20/5.22", syntax.digits, "1 GB",
+    Field(names.WARC_SEGMENT_TOTAL_LENGTH, "5.20/5.22", syntax.digits, "1 GB",
           forbidden=_but("continuation")),
 )
 # fmt: on

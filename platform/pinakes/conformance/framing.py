@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from pinakes.warc.field_names import CONTENT_LENGTH_KEY
 from pinakes.warc.members import compression_of
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
@@ -43,7 +44,7 @@ def check_file(source: Source) -> Iterator[Hit]:
 
 def check_reader_findings(subject: Subject) -> Iterator[Hit]:
     """The reader's findings.  Missing or malformed lengths have rules of their own."""
-    promised = subject.first("content-length") or ""
+    promised = subject.first(CONTENT_LENGTH_KEY) or ""
     for finding in subject.record.findings:
         code = _CODES.get(finding.code)
         if code is None or (finding.code == "content-length" and not promised.isdigit()):

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pinakes.warc.field_names import CONTENT_LENGTH_KEY, WARC_PROFILE_KEY, WARC_TARGET_URI_KEY
+
 from . import syntax
 from .fields import FIELDS, OLDER_FIELDS
 from .rules import Hit
@@ -17,7 +19,7 @@ _BARE_LF = re.compile(rb"(?<!\r)\n")
 _NAME = re.compile(syntax.TOKEN.encode() + rb"\Z")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 _OLD_VERSION = re.compile(r"WARC/0\.\d+\Z|ARC/\d\.0\Z")
-_URIS = ("warc-target-uri", "warc-profile")
+_URIS = (WARC_TARGET_URI_KEY, WARC_PROFILE_KEY)
 
 
 def check_version(subject: Subject) -> Iterator[Hit]:
@@ -98,7 +100,7 @@ def check_syntax(subject: Subject) -> Iterator[Hit]:
 
 def check_older_fields(subject: Subject) -> Iterator[Hit]:
     """Length and digests of a WARC record that the standard does not cover."""
-    if "content-length" not in subject.fields:
+    if CONTENT_LENGTH_KEY not in subject.fields:
         yield Hit("content-length-missing", "Content-Length is missing")
     for name in sorted(OLDER_FIELDS & subject.fields.keys()):
         field = FIELDS[name]

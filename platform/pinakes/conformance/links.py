@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from pinakes.warc.field_names import WARC_CONCURRENT_TO_KEY
+
 from .references import Place, References
 from .rules import CAPTURE_TYPES, Hit
 from .syntax import shown
@@ -49,7 +51,7 @@ def check_ids(references: References) -> Iterator[Placed]:
 def check_links(references: References) -> Iterator[Placed]:
     """WARC-Concurrent-To and WARC-Warcinfo-ID lead to records of the right type and date."""
     for *place, kind, written, date, found_type, found_date in references.rows(_LINKS):
-        check = _concurrent_hit if kind == "warc-concurrent-to" else _warcinfo_hit
+        check = _concurrent_hit if kind == WARC_CONCURRENT_TO_KEY else _warcinfo_hit
         hit = check(written, date, found_type, found_date)
         if hit is not None:
             yield Place(*place), hit

@@ -20,6 +20,20 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pinakes.warc.dates import format_14, parse_warc_date
+from pinakes.warc.field_names import (
+    WARC_CONCURRENT_TO_KEY,
+    WARC_DATE_KEY,
+    WARC_PAYLOAD_DIGEST_KEY,
+    WARC_PROFILE_KEY,
+    WARC_RECORD_ID_KEY,
+    WARC_REFERS_TO_DATE_KEY,
+    WARC_REFERS_TO_KEY,
+    WARC_REFERS_TO_TARGET_URI_KEY,
+    WARC_SEGMENT_NUMBER_KEY,
+    WARC_SEGMENT_ORIGIN_ID_KEY,
+    WARC_SEGMENT_TOTAL_LENGTH_KEY,
+    WARC_WARCINFO_ID_KEY,
+)
 from pinakes.warc.header import strip_brackets
 
 from .revisits import IDENTICAL, profile_of
@@ -105,12 +119,12 @@ class References:
         """Keep what a record says of itself and of others."""
         record = subject.record
         place = place_of(self._file, subject)
-        date = subject.first("warc-date")
-        digest = subject.first("warc-payload-digest")
+        date = subject.first(WARC_DATE_KEY)
+        digest = subject.first(WARC_PAYLOAD_DIGEST_KEY)
         uri = _hash(record.target_uri)
-        own = _hash(subject.uri("warc-record-id"))
+        own = _hash(subject.uri(WARC_RECORD_ID_KEY))
         self._insert("record", place, own, uri, date, second_of(date), digest)
-        for kind in ("warc-concurrent-to", "warc-warcinfo-id"):
+        for kind in (WARC_CONCURRENT_TO_KEY, WARC_WARCINFO_ID_KEY):
             for written in subject.fields.get(kind, ()):
                 target = _hash(strip_brackets(written))
                 self._insert("link", place, kind, target, written[:200], date)
@@ -127,9 +141,9 @@ class References:
         self._insert(
             "segment",
             place,
-            _hash(subject.uri("warc-segment-origin-id")) if later else own,
-            _number(subject.first("warc-segment-number")),
-            _number(subject.first("warc-segment-total-length")),
+            _hash(subject.uri(WARC_SEGMENT_ORIGIN_ID_KEY)) if later else own,
+            _number(subject.first(WARC_SEGMENT_NUMBER_KEY)),
+            _number(subject.first(WARC_SEGMENT_TOTAL_LENGTH_KEY)),
             subject.record.content_length,
             uri,
             next(iter(sorted(self._foregoing - {"warcinfo"})), None),
@@ -143,16 +157,16 @@ class References:
         date: str | None,
         digest: str | None,
     ) -> None:
-        profile = profile_of(subject.uri("warc-profile"))
+        profile = profile_of(subject.uri(WARC_PROFILE_KEY))
         if profile is None:
             return
-        target_date = subject.first("warc-refers-to-date")
-        target_uri = subject.uri("warc-refers-to-target-uri")
+        target_date = subject.first(WARC_REFERS_TO_DATE_KEY)
+        target_uri = subject.uri(WARC_REFERS_TO_TARGET_URI_KEY)
         self._insert(
             "revisit",
             place,
             profile == IDENTICAL,
-            _hash(subject.uri("warc-refers-to")),
+            _hash(subject.uri(WARC_REFERS_TO_KEY)),
             _hash(target_uri) or uri,
             target_uri is not None,
             target_date,

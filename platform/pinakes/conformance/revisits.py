@@ -7,6 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pinakes.warc.field_names import (
+    WARC_PAYLOAD_DIGEST_KEY,
+    WARC_PROFILE_KEY,
+    WARC_REFERS_TO_DATE,
+    WARC_REFERS_TO_KEY,
+    WARC_REFERS_TO_TARGET_URI,
+    WARC_TRUNCATED_KEY,
+)
+
 from . import syntax
 from .rules import Hit
 from .subject import Subject
@@ -29,7 +38,7 @@ def profile_of(uri: str | None) -> str | None:
 
 def check_revisit(subject: Subject) -> Iterator[Hit]:
     """Profile, digest, block and references of a revisit."""
-    uri = subject.uri("warc-profile")
+    uri = subject.uri(WARC_PROFILE_KEY)
     if subject.type != "revisit":
         if uri is not None:
             yield Hit("profile-undefined", f"WARC-Profile on a {subject.type} record")
@@ -50,7 +59,7 @@ def check_revisit(subject: Subject) -> Iterator[Hit]:
 
 def _check_identical(subject: Subject) -> Iterator[Hit]:
     record = subject.record
-    if "warc-payload-digest" not in subject.fields:
+    if WARC_PAYLOAD_DIGEST_KEY not in subject.fields:
         yield Hit("revisit-payload-digest", "identical payload, and no WARC-Payload-Digest")
     if not record.block_size:
         if subject.is_http:
@@ -59,7 +68,7 @@ def _check_identical(subject: Subject) -> Iterator[Hit]:
     body = record.payload_size if record.http is not None else 0
     if body > 0:
         yield Hit("revisit-body", f"{body} bytes of body behind the HTTP headers")
-    reason = subject.first("warc-truncated")
+    reason = subject.first(WARC_TRUNCATED_KEY)
     if (reason or "").lower() != "length" and not body and not _had_no_body(subject):
         there = f"WARC-Truncated: {reason[:80]}" if reason else "no WARC-Truncated"
         yield Hit("revisit-truncated", f"the payload is left off, and {there}")
@@ -71,10 +80,10 @@ def _had_no_body(subject: Subject) -> bool:
 
 
 def _check_references(subject: Subject, profile: str) -> Iterator[Hit]:
-    if "warc-refers-to" not in subject.fields:
+    if WARC_REFERS_TO_KEY not in subject.fields:
         yield Hit("revisit-refers-to", "a revisit without WARC-Refers-To")
-    wanted = ["WARC-Refers-To-Target-URI"] if profile == IDENTICAL else []
-    wanted.append("WARC-Refers-To-Date")
+    wanted = [WARC_REFERS_TO_TARGET_URI] if profile == IDENTICAL else []
+    wanted.append(WARC_REFERS_TO_DATE)
     missing = [name for name in wanted if name.lower() not in subject.fields]
     if missing:
         yield Hit("revisit-refers-to-date", f"a revisit without {' and '.join(missing)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pinakes.warc.field_names import CONTENT_TYPE_KEY, WARC_SEGMENT_NUMBER_KEY
 from pinakes.warc.header import HeaderLine, strip_brackets
 from pinakes.warc.record import Record
 
@@ -71,11 +72,11 @@ class Subject:
     @property
     def media_type(self) -> str:
         """The Content-Type of the block without parameters, lower case."""
-        return (self.first("content-type") or "").partition(";")[0].strip().lower()
+        return (self.first(CONTENT_TYPE_KEY) or "").partition(";")[0].strip().lower()
 
     @property
     def is_segment(self) -> bool:
-        return self.type == "continuation" or "warc-segment-number" in self.fields
+        return self.type == "continuation" or WARC_SEGMENT_NUMBER_KEY in self.fields
 
     @property
     def is_whole(self) -> bool:

@@ -17,6 +17,15 @@ from functools import lru_cache
 
 from pinakes.warc.dates import parse_date
 from pinakes.warc.digest import format_digest, parse_digest
+from pinakes.warc.field_names import (
+    CONTENT_TYPE_KEY,
+    WARC_CONCURRENT_TO_KEY,
+    WARC_REFERS_TO_DATE_KEY,
+    WARC_REFERS_TO_KEY,
+    WARC_REFERS_TO_TARGET_URI_KEY,
+    WARC_SEGMENT_NUMBER_KEY,
+    WARC_TRUNCATED_KEY,
+)
 from pinakes.warc.header import Header, strip_brackets
 from pinakes.warc.reader import Item
 from pinakes.warc.record import DamagedStretch, Record
@@ -29,7 +38,7 @@ HARMLESS_FINDINGS = frozenset({"member"})
 # A request stands beside its response: this many records are held back to look for it.
 _BESIDE_RECORDS = 4
 _FIRST_WEB_ARCHIVE_YEAR = 1991
-_PARTIAL = frozenset({"warc-truncated", "warc-segment-number"})
+_PARTIAL = frozenset({WARC_TRUNCATED_KEY, WARC_SEGMENT_NUMBER_KEY})
 _HEX = frozenset(b"0123456789abcdefABCDEF")
 Held = tuple[ManifestLine, Header]
 
@@ -76,8 +85,8 @@ def _mark_method(line: ManifestLine, header: Header, request: Record) -> Manifes
     """Mark a capture whose request was no GET: another body is due to another question."""
     if line.skip is not None or line.type is not None:
         return line
-    to = strip_brackets(request.header.field("warc-concurrent-to"))
-    named = strip_brackets(header.field("warc-concurrent-to"))
+    to = strip_brackets(request.header.field(WARC_CONCURRENT_TO_KEY))
+    named = strip_brackets(header.field(WARC_CONCURRENT_TO_KEY))
     if to or named:
         request_id = request.record_id
         beside = (to and to == line.record_id) or (named and named == request_id)
@@ -155,11 +164,11 @@ def _capture_line(
 def _with_particulars(line: ManifestLine, record: Record) -> ManifestLine:
     field = record.header.field
     if record.type == "resource":
-        return line._replace(ctype=field("content-type"))
+        return line._replace(ctype=field(CONTENT_TYPE_KEY))
     return line._replace(
-        refers_uri=strip_brackets(field("warc-refers-to-target-uri")),
-        refers_date=field("warc-refers-to-date"),
-        refers_id=strip_brackets(field("warc-refers-to")),
+        refers_uri=strip_brackets(field(WARC_REFERS_TO_TARGET_URI_KEY)),
+        refers_date=field(WARC_REFERS_TO_DATE_KEY),
+        refers_id=strip_brackets(field(WARC_REFERS_TO_KEY)),
     )
 
 
@@ -208,8 +217,8 @@ def why_not(record: Record, *, now: datetime) -> str | None:
         size=record.payload_size,
         status=http.status if http is not None else None,
         promised_size=http.content_length if http is not None else None,
-        truncated=field("warc-truncated") is not None,
-        segment=field("warc-segment-number") is not None,
+        truncated=field(WARC_TRUNCATED_KEY) is not None,
+        segment=field(WARC_SEGMENT_NUMBER_KEY) is not None,
         damaged=any(finding.code not in HARMLESS_FINDINGS for finding in record.findings),
         chunked=http is not None and http.says_chunked,
         chunks_unterminated=chunked and not record.chunks_finished,

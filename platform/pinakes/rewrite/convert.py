@@ -21,6 +21,21 @@ from typing import NamedTuple
 
 from pinakes.errors import InputRefused
 from pinakes.warc.digest import Digest
+from pinakes.warc.field_names import (
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    CONTENT_TYPE_KEY,
+    WARC_BLOCK_DIGEST,
+    WARC_DATE,
+    WARC_FILENAME,
+    WARC_IP_ADDRESS,
+    WARC_IP_ADDRESS_KEY,
+    WARC_PAYLOAD_DIGEST,
+    WARC_RECORD_ID,
+    WARC_TARGET_URI,
+    WARC_TRUNCATED,
+    WARC_TYPE,
+)
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -133,13 +148,13 @@ def _warcinfo(survey: Survey) -> Converted:
         )
     ).encode("ascii")
     fields = [
-        ("WARC-Type", "warcinfo"),
-        ("WARC-Record-ID", name_record(survey.sha256, "warcinfo", _sha256(block))),
-        ("WARC-Date", survey.date),
-        ("WARC-Filename", _file_name(warc_name(survey.name, compressed=survey.compressed))),
-        ("WARC-Block-Digest", str(_sha1(block))),
-        ("Content-Type", "application/warc-fields"),
-        ("Content-Length", str(len(block))),
+        (WARC_TYPE, "warcinfo"),
+        (WARC_RECORD_ID, name_record(survey.sha256, "warcinfo", _sha256(block))),
+        (WARC_DATE, survey.date),
+        (WARC_FILENAME, _file_name(warc_name(survey.name, compressed=survey.compressed))),
+        (WARC_BLOCK_DIGEST, str(_sha1(block))),
+        (CONTENT_TYPE, "application/warc-fields"),
+        (CONTENT_LENGTH, str(len(block))),
     ]
     return Converted(format_header(fields), (block,), None)
 
@@ -171,22 +186,22 @@ def _convert_record(
     carried.update(after)
     uri = record.target_uri or ""
     fields = [
-        ("WARC-Type", "metadata" if record.type == "filedesc" else record.type),
-        ("WARC-Record-ID", name_record(*identity, record_sha256.hexdigest())),
-        ("WARC-Date", arc_fields.format_date(record.date) or arc_fields.UNREADABLE_DATE),
-        ("WARC-Target-URI", arc_fields.format_target_uri(uri)),
+        (WARC_TYPE, "metadata" if record.type == "filedesc" else record.type),
+        (WARC_RECORD_ID, name_record(*identity, record_sha256.hexdigest())),
+        (WARC_DATE, arc_fields.format_date(record.date) or arc_fields.UNREADABLE_DATE),
+        (WARC_TARGET_URI, arc_fields.format_target_uri(uri)),
     ]
-    address = arc_fields.format_ip_address(record.header.get("WARC-IP-Address"))
+    address = arc_fields.format_ip_address(record.header.field(WARC_IP_ADDRESS_KEY))
     if address is not None:
-        fields.append(("WARC-IP-Address", address))
-    fields.append(("WARC-Block-Digest", str(Digest("sha1", block_sha1.digest()))))
+        fields.append((WARC_IP_ADDRESS, address))
+    fields.append((WARC_BLOCK_DIGEST, str(Digest("sha1", block_sha1.digest()))))
     if record.type != "filedesc":
-        fields.append(("WARC-Payload-Digest", str(record.payload_digest("sha1"))))
+        fields.append((WARC_PAYLOAD_DIGEST, str(record.payload_digest("sha1"))))
     if _is_cut_off(record):
-        fields.append(("WARC-Truncated", "unspecified"))
+        fields.append((WARC_TRUNCATED, "unspecified"))
     fields += [
-        ("Content-Type", _content_type(record, uri)),
-        ("Content-Length", str(record.block_size)),
+        (CONTENT_TYPE, _content_type(record, uri)),
+        (CONTENT_LENGTH, str(record.block_size)),
         (arc_fields.HEADER, arc_fields.encode_bytes(line)),
     ]
     if after:
@@ -209,7 +224,7 @@ def _is_cut_off(record: Record) -> bool:
 def _content_type(record: Record, uri: str) -> str:
     if record.type == "response":
         return "application/http; msgtype=response"
-    written = record.header.get("Content-Type")
+    written = record.header.field(CONTENT_TYPE_KEY)
     if record.type == "filedesc" and not written:
         return "text/plain"
     return arc_fields.format_media_type(uri, written)
@@ -226,12 +241,12 @@ def _convert_stretch(
         carried.update(piece)
     place = arc_fields.format_stretch(raw=run.raw, offset=run.offset, inner=run.inner)
     fields = [
-        ("WARC-Type", "metadata"),
-        ("WARC-Record-ID", name_record(*identity, sha256.hexdigest())),
-        ("WARC-Date", date),
-        ("WARC-Block-Digest", str(Digest("sha1", sha1.digest()))),
-        ("Content-Type", "application/octet-stream"),
-        ("Content-Length", str(run.size)),
+        (WARC_TYPE, "metadata"),
+        (WARC_RECORD_ID, name_record(*identity, sha256.hexdigest())),
+        (WARC_DATE, date),
+        (WARC_BLOCK_DIGEST, str(Digest("sha1", sha1.digest()))),
+        (CONTENT_TYPE, "application/octet-stream"),
+        (CONTENT_LENGTH, str(run.size)),
         (arc_fields.STRETCH, place),
         (arc_fields.REASON, arc_fields.encode_bytes(part.reason.encode())),
     ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from .field_names import CONTENT_LENGTH, CONTENT_TYPE, WARC_DATE, WARC_IP_ADDRESS, WARC_TARGET_URI
 from .header import Header
 
 # Its path, and no bytes of a gzip member that follows damage.
@@ -20,11 +21,11 @@ _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:")
 _ADDRESS = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}\Z")
 _STATUS = re.compile(rb"(?:\d{3}|-)\Z")
 _NAMES = {
-    "uri": "WARC-Target-URI",
-    "ip": "WARC-IP-Address",
-    "date": "WARC-Date",
-    "mime": "Content-Type",
-    "length": "Content-Length",
+    "uri": WARC_TARGET_URI,
+    "ip": WARC_IP_ADDRESS,
+    "date": WARC_DATE,
+    "mime": CONTENT_TYPE,
+    "length": CONTENT_LENGTH,
     "checksum": "ARC-Checksum",
 }
 # What follows the media type in version 2, the length included.

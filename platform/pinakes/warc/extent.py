@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from .arc import ArcHeader, match_arc_header
 from .damage import find_next_record, next_line, starts_record
+from .field_names import CONTENT_LENGTH_KEY, WARC_TYPE_KEY
 from .header import Header
 from .http import HttpHead, head_end
 from .members import Damage
@@ -104,7 +105,7 @@ class _Taking:
         return record
 
     def promised_length(self, header: Header) -> int | None:
-        text = (header.get("content-length") or "").strip()
+        text = (header.field(CONTENT_LENGTH_KEY) or "").strip()
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
     def bytes_to_next_record(self, *, arc: bool) -> int:
@@ -139,7 +140,7 @@ class _Taking:
         return record
 
     def build(self, header: Header, body: Body, length: int) -> Record:
-        record_type = (header.get("warc-type") or "").lower()
+        record_type = (header.field(WARC_TYPE_KEY) or "").lower()
         return Record(self.ordinal, 0, 0, header, body, length, header.version, record_type)
 
     def block_pieces(self, length: int, *, arc: bool) -> Iterator[bytes]:

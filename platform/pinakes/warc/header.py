@@ -10,6 +10,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .field_names import (
+    CONTENT_TYPE_KEY,
+    WARC_DATE_KEY,
+    WARC_PAYLOAD_DIGEST_KEY,
+    WARC_RECORD_ID_KEY,
+    WARC_TARGET_URI_KEY,
+    WARC_TYPE_KEY,
+)
+
 BLANK = " \t\r"
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 _FOLD = re.compile(r"\r?\n[ \t]+")
@@ -60,25 +69,25 @@ class Header:
     def outline(self) -> tuple[str | None, str | None, str | None]:
         """Target URI and record id without brackets, and the date between them."""
         return (
-            bare_uri(self.field("warc-target-uri")),
-            self.field("warc-date"),
-            strip_brackets(self.field("warc-record-id")),
+            bare_uri(self.field(WARC_TARGET_URI_KEY)),
+            self.field(WARC_DATE_KEY),
+            strip_brackets(self.field(WARC_RECORD_ID_KEY)),
         )
 
     @property
     def record_type(self) -> str:
         """WARC-Type in lower case; "" where there is none."""
-        return (self.field("warc-type") or "").lower()
+        return (self.field(WARC_TYPE_KEY) or "").lower()
 
     @property
     def payload_digest(self) -> str | None:
         """WARC-Payload-Digest as written."""
-        return self.field("warc-payload-digest")
+        return self.field(WARC_PAYLOAD_DIGEST_KEY)
 
     @property
     def declares_http(self) -> bool:
         """Whether Content-Type says that the block is an HTTP message."""
-        return (self.field("content-type") or "")[:16].lower() == "application/http"
+        return (self.field(CONTENT_TYPE_KEY) or "")[:16].lower() == "application/http"
 
     def get_all(self, name: str) -> list[str]:
         """Every field of that name, in order (`WARC-Concurrent-To` may repeat)."""

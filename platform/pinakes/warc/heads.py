@@ -18,6 +18,7 @@ from isal.isal_zlib import crc32_combine
 
 from pinakes.errors import MalformedRecord
 
+from .field_names import CONTENT_LENGTH_KEY
 from .header import Header
 from .http import head_end
 from .members import GZIP_MAGIC, InflateError
@@ -128,7 +129,7 @@ def _read_quickly(
 def _content_length(header: Header) -> int | None:
     if isinstance(header, ShapedHeader):
         return header.content_length
-    digits = header.field("content-length") or ""
+    digits = header.field(CONTENT_LENGTH_KEY) or ""
     sound = digits.isascii() and digits.isdigit() and len(digits) < 19
     return int(digits) if sound else None
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from .arc import LINE_LIMIT_BYTES, match_arc_header
 from .damage import RECORD_START, starts_record
 from .extent import take_record
+from .field_names import WARC_TARGET_URI_KEY
 from .header import Header
 from .http import head_end
 from .members import GZIP_MAGIC, why_unread
@@ -77,7 +78,7 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
             pass
         else:
             arc_header = match_arc_header(data[:LINE_LIMIT_BYTES], is_expected=arc)
-            if arc_header is not None and (arc or arc_header.get("WARC-Target-URI")):
+            if arc_header is not None and (arc or arc_header.field(WARC_TARGET_URI_KEY)):
                 return arc_header
             what = why_unread(data) or "no record begins here"
             if data.startswith(GZIP_MAGIC):

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from isal import igzip_lib
 
 from .damage import find_next_record, holds_members
+from .field_names import CONTENT_LENGTH
 from .members import (
     HINT,
     HINT_EXTRA,
@@ -35,7 +36,7 @@ from .whole import whole_record
 _FIRST_PIECE_BYTES = 1 << 14
 _OUT_BYTES = 1 << 18
 _PLAIN_PIECE_BYTES = 1 << 16
-_LENGTH = b"\r\nContent-Length: "
+_LENGTH = f"\r\n{CONTENT_LENGTH}: ".encode()
 _FOLDS = b" \t"
 _CRLFCRLF = b"\r\n\r\n"
 Item = Record | DamagedStretch

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol
 
 from .digest import Digest, hasher
+from .field_names import WARC_DATE_KEY, WARC_RECORD_ID_KEY, WARC_TARGET_URI_KEY
 from .header import Header, bare_uri, strip_brackets
 from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
@@ -135,15 +136,15 @@ class Record:
 
     @property
     def target_uri(self) -> str | None:
-        return bare_uri(self.header.field("warc-target-uri"))
+        return bare_uri(self.header.field(WARC_TARGET_URI_KEY))
 
     @property
     def date(self) -> str | None:
-        return self.header.field("warc-date")
+        return self.header.field(WARC_DATE_KEY)
 
     @property
     def record_id(self) -> str | None:
-        return strip_brackets(self.header.field("warc-record-id"))
+        return strip_brackets(self.header.field(WARC_RECORD_ID_KEY))
 
     @property
     def block_size(self) -> int:

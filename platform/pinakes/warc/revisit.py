@@ -30,6 +30,30 @@ from typing import NamedTuple
 from pinakes.errors import MalformedRecord
 
 from .digest import SIZES_BYTES, Digest, format_digest, hasher, parse_digest
+from .field_names import (
+    CONTENT_LENGTH_KEY,
+    CONTENT_LENGTH_RAW,
+    WARC_BLOCK_DIGEST_KEY,
+    WARC_BLOCK_DIGEST_RAW,
+    WARC_DATE_KEY,
+    WARC_PAYLOAD_DIGEST,
+    WARC_PAYLOAD_DIGEST_KEY,
+    WARC_PAYLOAD_DIGEST_RAW,
+    WARC_PROFILE,
+    WARC_PROFILE_KEY,
+    WARC_RECORD_ID_KEY,
+    WARC_REFERS_TO,
+    WARC_REFERS_TO_DATE,
+    WARC_REFERS_TO_DATE_KEY,
+    WARC_REFERS_TO_KEY,
+    WARC_REFERS_TO_TARGET_URI,
+    WARC_REFERS_TO_TARGET_URI_KEY,
+    WARC_TARGET_URI_KEY,
+    WARC_TRUNCATED,
+    WARC_TRUNCATED_KEY,
+    WARC_TYPE_KEY,
+    WARC_TYPE_RAW,
+)
 from .header import Header
 from .replaced_field import REPLACED_FIELD, Replaced, format_replaced, parse_replaced
 from .shapes import ShapedHeader
@@ -38,25 +62,27 @@ IDENTICAL_PAYLOAD_1_0 = "http://netpreserve.org/warc/1.0/revisit/identical-paylo
 IDENTICAL_PAYLOAD_1_1 = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 # Fields that are changed, or that say what the record is: twice, and nobody knows which counts.
 _ONCE = frozenset(
-    (
-        b"warc-type",
-        b"content-length",
-        b"warc-block-digest",
-        b"warc-payload-digest",
-        b"warc-target-uri",
-        b"warc-date",
-        b"warc-record-id",
+    name.encode()
+    for name in (
+        WARC_TYPE_KEY,
+        CONTENT_LENGTH_KEY,
+        WARC_BLOCK_DIGEST_KEY,
+        WARC_PAYLOAD_DIGEST_KEY,
+        WARC_TARGET_URI_KEY,
+        WARC_DATE_KEY,
+        WARC_RECORD_ID_KEY,
     )
 )
 # A full record has none of these; one that does is left alone.
 _OF_REVISITS = frozenset(
-    (
-        b"warc-profile",
-        b"warc-truncated",
-        b"warc-refers-to",
-        b"warc-refers-to-target-uri",
-        b"warc-refers-to-date",
-        REPLACED_FIELD.lower().encode(),
+    name.encode()
+    for name in (
+        WARC_PROFILE_KEY,
+        WARC_TRUNCATED_KEY,
+        WARC_REFERS_TO_KEY,
+        WARC_REFERS_TO_TARGET_URI_KEY,
+        WARC_REFERS_TO_DATE_KEY,
+        REPLACED_FIELD.lower(),
     )
 )
 _NAMES = _ONCE | _OF_REVISITS
@@ -102,7 +128,7 @@ def original_of(header: Header, stored_digest: Callable[[], Digest]) -> Original
     uri, date, record_id = header.outline()
     if not uri or not date:
         raise Unwritable("original-unaddressable")
-    declared = header.field("warc-payload-digest")
+    declared = header.field(WARC_PAYLOAD_DIGEST_KEY)
     if declared and declared.rpartition(":")[2].strip(" =").upper() in _OF_NOTHING:
         raise Unwritable("original-unaddressable")
     digest = declared or str(stored_digest())
@@ -130,20 +156,20 @@ def build_revisit(
         if isinstance(header, ShapedHeader)
         else _index_fields(lines)
     )
-    kind, length = index.get(b"warc-type"), index.get(b"content-length")
+    kind, length = index.get(WARC_TYPE_RAW), index.get(CONTENT_LENGTH_RAW)
     if kind is None or length is None:
         raise Unwritable("header-odd")
     values = {kind: b"revisit", length: b"%d" % len(http_head)}
-    block_digest = index.get(b"warc-block-digest")
+    block_digest = index.get(WARC_BLOCK_DIGEST_RAW)
     if block_digest is not None:
         declared = lines[block_digest].partition(b":")[2]
         values[block_digest] = digest_of_block(declared, http_head)
     added = _added_lines(original, lines[0])
-    payload_digest = index.get(b"warc-payload-digest")
+    payload_digest = index.get(WARC_PAYLOAD_DIGEST_RAW)
     if payload_digest is not None:
         values[payload_digest] = encoded(original.payload_digest)
     else:
-        added.insert(0, b"WARC-Payload-Digest: " + encoded(original.payload_digest))
+        added.insert(0, encoded(f"{WARC_PAYLOAD_DIGEST}: {original.payload_digest}"))
     old_lines = {}
     for at in sorted(values):
         line = lines[at]
@@ -160,11 +186,12 @@ def build_revisit(
 
 def _added_lines(original: Original, version: bytes) -> list[bytes]:
     profile = IDENTICAL_PAYLOAD_1_1 if version == b"WARC/1.1" else IDENTICAL_PAYLOAD_1_0
-    record_id = f"WARC-Refers-To: <{original.record_id}>\n" if original.record_id else ""
+    record_id = f"{WARC_REFERS_TO}: <{original.record_id}>\n" if original.record_id else ""
     # One encoding for all; no line end is in them, `original_of` saw to that.
     return encoded(
-        f"WARC-Profile: {profile}\nWARC-Truncated: length\n{record_id}"
-        f"WARC-Refers-To-Target-URI: {original.target_uri}\nWARC-Refers-To-Date: {original.date}"
+        f"{WARC_PROFILE}: {profile}\n{WARC_TRUNCATED}: length\n{record_id}"
+        f"{WARC_REFERS_TO_TARGET_URI}: {original.target_uri}\n"
+        f"{WARC_REFERS_TO_DATE}: {original.date}"
     ).split(b"\n")
 
 

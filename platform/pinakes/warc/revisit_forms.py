@@ -23,6 +23,13 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+from .field_names import (
+    CONTENT_LENGTH_RAW,
+    CONTENT_TYPE_RAW,
+    WARC_BLOCK_DIGEST_RAW,
+    WARC_PAYLOAD_DIGEST_RAW,
+    WARC_TYPE_RAW,
+)
 from .header import Header
 from .replaced_field import is_bare
 from .revisit import Original, Unwritable, build_revisit, digest_of_block, encoded
@@ -32,7 +39,7 @@ _BLANK = re.compile(rb"\{([0-9]+)\}")
 # What stands for values that `build_revisit` computes: nothing else in a header looks so.
 _HTTP_HEAD = b"\r\n" * 20483
 _CRC32 = 0x9D5A01C3
-_CHANGING = (b"warc-block-digest", b"warc-payload-digest", b"content-length")
+_CHANGING = (WARC_BLOCK_DIGEST_RAW, WARC_PAYLOAD_DIGEST_RAW, CONTENT_LENGTH_RAW)
 _COMPUTED = 6
 LONGEST_HEADER_BYTES = 1 << 17
 """Of a record that is replaced, and of its revisit: what proves a file holds two of them."""
@@ -120,7 +127,7 @@ def form_of(header: ShapedHeader, *, run: str) -> RevisitForm | None:
     version, *lines = header.raw.split(b"\r\n")[:-2]
     for at, (name, line) in enumerate(zip(names, lines, strict=True)):
         # The other values are part of the shape.
-        if name != b"warc-type" and not (name == b"content-type" and shape.declares_http):
+        if name != WARC_TYPE_RAW and not (name == CONTENT_TYPE_RAW and shape.declares_http):
             lines[at] = line.partition(b": ")[0] + b": " + blanks[at]
     new_block, new_length, uri, date, record_id, crc32 = blanks[len(names) :]
     original = Original(*(blank.decode() for blank in (uri, date, record_id, blanks[payload])))

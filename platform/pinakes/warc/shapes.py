@@ -14,9 +14,21 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from .field_names import (
+    CONTENT_LENGTH_KEY,
+    CONTENT_LENGTH_RAW,
+    CONTENT_TYPE_KEY,
+    CONTENT_TYPE_RAW,
+    WARC_DATE_KEY,
+    WARC_PAYLOAD_DIGEST_KEY,
+    WARC_RECORD_ID_KEY,
+    WARC_TARGET_URI_KEY,
+    WARC_TYPE_KEY,
+    WARC_TYPE_RAW,
+)
 from .header import BLANK, Header, bare_uri, strip_brackets
 
-_OUTLINE = ("warc-target-uri", "warc-date", "warc-record-id")
+_OUTLINE = (WARC_TARGET_URI_KEY, WARC_DATE_KEY, WARC_RECORD_ID_KEY)
 _SHAPES_KEPT = 8
 _LESSONS = 32
 _LINES_LIMIT = 40
@@ -173,11 +185,11 @@ def shape_of(raw: bytes) -> Shape | None:
         lines.append((line[1], line[2]))
         at = line.end()
     names = [name.lower() for name, _ in lines]
-    if raw[at:] != b"\r\n" or names.count(b"warc-type") != 1:
+    if raw[at:] != b"\r\n" or names.count(WARC_TYPE_RAW) != 1:
         return None
-    if names.count(b"content-length") != 1 or names.count(b"content-type") > 1:
+    if names.count(CONTENT_LENGTH_RAW) != 1 or names.count(CONTENT_TYPE_RAW) > 1:
         return None
-    if not _LENGTH.match(dict(zip(names, lines, strict=True))[b"content-length"][1]):
+    if not _LENGTH.match(dict(zip(names, lines, strict=True))[CONTENT_LENGTH_RAW][1]):
         return None
     return _compile(
         version[0], tuple((name, _constant(name.lower(), value)) for name, value in lines)
@@ -186,9 +198,9 @@ def shape_of(raw: bytes) -> Shape | None:
 
 def _constant(lower_name: bytes, value: bytes) -> bytes | None:
     """The value, where it is part of the shape."""
-    if lower_name == b"warc-type":
+    if lower_name == WARC_TYPE_RAW:
         return value
-    if lower_name == b"content-type" and _is_http(value.decode("utf-8", "replace")):
+    if lower_name == CONTENT_TYPE_RAW and _is_http(value.decode("utf-8", "replace")):
         return value
     return None
 
@@ -206,11 +218,11 @@ def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> S
     for number, (name, constant) in enumerate(lines, 1):
         lower_name = name.lower().decode("ascii")
         value = b".*" if constant is None else re.escape(constant)
-        if lower_name == "content-length":
+        if lower_name == CONTENT_LENGTH_KEY:
             value = rb"[0-9]{1,18}"
-        elif lower_name == "warc-type" and constant is not None:
+        elif lower_name == WARC_TYPE_KEY and constant is not None:
             record_type = constant.decode("utf-8", "surrogateescape").strip(BLANK).lower()
-        declares_http |= lower_name == "content-type" and constant is not None
+        declares_http |= lower_name == CONTENT_TYPE_KEY and constant is not None
         pattern.append(name + b": (" + value + b")\r\n")
         # The first of a name counts.
         groups.setdefault(lower_name, number)
@@ -218,8 +230,8 @@ def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> S
         re.compile(b"".join(pattern) + b"\r\n"),
         tuple(name.lower() for name, _ in lines),
         groups,
-        groups["content-length"],
-        groups.get("warc-payload-digest"),
+        groups[CONTENT_LENGTH_KEY],
+        groups.get(WARC_PAYLOAD_DIGEST_KEY),
         (groups[_OUTLINE[0]], groups[_OUTLINE[1]], groups[_OUTLINE[2]])
         if groups.keys() >= set(_OUTLINE)
         else None,

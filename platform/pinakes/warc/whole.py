@@ -10,6 +10,7 @@ import re
 from typing import Literal
 
 from .damage import RECORD_START
+from .field_names import CONTENT_LENGTH_KEY, WARC_TYPE_KEY
 from .header import Header
 from .record import MemoryBody, Record
 from .shapes import ShapeBook, ShapedHeader
@@ -61,14 +62,14 @@ def _unshaped_record(
     if version is None or RECORD_START.match(raw) is None or b"\n\n" in raw:
         return None
     header = Header(raw)
-    digits = header.field("content-length") or ""
+    digits = header.field(CONTENT_LENGTH_KEY) or ""
     if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
         return None
     length = int(digits)
     if start + length + 4 != len(data) or not data.endswith(_CRLFCRLF):
         return None
     book.learn(raw)
-    record_type = (header.field("warc-type") or "").lower()
+    record_type = (header.field(WARC_TYPE_KEY) or "").lower()
     body = MemoryBody(data, start, start + length)
     return Record(
         ordinal, offset, file_length, header, body, length, version[1].decode("ascii"), record_type

@@ -13,6 +13,11 @@ from typing import NamedTuple
 
 from pinakes.errors import UnresolvedReference
 from pinakes.warc.dates import format_14, parse_date
+from pinakes.warc.field_names import (
+    WARC_REFERS_TO_DATE_KEY,
+    WARC_REFERS_TO_KEY,
+    WARC_REFERS_TO_TARGET_URI_KEY,
+)
 from pinakes.warc.header import Header, strip_brackets
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -39,8 +44,8 @@ class Wanted(NamedTuple):
 
 def wanted_by(header: Header) -> Wanted | None:
     """What this revisit refers to; None where it does not say by URI and date."""
-    uri = strip_brackets(header.get("WARC-Refers-To-Target-URI"))
-    date = parse_date(header.get("WARC-Refers-To-Date") or "")
+    uri = strip_brackets(header.field(WARC_REFERS_TO_TARGET_URI_KEY))
+    date = parse_date(header.field(WARC_REFERS_TO_DATE_KEY) or "")
     return Wanted(uri, format_14(date)) if uri and date else None
 
 
@@ -100,5 +105,5 @@ class Originals:
                 if wanted
                 else "the revisit does not say what it refers to"
             )
-        record_id = strip_brackets(header.get("WARC-Refers-To"))
+        record_id = strip_brackets(header.field(WARC_REFERS_TO_KEY))
         return sorted(found, key=lambda place: place.record_id != record_id)

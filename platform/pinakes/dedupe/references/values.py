@@ -9,6 +9,12 @@ from typing import Protocol
 
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.digest import parse_digest
+from pinakes.warc.field_names import (
+    WARC_PAYLOAD_DIGEST_KEY,
+    WARC_REFERS_TO_DATE_KEY,
+    WARC_REFERS_TO_KEY,
+    WARC_REFERS_TO_TARGET_URI_KEY,
+)
 from pinakes.warc.header import strip_brackets
 from pinakes.warc.record import Record
 
@@ -57,20 +63,20 @@ def indexed_full(
 
 def digest_of(record: Record) -> str:
     """What a full record is looked up by: the digest that it declares, else its body's SHA-1."""
-    return record.header.field("warc-payload-digest") or str(record.payload_digest("sha1"))
+    return record.header.field(WARC_PAYLOAD_DIGEST_KEY) or str(record.payload_digest("sha1"))
 
 
 def revisit_of(record: Record, kind: str, body: str | None, *, name: bytes = b"") -> Revisit:
     """A revisit in the file `name`, and what it refers to; `body` as `FoundReferences` has it."""
     header = record.header
-    uri = strip_brackets(header.field("warc-refers-to-target-uri"))
-    digest = header.field("warc-payload-digest")
+    uri = strip_brackets(header.field(WARC_REFERS_TO_TARGET_URI_KEY))
+    digest = header.field(WARC_PAYLOAD_DIGEST_KEY)
     return Revisit(
         ordinal=record.ordinal,
         kind=kind,
         uri=as_bytes(uri),
-        second=second_or_date(header.field("warc-refers-to-date")) if uri else None,
-        id=as_bytes(strip_brackets(header.field("warc-refers-to"))),
+        second=second_or_date(header.field(WARC_REFERS_TO_DATE_KEY)) if uri else None,
+        id=as_bytes(strip_brackets(header.field(WARC_REFERS_TO_KEY))),
         declared=normal_digest(digest),
         written=storable(digest),
         body=body,

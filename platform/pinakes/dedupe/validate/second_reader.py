@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 
 from warcio.archiveiterator import ArchiveIterator
 
+from pinakes.warc.field_names import WARC_RECORD_ID
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
@@ -113,5 +114,5 @@ def _seen(file: BinaryIO) -> tuple[str, str | None, str]:
     state = hashlib.sha256()
     while piece := record.raw_stream.read(_PIECE_BYTES):
         state.update(piece)
-    record_id = record.rec_headers.get_header("WARC-Record-ID")
+    record_id = record.rec_headers.get_header(WARC_RECORD_ID)
     return (record.rec_type or "").lower(), record_id and record_id.strip("<> "), state.hexdigest()

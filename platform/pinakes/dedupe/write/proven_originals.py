@@ -14,6 +14,7 @@ from pinakes.errors import MalformedRecord
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
 from pinakes.warc.digest import Digest
+from pinakes.warc.field_names import WARC_SEGMENT_NUMBER_KEY, WARC_TRUNCATED_KEY
 from pinakes.warc.heads import RecordHead, read_head
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
@@ -113,7 +114,7 @@ class OriginalReader:
         record_type = header.record_type
         if record_type not in ("response", "resource"):
             raise Unwritable("original-not-full")
-        if header.field("warc-truncated") is not None or header.field("warc-segment-number"):
+        if header.field(WARC_TRUNCATED_KEY) is not None or header.field(WARC_SEGMENT_NUMBER_KEY):
             raise Unwritable("original-not-full")
 
         def stored_digest() -> Digest:

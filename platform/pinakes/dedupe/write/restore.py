@@ -23,6 +23,7 @@ from pinakes.errors import (
     UnresolvedReference,
 )
 from pinakes.rewrite.replace import Replacement
+from pinakes.warc.field_names import CONTENT_LENGTH_KEY
 from pinakes.warc.header import Header
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import Item, iter_records, read_record
@@ -174,7 +175,7 @@ def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) ->
         MalformedRecord: where the revisit does not say what it replaced.
     """
     expected = replaced_crc32(revisit.header)
-    promised = Header(restore_header(revisit.header)).field("content-length")
+    promised = Header(restore_header(revisit.header)).field(CONTENT_LENGTH_KEY)
     for place in originals.places(revisit.header):
         record = read_record(
             files.source(place.file), place.offset, inner_offset=place.inner_offset, digests=()
