@@ -25,8 +25,8 @@ BAD_URIS = [
     ("http://example.org/\u00e9", "unescaped"),
     ("http://example.org/a|b", "'|' unescaped"),
     ("http://example.org/%zz", "'%' unescaped"),
-    ("http://example.org/#a#b", "no URI"),
-    ("http://example.org/[a]", "no URI"),
+    ("http://example.org/#a#b", "not a URI"),
+    ("http://example.org/[a]", "not a URI"),
     ("1http://example.org/", "no scheme"),
 ]
 
@@ -54,8 +54,8 @@ def test_a_long_uri_takes_linear_time() -> None:
     [
         ("http://example.org/", "not in < and >"),
         ("<http://example.org/", "not in < and >"),
-        ("<urn:uuid:27ef1r9j-defr-25f9-328r-16859347dddd>", "no UUID"),
-        ("<urn:uuid:00000000000040008000000000000000>", "no UUID"),
+        ("<urn:uuid:27ef1r9j-defr-25f9-328r-16859347dddd>", "not a UUID"),
+        ("<urn:uuid:00000000000040008000000000000000>", "not a UUID"),
     ],
 )
 def test_ids_stand_in_brackets(value: str, words: str) -> None:

@@ -1,7 +1,6 @@
 """Checks of a record's block against its type, URI and fields.
 
-What an HTTP message looks like inside is not the standard's matter (§6.3.2), except
-that a response is one and no request.
+The standard does not define the inside of HTTP messages (§6.3.2), so it is not checked.
 """
 
 from __future__ import annotations
@@ -44,26 +43,26 @@ _NO_BODY_STATUS = frozenset({204, 304})
 
 
 def check_content_type(subject: Subject) -> Iterator[Hit]:
-    """Blocks say what they are; HTTP messages say which."""
+    """A block has a Content-Type, an HTTP message the right one."""
     written = subject.first(CONTENT_TYPE_KEY)
     record = subject.record
     if written is None:
         if record.content_length and subject.type != "continuation":
-            yield Hit("content-type-missing", "a block, and no Content-Type")
+            yield Hit("content-type-missing", "the record has a block and no Content-Type")
         return
     msgtype = _MSGTYPE.search(written)
     expected = "request" if subject.type == "request" else "response"
     if subject.is_http_message and subject.media_type != "application/http":
-        message = f"{syntax.shown(written)} over an HTTP {expected}, not application/http"
+        message = f"{syntax.shown(written)} for an HTTP {expected}, instead of application/http"
         yield Hit("http-content-type", message)
     elif subject.media_type == "application/http" and msgtype and msgtype[1].lower() != expected:
-        # The rule is about responses, requests and revisits: `Rule.types` sees to that.
+        # `Rule.types` limits this to responses, requests and revisits.
         message = f"{syntax.shown(written)} on a {subject.type} record"
         yield Hit("http-content-type", message)
 
 
 def check_capture(subject: Subject) -> Iterator[Hit]:
-    """Responses, requests, resources, conversions."""
+    """What responses, requests, resources and conversions need."""
     if subject.is_http_message and WARC_IP_ADDRESS_KEY not in subject.fields:
         yield Hit("ip-address-missing", f"an HTTP {subject.type} without WARC-IP-Address")
     if subject.type == "resource":
@@ -75,17 +74,17 @@ def check_capture(subject: Subject) -> Iterator[Hit]:
 def _check_resource(subject: Subject) -> Iterator[Hit]:
     if subject.scheme == "dns" and subject.media_type != "text/dns":
         written = syntax.shown(subject.first(CONTENT_TYPE_KEY) or "")
-        yield Hit("resource-dns-type", f"{written} for a dns URI, not text/dns")
+        yield Hit("resource-dns-type", f"{written} for a dns URI, instead of text/dns")
     starts_as_http = block_start(subject.record, 5) == b"HTTP/"
     if subject.is_http and subject.media_type == "application/http" and starts_as_http:
-        yield Hit("resource-http-block", "the block is a whole HTTP response: it is no resource")
+        yield Hit("resource-http-block", "the block is an HTTP response with its headers")
 
 
 def check_truncation(subject: Subject) -> Iterator[Hit]:
-    """WARC-Truncated: its reason, and where it is wanting."""
+    """WARC-Truncated: its reason, and where it is missing."""
     reason = subject.first(WARC_TRUNCATED_KEY)
     if reason is not None and reason.lower() not in _REASONS and syntax.token(reason) is None:
-        yield Hit("truncated-reason", f"{syntax.shown(reason)} is a reason of an extension")
+        yield Hit("truncated-reason", f"{syntax.shown(reason)} is not in the standard")
     if reason is None and subject.type == "response" and not subject.is_segment:
         missing = _missing_body(subject) if subject.is_whole else 0
         if missing > 0:
@@ -94,32 +93,32 @@ def check_truncation(subject: Subject) -> Iterator[Hit]:
 
 
 def _missing_body(subject: Subject) -> int:
-    """How much less is there than HTTP's Content-Length says; 0 where that says nothing."""
+    """The bytes that are missing by HTTP's Content-Length; 0 where that does not tell."""
     head = subject.record.http
     if head is None or head.content_length is None or head.status is None:
         return 0
     if head.says_chunked or head.status in _NO_BODY_STATUS or head.status < 200:
         return 0
-    # A decoded body lost its length with its coding; an empty one may answer a HEAD.
+    # Content-Length is that of the coded body; an empty body may be the answer to a HEAD.
     if head.get("content-encoding") or not subject.record.payload_size:
         return 0
     return head.content_length - subject.record.payload_size
 
 
 def check_warcinfo(subject: Subject, file_name: str) -> Iterator[Hit]:
-    """The block's type, and the file's name."""
+    """The Content-Type and the WARC-Filename of a warcinfo."""
     if subject.type != "warcinfo":
         return
     written = subject.first(CONTENT_TYPE_KEY)
     if written is not None and subject.media_type != "application/warc-fields":
-        message = f"{syntax.shown(written)}, not application/warc-fields"
+        message = f"{syntax.shown(written)}, instead of application/warc-fields"
         yield Hit("warcinfo-content-type", message)
     named = subject.first(WARC_FILENAME_KEY)
     if named is not None:
         bare = named[1:-1] if len(named) > 1 and named[0] == named[-1] == '"' else named
         if bare and bare != file_name:
-            message = f"WARC-Filename is {syntax.shown(bare)}, the file {syntax.shown(file_name)}"
-            yield Hit("filename-differs", message)
+            named = f"the file is named {syntax.shown(file_name)}"
+            yield Hit("filename-differs", f"WARC-Filename is {syntax.shown(bare)}, {named}")
 
 
 def check_fields_block(subject: Subject) -> Iterator[Hit]:
@@ -144,17 +143,17 @@ def _wrong_fields_block(block: bytes) -> str | None:
     last = lines.pop()
     if any(not line.endswith(b"\r") for line in lines):
         return "lines of the block end with LF instead of CRLF"
-    # The grammar is not clear about the CRLF behind the last field, nor about a blank line.
+    # The grammar is unclear about the CRLF after the last field and about blank lines.
     for number, line in enumerate([*lines, last], 1):
         bare = line.removesuffix(b"\r")
         folded = number > 1 and _FOLDED.match(bare)
         if bare and not folded and not _FIELD_LINE.match(bare):
-            return f"line {number} of the block is no field"
+            return f"line {number} of the block is not a field"
     return None
 
 
 def check_segment(subject: Subject) -> Iterator[Hit]:
-    """What a segment says of itself; the series is checked over all files."""
+    """The fields of one segment; `links` checks the series."""
     if not subject.is_segment:
         return
     number = subject.first(WARC_SEGMENT_NUMBER_KEY)
@@ -166,7 +165,7 @@ def check_segment(subject: Subject) -> Iterator[Hit]:
             message = f"a {subject.type} with WARC-Segment-Number {number[:19]}"
             yield Hit("segment-first", message)
     if subject.type in ("warcinfo", "request", "metadata", "revisit"):
-        yield Hit("segment-record-type", f"a {subject.type} in segments")
+        yield Hit("segment-record-type", f"a {subject.type} is segmented")
     if subject.type == "continuation":
         for name in subject.fields:
             if name in FIELDS and name not in _CONTINUATION_FIELDS:

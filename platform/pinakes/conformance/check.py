@@ -8,24 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
 
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
 
-from . import links, targets
-from .examine import examine_file
+from . import blocks, digests, framing, headers, links, revisits, targets
 from .references import Place, References, place_of
 from .rules import Hit, Severity
+from .subject import Subject
 from .table import RULES
+
+RecordCheck = Callable[[Subject], Iterator[Hit]]
+Examined = tuple["Subject | None", "list[Hit]"]
+
+_ALL_FORMATS: tuple[RecordCheck, ...] = (
+    headers.check_version,
+    framing.check_reader_findings,
+    digests.check_block_digest,
+    digests.check_payload_digest,
+)
+_CHECKS: tuple[RecordCheck, ...] = (
+    headers.check_lines,
+    headers.check_presence,
+    headers.check_syntax,
+    blocks.check_content_type,
+    blocks.check_capture,
+    blocks.check_truncation,
+    blocks.check_fields_block,
+    blocks.check_segment,
+    revisits.check_revisit,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceFinding:
     """A rule broken by a record or file.  `str` is the line that is printed.
 
-    `clause` cites the version of the record.  `repeated`: the rule is one that is
-    printed once a file, and was.
+    `clause` is that of the record's version.  `repeated`: an earlier finding in the file
+    has the same code, and its rule is printed once a file.
     """
 
     file: str
@@ -69,16 +92,16 @@ class ConformanceCheck:
     def check_file(
         self, source: Source, *, advance: Callable[[int], None] | None = None
     ) -> Iterator[ConformanceFinding]:
-        """What one file alone can break, in file order; lazily.
+        """Yield the findings of one file taken alone, in file order.
 
-        `advance` is told the bytes of the file that were passed.
+        `advance(n)` is called with the number of bytes read since the call before.
         """
         reached = 0
         number = len(self.files)
         self.files.append(source.name)
         self._references.begin_file(number)
         place = Place(number, -1, 0, 0, None, "")
-        for subject, hits in examine_file(source):
+        for subject, hits in _examine_file(source):
             if subject is None:
                 place = place._replace(ordinal=-1)
             else:
@@ -94,7 +117,7 @@ class ConformanceCheck:
             advance(source.size - reached)
 
     def check_references(self) -> Iterator[ConformanceFinding]:
-        """What records break together; after the last file."""
+        """Yield the findings that need more than one record; call it after the last file."""
         references = self._references
         references.build_indexes()
         checks: Iterable[Iterator[links.Placed]] = (
@@ -113,7 +136,7 @@ class ConformanceCheck:
                 yield finding
 
     def _finding(self, place: Place, hit: Hit) -> ConformanceFinding | None:
-        """The finding; None where the rule does not hold for such a record."""
+        """The finding; None where the rule does not apply to such a record."""
         rule = RULES[hit.code]
         whole_file = place.ordinal < 0
         if not whole_file and not rule.holds(place.version, place.type):
@@ -131,3 +154,43 @@ class ConformanceCheck:
             message=hit.message,
             repeated=repeated,
         )
+
+
+def _examine_file(source: Source) -> Iterator[Examined]:
+    """Yield each record with its hits, in file order; None for hits between records.
+
+    A record that the standard does not cover (ARC, WARC/0.17) is checked only for what it
+    shares with WARC/1.0.  Hits that concern the file come with its first record, whose
+    version decides which clause is cited.
+    """
+    gaps = framing.Gaps(source)
+    about_file = list(framing.check_file(source))
+    name = PurePath(source.name).name
+    covered = True
+    for item in iter_records(source):
+        if isinstance(item, DamagedStretch):
+            yield None, [*gaps.before(item.offset), framing.check_damaged_stretch(item)]
+            gaps.after_stretch(item)
+            continue
+        subject = Subject.of(item)
+        covered = subject.version is not None
+        hits = [*about_file, *gaps.before(item.offset)] if covered else []
+        about_file = []
+        yield subject, [*hits, *_examine_record(subject, name)]
+        gaps.after_record(subject)
+    yield None, [*about_file, *(gaps.before(source.size) if covered else ())]
+
+
+def _examine_record(subject: Subject, file_name: str) -> Iterator[Hit]:
+    """Yield the hits of one record taken alone."""
+    for check in _ALL_FORMATS:
+        yield from check(subject)
+    if subject.version is None:
+        if not subject.is_arc:
+            yield from headers.check_older_fields(subject)
+        return
+    if not subject.record.ordinal:
+        yield from framing.check_first(subject)
+    for check in _CHECKS:
+        yield from check(subject)
+    yield from blocks.check_warcinfo(subject, file_name)

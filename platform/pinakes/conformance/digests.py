@@ -1,4 +1,4 @@
-"""Checks of declared digests against what lies there."""
+"""Checks of declared digests against the stored bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WITH_PAYLOAD = ("response", "resource", "request", "conversion")
 
 
 def check_declared_digest(subject: Subject, name: str) -> Iterator[Hit]:
-    """How the digest of this field is written; its grammar is checked with the fields."""
+    """Padding and algorithm of a declared digest; `headers` checks its grammar."""
     text = subject.first(name)
     if text is None:
         return
@@ -35,19 +35,21 @@ def check_declared_digest(subject: Subject, name: str) -> Iterator[Hit]:
 
 
 def check_block_digest(subject: Subject) -> Iterator[Hit]:
-    """WARC-Block-Digest; not of a block that is cut off, whose end is reported already."""
+    """WARC-Block-Digest; a truncated block is reported as such, and its digest is not checked."""
     yield from check_declared_digest(subject, WARC_BLOCK_DIGEST_KEY)
     declared = parse_digest(subject.first(WARC_BLOCK_DIGEST_KEY) or "")
     if declared is not None and subject.is_whole:
         found = subject.record.block_digest(declared.algorithm)
         if found != declared:
-            yield Hit("block-digest-wrong", f"{declared} is declared, {found} lies there")
+            yield Hit(
+                "block-digest-wrong", f"{declared} is declared, {found} is the digest of the block"
+            )
 
 
 def check_payload_digest(subject: Subject) -> Iterator[Hit]:
     """WARC-Payload-Digest of a record that holds its payload.
 
-    A revisit's is its original's, and a segment's is the whole record's.
+    A revisit declares the digest of its original, a segment that of the whole record.
     """
     yield from check_declared_digest(subject, WARC_PAYLOAD_DIGEST_KEY)
     declared = parse_digest(subject.first(WARC_PAYLOAD_DIGEST_KEY) or "")

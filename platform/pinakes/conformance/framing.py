@@ -1,4 +1,7 @@
-"""What the reader says about a file, in the words of the standard."""
+"""Checks of files, of their compression and of the bounds of records.
+
+Most of them turn the findings of the reader into rules of the standard.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,9 @@ def check_file(source: Source) -> Iterator[Hit]:
     compression = compression_of(source)
     name = PurePath(source.name).name
     if compression == "gzip" and not name.endswith(".warc.gz"):
-        yield Hit("file-name", "compressed with gzip, and not named .warc.gz", 0)
+        yield Hit("file-name", "compressed with gzip, but not named .warc.gz", 0)
     if compression is None and not name.endswith(".warc"):
-        yield Hit("file-name", "not compressed, and not named .warc", 0)
+        yield Hit("file-name", "not compressed, but not named .warc", 0)
     if compression == "bzip2":
         yield Hit("file-compression", "compressed with bzip2", 0)
     if source.size > SIZE_LIMIT_BYTES:
@@ -57,17 +60,19 @@ def check_reader_findings(subject: Subject) -> Iterator[Hit]:
 def check_first(subject: Subject) -> Iterator[Hit]:
     """The first record of a file."""
     if subject.type != "warcinfo":
-        yield Hit("warcinfo-first", f"the file starts with a {subject.type or 'typeless'} record")
+        yield Hit(
+            "warcinfo-first", f"the file starts with a record of type {subject.type or '(none)'}"
+        )
 
 
 def check_damaged_stretch(stretch: DamagedStretch) -> Hit:
-    """Bytes that are no record."""
+    """Bytes that are not a record."""
     count = stretch.end - stretch.offset
-    return Hit("not-a-record", f"{count} bytes are no record: {stretch.reason}", stretch.offset)
+    return Hit("not-a-record", f"{count} bytes are not a record: {stretch.reason}", stretch.offset)
 
 
 class Gaps:
-    """Finds bytes between records: the reader passes over line ends in silence."""
+    """Finds bytes between records: the reader skips line ends and does not report them."""
 
     def __init__(self, source: Source) -> None:
         self._members = compression_of(source) is not None
@@ -75,19 +80,19 @@ class Gaps:
         self._expected = 0
 
     def before(self, offset: int) -> Iterator[Hit]:
-        """What lies between the item before and one at `offset` (or the end of the file)."""
+        """Surplus bytes between the item before and one at `offset` (or the end of the file)."""
         surplus = offset - self._end - self._expected
         if surplus > 0:
             what = "an empty gzip member" if self._members else "line ends"
             yield Hit("between-records", f"{surplus} bytes too many: {what}", self._end)
 
     def after_record(self, subject: Subject) -> None:
-        """Go on behind a record."""
+        """Continue after a record."""
         record = subject.record
         self._end = record.offset + record.length
         line_ends = 2 * len(record.header.line_end)
         self._expected = 0 if self._members else line_ends
 
     def after_stretch(self, stretch: DamagedStretch) -> None:
-        """Go on behind bytes that are no record."""
+        """Continue after bytes that are not a record."""
         self._end, self._expected = stretch.end, 0

@@ -23,19 +23,19 @@ _URIS = (WARC_TARGET_URI_KEY, WARC_PROFILE_KEY)
 
 
 def check_version(subject: Subject) -> Iterator[Hit]:
-    """The version line is one the standard knows, written as it says."""
+    """The version line: a version of the standard, written as in the standard."""
     version = subject.record.version
     first = subject.record.header.raw.split(b"\n", 1)[0].removesuffix(b"\r")
     if _OLD_VERSION.match(version):
         yield Hit("version-uncovered", f"{version} is not covered by ISO 28500")
-    # Text in the grammar is in any case (RFC 2616 §2.1).
+    # Literal text in the grammar matches in any case (RFC 2616 §2.1).
     elif first.upper() not in (b"WARC/1.0", b"WARC/1.1"):
         written = syntax.shown(first.decode("utf-8", "replace"))
         yield Hit("version-line", f"{written} is neither WARC/1.0 nor WARC/1.1")
 
 
 def check_lines(subject: Subject) -> Iterator[Hit]:
-    """Line ends, colons, names, characters, folding."""
+    """Line ends, colons, names, characters, continuation lines."""
     bare = len(_BARE_LF.findall(subject.record.header.raw))
     if bare:
         yield Hit("header-line-end", f"{bare} header lines end with LF instead of CRLF")
@@ -45,27 +45,27 @@ def check_lines(subject: Subject) -> Iterator[Hit]:
 
 
 def _line_faults(raw: bytes) -> Iterator[tuple[str, str]]:
-    """(code, what is wrong) with one field's lines; nothing costly for a good one."""
+    """Yield (code, what is wrong) for the lines of one field; cheap for a correct one."""
     name, colon, value = raw.partition(b":")
     if not colon:
         yield "field-colon", "has no colon"
         return
     if not _NAME.match(name):
-        yield "field-name", "is no token with a colon behind it"
+        yield "field-name", "is not a token followed by a colon"
     control = _CONTROL.search(value)
     if control:
         yield "field-value", f"has the control character 0x{control[0][0]:02x}"
     if not raw.isascii() and not _is_utf8(raw):
         yield "field-utf8", "is not in UTF-8"
     if raw.count(b"\n") > 1:
-        yield "field-folded", "runs over several lines"
+        yield "field-folded", "continues on further lines"
 
 
 def check_presence(subject: Subject) -> Iterator[Hit]:
     """Mandatory, forbidden, repeated and undefined fields."""
     for name, field in FIELDS.items():
         there = name in subject.fields
-        # What no record may lack, an unknown type may not either.
+        # Fields that are mandatory on all types are so on unknown types, too.
         if not there and (subject.type in field.mandatory or len(field.mandatory) == 8):
             yield Hit(f"{field.short}-missing", f"{field.name} is missing")
         if there and subject.type in field.forbidden and field.syntax(subject.version):
@@ -75,7 +75,7 @@ def check_presence(subject: Subject) -> Iterator[Hit]:
         known = FIELDS.get(name)
         if len(values) > 1 and not (known and known.repeats):
             code = "field-repeated" if known else "extension-repeated"
-            yield Hit(code, f"{syntax.shown(name)} stands {len(values)} times")
+            yield Hit(code, f"{syntax.shown(name)} occurs {len(values)} times")
         if known is None and name.startswith("warc-"):
             yield Hit("field-undefined", f"{syntax.shown(name)} is not in the standard")
     if subject.type and not subject.known_type:
@@ -83,7 +83,7 @@ def check_presence(subject: Subject) -> Iterator[Hit]:
 
 
 def check_syntax(subject: Subject) -> Iterator[Hit]:
-    """Every value by the grammar of its field."""
+    """Every value against the grammar of its field."""
     for name, values in subject.fields.items():
         field = FIELDS.get(name)
         check = field.syntax(subject.version) if field else None
@@ -95,7 +95,10 @@ def check_syntax(subject: Subject) -> Iterator[Hit]:
                 yield Hit(f"{field.short}-syntax", f"{field.name}: {wrong}")
     for name in _URIS if subject.version == "1.0" else ():
         if not (subject.first(name) or "<").startswith("<"):
-            yield Hit("uri-bare", f"{FIELDS[name].name} is not in < and >, as its examples are")
+            yield Hit(
+                "uri-bare",
+                f"{FIELDS[name].name} is not in < and >; nor are the examples of the standard",
+            )
 
 
 def check_older_fields(subject: Subject) -> Iterator[Hit]:

@@ -1,4 +1,4 @@
-"""Checks over all records: unique ids, capture events, warcinfos, series of segments.
+"""Checks that need all records: unique ids, capture events, warcinfos, series of segments.
 
 Source: ISO 28500:2017 §5.2, §5.4, §5.7, §5.16, §7.
 """
@@ -23,7 +23,7 @@ SELECT * FROM (
   FROM record WHERE id IS NOT NULL
   WINDOW same AS (PARTITION BY id ORDER BY file, ordinal))
 WHERE file_before IS NOT NULL ORDER BY file, ordinal"""
-# A record of the same file goes before one of another file.
+# A record of the same file comes before one of another file.
 _LINKS = """
 SELECT link.file, link.ordinal, link.offset, link.inner, link.version, link.type,
   kind, written, link.date, found.type, found.date
@@ -37,19 +37,19 @@ FROM segment WHERE origin IS NOT NULL ORDER BY origin, number, file, ordinal"""
 
 
 def check_ids(references: References) -> Iterator[Placed]:
-    """No two records of one id, in a file or in the set."""
+    """No two records have one id, in a file or in all files."""
     for *place, file_before, offset_before in references.rows(_REPEATED_IDS):
         here = Place(*place)
         if here.file == file_before:
             message = f"the record at {offset_before} has the same WARC-Record-ID"
             yield here, Hit("record-id-repeated", message)
         else:
-            message = "a record of another file given has the same WARC-Record-ID"
+            message = "a record of another file has the same WARC-Record-ID"
             yield here, Hit("record-id-shared", message)
 
 
 def check_links(references: References) -> Iterator[Placed]:
-    """WARC-Concurrent-To and WARC-Warcinfo-ID lead to records of the right type and date."""
+    """WARC-Concurrent-To and WARC-Warcinfo-ID name records of the right type and date."""
     for *place, kind, written, date, found_type, found_date in references.rows(_LINKS):
         check = _concurrent_hit if kind == WARC_CONCURRENT_TO_KEY else _warcinfo_hit
         hit = check(written, date, found_type, found_date)
@@ -61,7 +61,7 @@ def _concurrent_hit(
     written: str, date: str | None, found_type: str | None, found_date: str | None
 ) -> Hit | None:
     if found_type is None:
-        return Hit("concurrent-to-elsewhere", f"{shown(written)} is in none of the files")
+        return Hit("concurrent-to-elsewhere", f"{shown(written)} is not in any of the files")
     if found_type not in CAPTURE_TYPES:
         return Hit("concurrent-to-type", f"{shown(written)} is a {found_type}")
     if date and found_date and date != found_date:
@@ -74,14 +74,14 @@ def _warcinfo_hit(
     written: str, date: str | None, found_type: str | None, found_date: str | None
 ) -> Hit | None:
     if found_type is None:
-        return Hit("warcinfo-id-elsewhere", f"{shown(written)} is in none of the files")
+        return Hit("warcinfo-id-elsewhere", f"{shown(written)} is not in any of the files")
     if found_type != "warcinfo":
         return Hit("warcinfo-id-type", f"{shown(written)} is a {found_type}")
     return None
 
 
 class Segment(NamedTuple):
-    """A row of `segment`; `behind` is a type other than warcinfo found before it in its file."""
+    """A row of `segment`; `behind` is a type other than warcinfo that precedes it in its file."""
 
     place: Place
     origin: bytes | None
@@ -107,7 +107,7 @@ def _check_series(
     if first is None:
         yield from _check_origin(references, origin, later[0])
     elif first.behind:
-        yield first.place, Hit("segment-place", f"the first segment stands behind a {first.behind}")
+        yield first.place, Hit("segment-place", f"the first segment comes after a {first.behind}")
     for before, segment in pairwise(series):
         if segment.number is not None and segment.number == before.number:
             message = f"there is another segment {segment.number} in the series"
@@ -121,13 +121,13 @@ def _check_series(
 def _check_origin(
     references: References, origin: bytes | None, segment: Segment
 ) -> Iterator[Placed]:
-    """A series whose first segment is missing: elsewhere, or no first segment."""
+    """A series without segment 1: the id leads to another record, or to no record given."""
     query = "SELECT type FROM record WHERE id = ? LIMIT 1"
     for (found,) in references.rows(query, (origin,)):
         what = "a continuation" if found == "continuation" else "not marked as segment 1"
         yield segment.place, Hit("segment-origin", f"the record of that id is {what}")
         return
-    yield segment.place, Hit("segment-elsewhere", "the first segment is in none of the files")
+    yield segment.place, Hit("segment-elsewhere", "the first segment is not in any of the files")
 
 
 def _check_total(series: list[Segment], *, complete: bool) -> Iterator[Placed]:
@@ -148,5 +148,5 @@ def _check_total(series: list[Segment], *, complete: bool) -> Iterator[Placed]:
             message = f"the total length is {last.total}, the segments have {size} bytes"
             yield last.place, Hit("segment-total", message)
     elif complete:
-        message = "segments before it are in none of the files"
+        message = "earlier segments are not in any of the files"
         yield last.place, Hit("segment-elsewhere", message)

@@ -1,7 +1,7 @@
-"""What a declared payload digest was computed over.
+"""What a declared payload digest was computed from.
 
-The payload is the entity body: transfer-coding removed, content-coding kept.  Writers
-hash other things as well, and which one it was is worth saying (docs/check.md).
+The payload is the entity body: transfer-coding removed, content-coding kept.  Some writers
+hash other bytes; the finding says which (docs/check.md).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Basis(Enum):
 
 
 class Undecodable(Exception):
-    """Inside this module: the body is not in the coding it is said to be, or is too long."""
+    """Inside this module: the body is not in the coding that its header names, or too long."""
 
 
 def basis_of(record: Record, declared: Digest) -> Basis:
-    """What this digest is a digest of; decoding is tried last.
+    """What the digest is a digest of; decoding is tried last.
 
     Memory: one piece.  A body that decodes to more than `DECODED_LIMIT_BYTES` is NONE.
     """
@@ -97,7 +97,7 @@ def _inflate(pieces: Pieces, window_bits: int) -> Pieces:
 
 
 def _inflate_deflate(pieces: Pieces) -> Pieces:
-    """`deflate`: zlib as RFC 9110 says, or bare as some servers send it."""
+    """`deflate`: zlib as in RFC 9110, or raw deflate as some servers send it."""
     first = bytes(next(pieces, b""))
     zlib_header = len(first) > 1 and first[0] & 0x0F == 8 and (first[0] << 8 | first[1]) % 31 == 0
 
@@ -113,7 +113,7 @@ class _BrotliDecoder(Protocol):
 
 
 def _unbrotli(pieces: Pieces) -> Pieces:
-    """Brotli, where its package is installed; else the digest stays unexplained."""
+    """Brotli, where its package is installed; otherwise the digest fits nothing."""
     try:
         decoder: _BrotliDecoder = import_module("brotli").Decompressor()
     except ImportError as error:

@@ -1,8 +1,8 @@
-"""What is kept of every record, so that records can be checked against each other.
+"""What is kept of each record, to check records against each other.
 
-A private SQLite database in a temporary file: memory is bounded by its
-cache whatever the number of records, some 120 bytes of disk each.  Ids and URIs are
-kept as 16-byte hashes: equal hashes are taken for equal texts.
+A private SQLite database in a temporary file: its cache bounds the memory, whatever the
+number of records; each takes some 120 bytes of disk.  Ids and URIs are kept as 16-byte
+hashes: equal hashes count as equal texts.
 
     record    one row per record, in the order given
     link      WARC-Concurrent-To and WARC-Warcinfo-ID, one row each
@@ -72,7 +72,7 @@ CREATE INDEX segment_origin ON segment (origin, number);
 
 
 class Place(NamedTuple):
-    """A record, by what every table begins with."""
+    """A record's place: the columns that every table begins with."""
 
     file: int
     ordinal: int
@@ -85,7 +85,7 @@ class Place(NamedTuple):
 class References:
     """The tables; `close` drops them.  Used by one thread.
 
-    What does not fit into `CACHE_KIB` goes to `folder`, or to the system's folder for
+    What exceeds `CACHE_KIB` is written to `folder`, by default the system's folder for
     temporary files.
     """
 
@@ -93,7 +93,7 @@ class References:
         self._folder = TemporaryDirectory(prefix="pinakes-check-", dir=folder)
         name = self._folder.name
         self._database = sqlite3.connect(f"{name}/references", isolation_level=None)
-        # Where sorting spills; an SQLite built without this pragma passes over it.
+        # Where sorting spills; an SQLite built without this pragma ignores it.
         self._database.execute(f"PRAGMA temp_store_directory = {_quoted(name)}")
         self._database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         self._database.executescript(
@@ -111,12 +111,12 @@ class References:
         self._folder.cleanup()
 
     def begin_file(self, number: int) -> None:
-        """The records that follow are of this file."""
+        """Records noted from now on are of this file."""
         self._file = number
         self._foregoing = set()
 
     def note(self, subject: Subject) -> None:
-        """Keep what a record says of itself and of others."""
+        """Keep what a record says about itself and about other records."""
         record = subject.record
         place = place_of(self._file, subject)
         date = subject.first(WARC_DATE_KEY)
@@ -179,7 +179,7 @@ class References:
         self._database.execute(_INSERTS[table], [_storable(v) for v in (*place, *values)])
 
     def build_indexes(self) -> None:
-        """Sort; after the last record and before the first query."""
+        """Build the indexes: after the last record and before the first query."""
         self._database.executescript(_INDEXES)
 
     def rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
@@ -188,7 +188,7 @@ class References:
 
 
 def place_of(file: int, subject: Subject) -> Place:
-    """Where a record stands: the number of its file, and its place in that."""
+    """The place of a record: the number of its file, and where in that."""
     record = subject.record
     return Place(
         file, record.ordinal, record.offset, record.inner_offset, subject.version, record.type
@@ -206,7 +206,7 @@ def _quoted(text: str) -> str:
 
 
 def _storable(value: object) -> object:
-    """SQLite takes no lone surrogates, which stand for bytes that are not UTF-8."""
+    """SQLite refuses lone surrogates, which stand for bytes that are not UTF-8."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value

@@ -1,4 +1,4 @@
-"""Checks of one revisit record; what it refers to is checked in `targets`.
+"""Checks of one revisit record; `targets` checks what it refers to.
 
 Source: ISO 28500:2017 §6.7.
 """
@@ -50,7 +50,7 @@ def check_revisit(subject: Subject) -> Iterator[Hit]:
         return
     expected = f"{_BASE}{subject.version}/revisit/{profile}"
     if uri != expected:
-        message = f"{syntax.shown(uri or '')}, where WARC/{subject.version} has {expected}"
+        message = f"{syntax.shown(uri or '')}: WARC/{subject.version} has {expected}"
         yield Hit("profile-version", message)
     if profile == IDENTICAL:
         yield from _check_identical(subject)
@@ -60,18 +60,18 @@ def check_revisit(subject: Subject) -> Iterator[Hit]:
 def _check_identical(subject: Subject) -> Iterator[Hit]:
     record = subject.record
     if WARC_PAYLOAD_DIGEST_KEY not in subject.fields:
-        yield Hit("revisit-payload-digest", "identical payload, and no WARC-Payload-Digest")
+        yield Hit("revisit-payload-digest", "identical payload, but no WARC-Payload-Digest")
     if not record.block_size:
         if subject.is_http:
-            yield Hit("revisit-http-headers", "no block: the response headers are not kept")
+            yield Hit("revisit-http-headers", "no block: the response headers are missing")
         return
     body = record.payload_size if record.http is not None else 0
     if body > 0:
-        yield Hit("revisit-body", f"{body} bytes of body behind the HTTP headers")
+        yield Hit("revisit-body", f"{body} bytes of body after the HTTP headers")
     reason = subject.first(WARC_TRUNCATED_KEY)
     if (reason or "").lower() != "length" and not body and not _had_no_body(subject):
         there = f"WARC-Truncated: {reason[:80]}" if reason else "no WARC-Truncated"
-        yield Hit("revisit-truncated", f"the payload is left off, and {there}")
+        yield Hit("revisit-truncated", f"the payload is omitted, with {there}")
 
 
 def _had_no_body(subject: Subject) -> bool:

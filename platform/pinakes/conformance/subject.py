@@ -24,7 +24,7 @@ class Subject:
 
     @classmethod
     def of(cls, record: Record) -> Subject:
-        """Read the header of a record."""
+        """Parse the header of a record."""
         family, _, number = record.version.upper().partition("/")
         arc = family == "ARC"
         lines = [] if arc else record.header.lines()
@@ -80,5 +80,5 @@ class Subject:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the block is all there, as far as the reader could tell."""
+        """Whether the block is complete, as far as the reader can tell."""
         return not any(finding.code in INCOMPLETE for finding in self.record.findings)

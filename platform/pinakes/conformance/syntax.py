@@ -1,4 +1,4 @@
-"""The grammar of field values: each function says what is wrong, or None.
+"""The grammar of field values: each function returns what is wrong, or None.
 
 Sources: ISO 28500:2017 §4 and §5 (grammar), RFC 2616 §2.2 (token, quoted-string),
 RFC 3986 appendix A (URI), W3C-DTF.
@@ -16,7 +16,7 @@ SHOWN_CHARACTERS = 80
 TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _TOKEN = re.compile(TOKEN + r"\Z")
 _QUOTED = r'"(?:[^"\\\x00-\x08\x0a-\x1f\x7f]|\\[^\x00-\x1f\x7f])*"'
-# Blanks around ";" are not in the grammar, but in the standard's own examples (erratum 38).
+# Blanks around ";" are not in the grammar, but in the standard's examples (erratum 38).
 _MEDIA_TYPE = re.compile(rf"{TOKEN}/{TOKEN}(?:[ \t]*;[ \t]*{TOKEN}=(?:{TOKEN}|{_QUOTED}))*\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -42,7 +42,7 @@ _DATE_1_1 = re.compile(
 
 
 def shown(value: str) -> str:
-    """A value out of a file, quoted and of bounded length."""
+    """A value from a file, quoted, its length limited."""
     if len(value) > SHOWN_CHARACTERS:
         value = value[:SHOWN_CHARACTERS] + "..."
     return f"'{value}'"
@@ -50,11 +50,11 @@ def shown(value: str) -> str:
 
 def token(value: str) -> str | None:
     """At least one of <any ASCII character except controls and separators>."""
-    return None if _TOKEN.match(value) else f"{shown(value)} is no token"
+    return None if _TOKEN.match(value) else f"{shown(value)} is not a token"
 
 
 def text(value: str) -> str | None:
-    """TEXT or quoted-string: anything but controls, and something."""
+    """TEXT or quoted-string: at least one character, no controls."""
     if not value:
         return "it is empty"
     control = _CONTROL.search(value)
@@ -63,12 +63,12 @@ def text(value: str) -> str | None:
 
 def digits(value: str) -> str | None:
     """One or more digits."""
-    return None if value.isascii() and value.isdigit() else f"{shown(value)} is no number"
+    return None if value.isascii() and value.isdigit() else f"{shown(value)} is not a number"
 
 
 def media_type(value: str) -> str | None:
     """A type "/" subtype *( ";" parameter )."""
-    return None if _MEDIA_TYPE.match(value) else f"{shown(value)} is no media type"
+    return None if _MEDIA_TYPE.match(value) else f"{shown(value)} is not a media type"
 
 
 def uri(value: str) -> str | None:
@@ -83,7 +83,7 @@ def uri(value: str) -> str | None:
         return f"{shown(value)} has {what} (character {foreign.start() + 1})"
     if not _SCHEME.match(value):
         return f"{shown(value)} has no scheme"
-    return f"{shown(value)} is no URI"
+    return f"{shown(value)} is not a URI"
 
 
 def bracketed_uri(value: str) -> str | None:
@@ -92,14 +92,14 @@ def bracketed_uri(value: str) -> str | None:
         return f"{shown(value)} is not in < and >"
     inside = value[1:-1]
     if inside[:9].lower() == "urn:uuid:" and not _UUID.match(inside[9:]):
-        return f"{shown(value)} is no UUID (RFC 4122)"
+        return f"{shown(value)} is not a UUID (RFC 4122)"
     return uri(inside)
 
 
 def bare_uri(value: str) -> str | None:
     """A URI without brackets (WARC/1.1)."""
     if value.startswith("<") and value.endswith(">"):
-        return f"{shown(value)} stands in < and >"
+        return f"{shown(value)} is in < and >"
     return uri(value)
 
 
@@ -109,40 +109,40 @@ def either_uri(value: str) -> str | None:
 
 
 def date_1_0(value: str) -> str | None:
-    """YYYY-MM-DDThh:mm:ssZ, and such a moment exists."""
+    """YYYY-MM-DDThh:mm:ssZ, and a date that exists."""
     if _DATE_1_0.match(value):
-        return None if parse_warc_date(value) else f"there is no {shown(value)}"
+        return None if parse_warc_date(value) else f"{shown(value)} does not exist"
     if date_1_1(value) is None:
         return f"{shown(value)} is not YYYY-MM-DDThh:mm:ssZ (other precisions need WARC/1.1)"
     return f"{shown(value)} is not YYYY-MM-DDThh:mm:ssZ"
 
 
 def date_1_1(value: str) -> str | None:
-    """W3C-DTF in UTC, from the year to nanoseconds, and such a moment exists."""
+    """W3C-DTF in UTC, from the year to nanoseconds, and a date that exists."""
     match = _DATE_1_1.match(value)
     if match is None:
-        return f"{shown(value)} is no W3C-DTF date"
+        return f"{shown(value)} is not a W3C-DTF date"
     fraction = value.partition(".")[2].rstrip("Z")
     if fraction and match[1] == "Z" and len(fraction) > 9:
         return f"{shown(value)} has more than 9 digits of a second"
     if match[1] not in (None, "Z", "+00:00", "-00:00"):
         return f"{shown(value)} is not in UTC"
-    return None if parse_warc_date(value) else f"there is no {shown(value)}"
+    return None if parse_warc_date(value) else f"{shown(value)} does not exist"
 
 
 def labelled_digest(value: str) -> str | None:
     """An algorithm ":" digest-value, two tokens; a known algorithm's value has its length.
 
-    `=` padding is no token character, and has a rule of its own.
+    `=` padding is not a token character; it has a rule of its own.
     """
     algorithm, colon, encoded = value.partition(":")
     if not colon:
-        return f"{shown(value)} has no algorithm in front"
+        return f"{shown(value)} has no algorithm"
     wrong = token(algorithm) or token(encoded.rstrip("="))
     if wrong:
         return wrong
     if is_known_algorithm(algorithm) and parse_digest(value) is None:
-        return f"{shown(value)} is no {algorithm} value, in Base32 or hex"
+        return f"{shown(value)} is not a {algorithm} value in Base32 or hex"
     return None
 
 
@@ -156,5 +156,5 @@ def ip_address(value: str) -> str | None:
     try:
         address = ipaddress.ip_address(value)
     except ValueError:
-        return f"{shown(value)} is no IP address"
-    return f"{shown(value)} names a zone" if getattr(address, "scope_id", None) else None
+        return f"{shown(value)} is not an IP address"
+    return f"{shown(value)} has a zone" if getattr(address, "scope_id", None) else None

@@ -1,8 +1,8 @@
-"""Checks of what revisits refer to, inside the set of files given.
+"""Checks of the originals that revisits refer to, in the files given.
 
-A revisit names its original by id, by URI and date, or by both.  It must be an earlier
-response or resource with the digest declared; one that is in none of the files is only
-reported.  Source: ISO 28500:2017 §5.11-5.13, §6.7.
+A revisit names its original by id, by URI and date, or by both.  The original must be an
+earlier response or resource with the declared digest.  That it is not in any of the files
+is only an info.  Source: ISO 28500:2017 §5.11-5.13, §6.7.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ ORDER BY type = 'revisit', file, ordinal LIMIT 1000"""
 
 
 class Revisit(NamedTuple):
-    """A row of `revisit`: what it says of its original, and its own date.
+    """A row of `revisit`: its references to the original, and its own date.
 
-    `uri` is its own where it does not name the original's (`names_uri`).
+    `uri` is the original's where `names_uri`, otherwise the revisit's own.
     """
 
     place: Place
@@ -57,7 +57,7 @@ class Revisit(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A record that a revisit may mean."""
+    """A record that a revisit may refer to."""
 
     place: Place
     uri: bytes | None
@@ -69,7 +69,7 @@ class Target(NamedTuple):
 def check_targets(references: References, name_of: NameOf) -> Iterator[Placed]:
     """Every revisit of a known profile, in file order.
 
-    Opens an original only where its declared digest does not settle the matter.
+    Reads an original only where it does not declare the digest that the revisit declares.
     """
     for row in references.rows(_REVISITS):
         revisit = Revisit(Place(*row[:6]), bool(row[6]), *row[7:])
@@ -82,7 +82,7 @@ def _check_revisit(references: References, revisit: Revisit, name_of: NameOf) ->
     found = named or list(_by_uri_and_date(references, revisit))
     if not found:
         if revisit.target is not None or revisit.second is not None:
-            yield Hit("revisit-target-elsewhere", "the original is in none of the files")
+            yield Hit("revisit-target-elsewhere", "the original is not in any of the files")
         return
     faults = []
     for target in found:
@@ -111,29 +111,29 @@ def _target(row: tuple[Any, ...]) -> Target:
 
 
 def _fault(revisit: Revisit, target: Target, name_of: NameOf) -> Hit | None:
-    """What keeps a record from being the original; None where nothing does."""
+    """Why a record cannot be the original; None where it can."""
     where = f"{name_of(target.place.file)}:{target.place.offset}"
     if target.place[:2] == revisit.place[:2]:
         return Hit("revisit-target-self", "the revisit refers to itself")
     if target.place.type == "revisit":
-        return Hit("revisit-target-revisit", f"the record at {where} is a revisit itself")
+        return Hit("revisit-target-revisit", f"the record at {where} is a revisit, too")
     if target.place.type not in _ORIGINAL_TYPES:
         return Hit("revisit-target-type", f"the record at {where} is a {target.place.type}")
     own, earlier = parse_warc_date(revisit.own_date or ""), parse_warc_date(target.date or "")
     if own and earlier and own < earlier:
         return Hit(
-            "revisit-target-later", f"the record at {where} is of {shown(target.date or '')}"
+            "revisit-target-later", f"the record at {where} has the date {shown(target.date or '')}"
         )
     if revisit.identical and not _has_digest(revisit, target, name_of):
         declared = shown(revisit.digest or "")
-        return Hit("revisit-target-digest", f"the payload of {where} has not {declared}")
+        return Hit("revisit-target-digest", f"the payload of {where} does not have {declared}")
     return None
 
 
 def _has_digest(revisit: Revisit, target: Target, name_of: NameOf) -> bool:
     """Whether the original has the payload digest that the revisit declares.
 
-    What the original declares is taken at its word here: its own check verifies it.
+    The digest that the original declares is believed here: it is checked with that record.
     """
     declared = parse_digest(revisit.digest or "")
     if declared is None or declared == parse_digest(target.digest or ""):
@@ -150,12 +150,12 @@ def _reread(source: Source, place: Place) -> Record | None:
 
 
 def _check_agreement(revisit: Revisit, target: Target) -> Iterator[Hit]:
-    """The id and the other two references name one record."""
+    """The id names the same record as URI and date."""
     if revisit.date is not None and revisit.second != target.second:
         message = (
             f"WARC-Refers-To-Date is {shown(revisit.date)}, its date {shown(target.date or '')}"
         )
         yield Hit("revisit-target-differs", message)
     elif revisit.names_uri and revisit.uri != target.uri:
-        message = "WARC-Refers-To-Target-URI is not that of the record with the id"
+        message = "WARC-Refers-To-Target-URI is not the URI of the record with that id"
         yield Hit("revisit-target-differs", message)
