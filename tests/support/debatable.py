@@ -31,8 +31,8 @@ CASES = [
         "HTTP header lines end with LF",
         warc(b"HTTP/1.1 200 OK\nA: 1\n\n" + BODY),
         BODY,
-        "The first blank line ends the head, whatever its line end: so every server that "
-        "sent this was understood.",
+        "The first blank line ends the head, whatever its line end: browsers understood the "
+        "servers that sent this.",
     ),
     Case(
         "HTTP header lines end with LF, the last with CRLF",
@@ -47,40 +47,41 @@ CASES = [
         "As above: the first blank line.",
     ),
     Case(
-        "no blank line behind the HTTP header",
+        "no blank line after the HTTP header",
         warc(b"HTTP/1.1 200 OK\r\nA: 1\r\n"),
         b"",
-        "A message that is all head has an empty payload.",
+        "A message that is only a head has an empty payload.",
     ),
     Case(
-        "body coded in chunks",
+        "chunked body",
         warc(CHUNKED + b"5\r\n" + BODY + b"\r\n0\r\n\r\n"),
         BODY,
-        "Stored body for the key, the body without chunks for look-ups: both digests are kept.",
+        "The key is the digest of the stored body; that of the body without chunks is kept for "
+        "look-ups.",
     ),
     Case(
         "chunked, with trailers",
         warc(CHUNKED + b"5\r\n" + BODY + b"\r\n0\r\nDigest: x\r\n\r\n"),
         BODY,
-        "Trailers belong to the stored body, and not to the one without chunks.",
+        "Trailers are part of the stored body, but not of the body without chunks.",
     ),
     Case(
-        "chunked, and bytes behind the last chunk",
+        "chunked, with bytes after the last chunk",
         warc(CHUNKED + b"5\r\n" + BODY + b"\r\n0\r\n\r\nmore"),
         b"<p>hi\r\n0\r\n\r\nmore",
-        "What follows the last chunk is stored, and is no content.",
+        "Bytes after the last chunk are stored, but are not content.",
     ),
     Case(
-        "said to be chunked, and is not",
+        "declared as chunked, but not chunked",
         warc(CHUNKED + BODY),
         BODY,
-        "Nothing to take off: the stored body alone has a digest.",
+        "There is no coding to remove: only the stored body has a digest.",
     ),
     Case(
-        "chunked, cut off in a chunk",
+        "chunked, truncated inside a chunk",
         warc(CHUNKED + b"9\r\n" + BODY),
         BODY,
-        "As above; such a body is never an original nor a duplicate.",
+        "As above; such a body is neither an original nor a duplicate.",
     ),
     Case(
         "a resource whose Content-Type is application/http",
@@ -92,7 +93,7 @@ CASES = [
         "a response whose Content-Type is text/html, the block an HTTP message",
         warc(b"HTTP/1.1 200 OK\r\n\r\n" + BODY, content_type="text/html"),
         b"",
-        "The URI is http and the block begins with HTTP/: believed. Some writers put the "
+        "The URI is http and the block begins with HTTP/, which decides. Some writers put the "
         "payload's type there.",
     ),
     Case(
@@ -101,13 +102,13 @@ CASES = [
             b"http://example.org/0", b"dns:example.org"
         ),
         b"",
-        "No HTTP message: the payload is the block.",
+        "Not an HTTP message: the payload is the block.",
     ),
     Case(
         "a Content-Length in HTTP that is less than the body",
         warc(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + BODY),
         BODY,
-        "What was stored counts, all of it.",
+        "The payload is all that was stored.",
     ),
 ]
 

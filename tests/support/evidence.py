@@ -107,36 +107,36 @@ EXEMPTIONS = (
         "HTTP messages under URIs that are not http",
         _other_scheme,
         "Content-Type is `application/http` and the URI `file:///screenshot.png`, "
-        "`chrome-extension:` or the like. warcio looks at the URI and hashes the whole block; we "
-        "look at the Content-Type, as the standard says, and the payload is what follows the head.",
+        "`chrome-extension:` or the like. warcio goes by the URI and hashes the whole block. "
+        "Pinakes goes by the Content-Type, as in the standard: the payload follows the head.",
     ),
     Exemption(
         "bzip2",
         lambda d: d.line["container"] == "bzip2" and d.field in {"offset", "length"},
-        "warcio counts offsets in the inflated file. Ours are of the bzip2 stream, with the place "
-        "in it as `inner_offset`.",
+        "warcio counts offsets in the inflated file. Pinakes gives the offset of the bzip2 stream, "
+        "and the place in it as `inner_offset`.",
     ),
     Exemption(
         "spaces in URIs",
         lambda d: d.field == "uri" and str(d.ours).replace(" ", "%20") == d.theirs,
-        "warcio writes them as %20. We keep what the file says.",
+        "warcio writes them as %20. Pinakes keeps the bytes of the file.",
     ),
     Exemption(
         "types of ARC records",
         lambda d: d.line["kind"] == "arc" and d.field in {"type", "by_type"},
-        "ARC has no types. warcio calls all of them `response`, the first `arc_header`. We call it "
-        "a response if the URI is http(s) and an HTTP status line follows, else a `resource`; the "
-        "first is `filedesc`.",
+        "ARC has no types. warcio calls all of them `response`, the first `arc_header`. In "
+        "Pinakes a record is a `response` if the URI is http(s) and an HTTP status line follows, "
+        "else a `resource`; the first is `filedesc`.",
     ),
     Exemption(
-        "rubbish at the end of an ARC file",
+        "garbage at the end of an ARC file",
         lambda d: d.line["kind"] == "arc" and d.field == "stretches",
-        "warcio stops there as if the file were over; we report a damaged stretch.",
+        "warcio stops there as at the end of the file; Pinakes reports a damaged stretch.",
     ),
     Exemption(
         "no WARC-Type",
         lambda d: d.field == "by_type" and "" in dict(d.ours),  # type: ignore[call-overload]
-        "The type is empty, where warcio's is the Python word None.",
+        "The type is empty; warcio prints None.",
     ),
 )
 

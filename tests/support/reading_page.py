@@ -52,45 +52,44 @@ ANSWERS = (
     Answer(
         "Other compression",
         lambda odd: odd.line["container"] == "lz4",
-        "LZ4 is FastWARC's own. One stretch, which names the container; `.warc.zst` comes with its "
-        "own issue.",
+        "Only FastWARC reads LZ4. Here the file is one stretch, whose reason names the container.",
     ),
     Answer(
-        "Nothing that is a record",
+        "No record",
         lambda odd: not odd.records,
-        "An empty file has no records and no damage. Fields without a version line are no record "
-        "(ISO 28500 §4): one stretch over the whole file.",
+        "An empty file has no records and no damage. Fields without a version line are not a "
+        "record (ISO 28500 §4): the whole file is one stretch.",
     ),
     Answer(
         "Several records in one gzip member",
         lambda odd: "member" in odd.codes,
         "All are read, with one `offset` and `length` (the member's) and an `inner_offset` each, "
         "and the finding `member`. warcio stops after the first; a reader that seeks to the offset "
-        "gets the first. Rewriting takes such members apart.",
+        "gets the first. Rewriting splits such members.",
     ),
     Answer(
         "Header lines end with LF",
         lambda odd: "line-end" in odd.codes,
-        "Read, with the finding `line-end`. The blank line that closes the header decides; nothing "
-        "is re-written with other line ends.",
+        "Read, with the finding `line-end`. The header ends with the first blank line; line ends "
+        "are never rewritten.",
     ),
     Answer(
-        "Rubbish between or behind records",
+        "Garbage between or after records",
         lambda odd: bool(odd.stretches),
-        "The records before and behind it are read; the bytes between are a damaged stretch.",
+        "The records before and after it are read; the garbage is a damaged stretch.",
     ),
     Answer(
-        "Content-Length missing, or not what lies there",
+        "Content-Length missing or wrong",
         lambda odd: bool(odd.codes & {"content-length", "block-length"}),
-        "The block ends where the next record begins, or the file, with the finding "
-        "`content-length` (missing, or no number) or `block-length`. Such a record takes part in "
-        "nothing.",
+        "The block ends at the next record, or at the end of the file, with the finding "
+        "`content-length` (missing, or not a number) or `block-length`. Such a record is copied "
+        "and not used otherwise.",
     ),
     Answer(
-        "Cut off",
+        "Truncated",
         lambda odd: "truncated" in odd.codes,
-        "What is there is read, with the finding `truncated`; warcio and FastWARC hand such a "
-        "record out as a whole one.",
+        "The bytes that are there are read, with the finding `truncated`; warcio and FastWARC "
+        "return such a record as a complete one.",
     ),
     Answer(
         "Not closed by two line ends",
@@ -100,14 +99,14 @@ ANSWERS = (
     Answer(
         "ARC",
         lambda odd: odd.line["kind"] == "arc",
-        "FastWARC reads none; jwarc stops at URIs with spaces, fields of its own taste, and some "
-        "first lines. Lines are matched from their right end, so spaces in URIs do no harm.",
+        "FastWARC does not read ARC; jwarc stops at URIs with spaces, at some fields, and at some "
+        "first lines. Here a line is matched from its right end, so URIs may contain spaces.",
     ),
     Answer(
-        "Fields that some readers cannot bear",
+        "Fields that some readers refuse",
         lambda odd: True,
         "Folded lines, names in any case, repeated fields, UTF-8 in values, unreadable dates: "
-        "read, and kept as written; `pinakes check` says what is against the standard.",
+        "read, and kept as written; `pinakes check` reports what is against the standard.",
     ),
 )
 

@@ -71,7 +71,7 @@ class TestHeader:
         ],
     )
     def test_nothing_smuggles_a_line_into_it(self, name: str, value: str) -> None:
-        with pytest.raises(ValueError, match="no header field"):
+        with pytest.raises(ValueError, match="not a header field"):
             format_header([(name, value)])
 
 

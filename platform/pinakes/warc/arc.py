@@ -1,10 +1,10 @@
-"""ARC record headers: one line of fields, read as if it were a WARC header.
+"""ARC record headers: one line of fields, presented as a WARC header.
 
     version 1:  URL IP date media-type length
     version 2:  URL IP date media-type status checksum location offset file length
 
-URLs with spaces and dates of 8 to 18 digits occur; the line is therefore matched
-from its right end.  Source: Burner and Kahle, "Arc File Format", 1996.
+URLs may contain spaces, and dates have 8 to 18 digits; so the line is matched from its
+right end.  Source: Burner and Kahle, "Arc File Format", 1996.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LINE_LIMIT_BYTES = 1 << 16
 
 
 class ArcHeader(Header):
-    """The header line of an ARC record; `get` answers to the WARC names of its fields."""
+    """The header line of an ARC record; `get` takes the WARC names of its fields."""
 
     __slots__ = ("_values", "_version")
 
@@ -59,12 +59,12 @@ class ArcHeader(Header):
 
 
 def match_arc_header(data: bytes, *, is_expected: bool = False) -> ArcHeader | None:
-    """The ARC header line that `data` begins with; None where it begins with none.
+    """The ARC header line that `data` begins with; None if it begins with none.
 
-    Where a record is expected, and in a file's first line, its fields may also be told by their
-    number and an address among them: the date is any word then, and the URL may hold a CR.
+    Where a record is expected, and in the first line of a file, the number of fields and an
+    IP address among them are enough: the date may then be any word, and the URL contain a CR.
     """
-    # By splitting, since a pattern with that many blanks in it takes a day for a long line.
+    # Splits, since a pattern with so many blanks would take hours on a very long line.
     end = data.find(b"\n") + 1
     if not end or not _SCHEME.match(data):
         return None
@@ -90,7 +90,7 @@ def match_arc_header(data: bytes, *, is_expected: bool = False) -> ArcHeader | N
 def _values(
     words: list[bytes], rest: int, place: Callable[[list[bytes], int], int | None]
 ) -> dict[str, bytes] | None:
-    """URI, IP, date, media type, and `rest` words; `place` tells which word is the date."""
+    """URI, IP, date, media type, and `rest` words; `place` finds the word that is the date."""
     tail = words[-rest:]
     if rest == _REST_OF_V2 and not _is_rest_of_v2(tail):
         return None
@@ -114,7 +114,9 @@ def _date_place(words: list[bytes], rest: int) -> int | None:
 
 
 def _place_beside_address(words: list[bytes], rest: int) -> int | None:
-    """Where the date would be if the media type is one word, and one of the two is an address."""
+    """The place of the date if the media type is one word; the date or the word before it must
+    be an IP address.
+    """
     at = len(words) - rest - 2
     return at if at > 1 and any(map(_ADDRESS.match, words[at - 1 : at + 1])) else None
 

@@ -1,8 +1,7 @@
-"""Finding the next record behind damage.
+"""Finding the next record after damage.
 
-A candidate is proven before it is believed: a member by inflating its first
-bytes, which must begin a record; a record in an uncompressed file by its version
-line and a named field behind it.
+Each candidate is verified: the first bytes of a member are inflated and must begin a
+record; a record in an uncompressed file must have a version line, followed by a field.
 """
 
 from __future__ import annotations
@@ -24,25 +23,25 @@ from .source import WINDOW_BYTES, Source
 
 _OVERLAP_BYTES = 1 << 12
 RECORD_START = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[ \t]*[^\s:]+[ \t]*:", re.IGNORECASE)
-# From the line end before it; a file's very first bytes are looked at apart.
+# With the line end before it; the first bytes of a file are checked separately.
 _PLAIN_WARC = re.compile(rb"\n" + RECORD_START.pattern, re.IGNORECASE)
 _PLAIN_ARC = re.compile(rb"\n[A-Za-z][A-Za-z0-9+.-]*:")
 _CHAINS_TRIED = 64
-# A file made to be slow has members without end that break off late.
+# A hostile file may have any number of members that turn out to be damaged only near their end.
 _WHOLE_TRIED = 16
 
 
 def starts_record(data: bytes, *, arc: bool = False) -> bool:
-    """Whether a record begins here: a WARC one, or in an ARC file an ARC one."""
+    """Whether `data` begins with a WARC record, or with an ARC record if `arc`."""
     if RECORD_START.match(data):
         return True
     return arc and match_arc_header(data) is not None
 
 
 def next_line(data: bytes, *, arc: bool, more: bool) -> int:
-    """How many bytes to go on from where no record begins: to a line that may begin one.
+    """How many bytes to skip where no record begins: up to a line that may begin one.
 
-    With `more` to come, what begins near the end of `data` cannot be told yet.
+    If `more` bytes follow, a line that begins near the end of `data` is undecided.
     """
     match = (_PLAIN_ARC if arc else _PLAIN_WARC).search(data)
     if match is not None:
@@ -52,9 +51,9 @@ def next_line(data: bytes, *, arc: bool, more: bool) -> int:
 
 
 def holds_members(source: Source, offset: int) -> bool:
-    """Whether the file is read as compressed members from here on, or as it lies there.
+    """Whether the file is read as compressed members from here on, or as plain bytes.
 
-    Told by its first bytes; where those are damaged, by what is found first.
+    Decided by the first bytes; if those are damaged, by what is found first.
     """
     if compression_of(source, offset) is not None:
         return True
@@ -70,13 +69,13 @@ def holds_members(source: Source, offset: int) -> bool:
 def find_next_record(
     source: Source, offset: int, *, members: bool, arc: bool, end: int | None = None
 ) -> int:
-    """The offset of the first record at or behind `offset`; `end` where there is none."""
+    """The offset of the first record at or after `offset`; `end` if there is none."""
     end = source.size if end is None else end
     if members:
         return _find_member(source, offset, end)
     if not offset and starts_record(bytes(source.view(0, LINE_LIMIT_BYTES)), arc=arc):
         return 0
-    # One byte before the window: the line end there.
+    # One byte before the window, since a line end may be there.
     for base, window in _windows(source, max(offset - 1, 0), end):
         for match in (_PLAIN_ARC if arc else _PLAIN_WARC).finditer(window):
             found = base + match.start() + 1
@@ -93,7 +92,7 @@ def _line_at(source: Source, base: int, window: bytes, offset: int) -> bytes:
 
 
 def _find_member(source: Source, offset: int, end: int) -> int:
-    """What a whole member holds is content of it, and not looked at (`_WHOLE_TRIED` times)."""
+    """Skips intact members (at most `_WHOLE_TRIED`): what they contain is not searched."""
     tries, inside = _WHOLE_TRIED, offset
     for base, window in _windows(source, offset, end):
         for match in MEMBER_START.finditer(window):
@@ -115,7 +114,7 @@ def _find_member(source: Source, offset: int, end: int) -> int:
 
 
 def _windows(source: Source, offset: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """(offset, bytes) of windows that overlap and reach a little over `end`."""
+    """(offset, bytes) of overlapping windows, the last a little past `end`."""
     while offset < end:
         window = bytes(source.view(offset, WINDOW_BYTES))
         yield offset, window
@@ -125,12 +124,13 @@ def _windows(source: Source, offset: int, end: int) -> Iterator[tuple[int, bytes
 
 
 def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
-    """The offset of a member that a damaged one ran into before the fault showed.
+    """The offset of an intact member inside a damaged one, before the place of the fault.
 
-    Damaged data often inflates to nonsense for a while.  But compressed members may as
-    well be part of a payload (a WARC file that was downloaded), so whole members must
-    follow a candidate up to the fault.  Only so many are tried: the next member is among
-    the first, and a file made to be slow has no end of them.
+    Damaged data often inflates to garbage for a while, past the start of the next member.
+    But compressed members may also be part of a payload (a WARC file that was downloaded),
+    so from a candidate to the fault there must be intact members only.  The number of
+    candidates is limited: the next member is among the first ones, and a hostile file may
+    have any number of them.
     """
     offset = max(offset, fault - WINDOW_BYTES)
     hopeless: set[int] = set()
@@ -149,7 +149,7 @@ def find_swallowed(source: Source, offset: int, fault: int) -> int | None:
 
 
 def is_whole_member(source: Source, offset: int, ends: dict[int, int]) -> bool:
-    """Whether a member there inflates to its end, with the right checksum; notes where it ends."""
+    """Whether an intact member is there, checksum included; its end goes to `ends`."""
     if compression_of(source, offset) is None:
         return False
     try:

@@ -1,6 +1,6 @@
 """Capture dates: W3C-DTF as WARC writes it, digits as ARC and CDX write it.
 
-Dates in archives lie, so an unreadable one is None and never an exception.
+Archives contain broken dates, so an unreadable one is None and never an exception.
 Source: ISO 28500:2017 §5.4 (any precision from the year to nanoseconds).
 """
 
@@ -21,9 +21,9 @@ _DIGITS = re.compile(r"\d{4,18}\Z")
 
 @lru_cache(maxsize=4096)
 def parse_warc_date(text: str) -> datetime | None:
-    """An aware UTC datetime, to the microsecond; None where the text is no date.
+    """An aware UTC datetime, to the microsecond; None if the text is not a date.
 
-    A time without a zone is taken as UTC, as every known writer means it.
+    A time without a zone is taken as UTC, which all known writers mean.
     """
     match = _W3C.match(text.strip())
     if match is None:
@@ -50,7 +50,7 @@ def _build(
     us: int,
     zone: str | None,
 ) -> datetime | None:
-    # 60 is a leap second: it belongs to the minute it closes.
+    # 60 is a leap second; it belongs to the minute that it ends.
     try:
         moment = datetime(year, month, day, hour, minute, min(second, 59), us, timezone.utc)
         if second > 60:
@@ -68,8 +68,8 @@ def _build(
 def parse_digits_date(text: str) -> datetime | None:
     """Read the 12 to 18 digits of ARC and CDX (also 4, 6, 8, 10); None otherwise.
 
-    Digits behind the seconds are a fraction.  An odd count below 14 is a date cut
-    short in the middle of a field, and no date.
+    Digits after the seconds are a fraction.  An odd count below 14 is a truncated date,
+    and None.
     """
     text = text.strip()
     if not _DIGITS.match(text) or (len(text) < 14 and len(text) % 2):
@@ -81,7 +81,7 @@ def parse_digits_date(text: str) -> datetime | None:
 
 
 def parse_date(text: str) -> datetime | None:
-    """Read a capture date of either form; None where it is neither."""
+    """Read a capture date of either form; None if it is neither."""
     return parse_warc_date(text) or parse_digits_date(text)
 
 

@@ -1,6 +1,6 @@
 """Labelled digests as archives write them, compared by value.
 
-A declared digest comes in many spellings (`sha1:` Base32, hex, upper-case hex,
+Writers declare digests in many spellings (`sha1:` Base32, hex, upper-case hex,
 `sha-256:`, no label, `=` padding); two spellings of one value are one `Digest`.
 Source: ISO 28500:2017 §5.8 (`labelled-digest`); the forms are those of real files.
 """
@@ -51,8 +51,8 @@ def format_digest(algorithm: str, value: bytes) -> str:
     return f"{algorithm}:{value.hex()}"
 
 
-# Base32 of 20 bytes, a third of the time of base64.b32encode: the 160 bits are spread over
-# 32 bytes, five to a byte, by halving groups: 40 bits to 64, 20 to 32, 10 to 16, 5 to 8.
+# Base32 of 20 bytes, in a third of the time of base64.b32encode: the 160 bits are spread over
+# 32 bytes, five to a byte, by halving groups: 40 bits into 64, 20 into 32, 10 into 16, 5 into 8.
 _SPLIT = struct.Struct("5s5s5s5s")
 _SPREAD = struct.Struct("3x5s3x5s3x5s3x5s")
 _STEPS = tuple(
@@ -76,10 +76,10 @@ def _base32_of_20(value: bytes) -> str:
 
 
 def parse_digest(text: str) -> Digest | None:
-    """Read a declared digest in any spelling; None where it is none of them.
+    """Read a declared digest in any of these spellings; None if it is in another.
 
     The label may be missing: 32 characters are then an MD5 in hex or a SHA-1 in
-    Base32, told apart by their letters.
+    Base32, distinguished by their letters.
     """
     label, colon, body = text.strip().rpartition(":")
     algorithm = label.lower().replace("-", "").replace("_", "") if colon else None
@@ -93,7 +93,7 @@ def parse_digest(text: str) -> Digest | None:
 
 
 def _decode(body: str, algorithm: str | None) -> bytes | None:
-    if not body.isascii():  # some letters become three in upper case
+    if not body.isascii():  # the upper case of one letter may be three
         return None
     by_hex = _BY_HEX_LENGTH.get(len(body))
     if by_hex and algorithm in (None, by_hex) and _HEX.issuperset(body.lower()):
@@ -115,7 +115,7 @@ _HASHERS: dict[str, Callable[..., _Hash]] = {
 def hasher(algorithm: str) -> Callable[..., _Hash]:
     """The constructor of a hash object; `Raises` ConfigError for an unknown algorithm.
 
-    FIPS builds refuse MD5 and SHA-1 unless told that nothing's security rests on them.
+    FIPS builds refuse MD5 and SHA-1 unless they are declared as not used for security.
     """
     make = _HASHERS.get(algorithm)
     if make is None:

@@ -1,7 +1,7 @@
-"""How far a record reaches: its block, what closes it, and its member.
+"""Where a record ends: its block, the line ends that close it, and its member.
 
-The second half of the slow road, behind a header that was read.  Whatever does not add
-up is a `Finding`; the record comes out all the same, and the next one is not swallowed.
+The second half of the slow path, after the header.  Whatever does not add up is a
+`Finding`; the record is still returned, and the next record is not lost.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TAKEN_LETTER = re.compile(rb"\n(?:https?|ftp|dns|gopher|nntp|mailto|filedesc):"
 
 
 class StreamedBody:
-    """A block too large for memory: inflated again from its member when it is read."""
+    """A block too large for memory: each reading inflates it again."""
 
     __slots__ = ("_members", "_offset", "_skip", "_source", "size")
 
@@ -52,12 +52,12 @@ class StreamedBody:
 
 
 def take_record(stream: ByteStream, header: Header, ordinal: int, digests: Sequence[str]) -> Record:
-    """Take the record that begins with `header`, which was peeked at."""
+    """Take the record that begins with `header`; the stream is still before the header."""
     return _Taking(stream, ordinal, digests).record(header)
 
 
 class _Taking:
-    """One record being taken: where it began, and what was found wrong on the way."""
+    """A record that is being read: where it began, and the findings so far."""
 
     def __init__(self, stream: ByteStream, ordinal: int, digests: Sequence[str]) -> None:
         self.stream = stream
@@ -109,7 +109,7 @@ class _Taking:
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
     def bytes_to_next_record(self, *, arc: bool) -> int:
-        """How long a block without a length is; 0 in a member, whose end bounds it."""
+        """The length of a block that declares none; 0 in a member, whose end is the block's."""
         if isinstance(self.stream, MemberStream):
             return 0
         start, source = self.stream.position, self.stream.source
@@ -144,7 +144,7 @@ class _Taking:
         return Record(self.ordinal, 0, 0, header, body, length, header.version, record_type)
 
     def block_pieces(self, length: int, *, arc: bool) -> Iterator[bytes]:
-        """The block; ends early where a member begins with a record of its own."""
+        """The block; ends early where a member begins with another record."""
         while length > 0:
             if self.stream.at_member_start() and self._starts_record(arc=arc):
                 return
@@ -156,15 +156,16 @@ class _Taking:
             self.stream.peek(1)
 
     def _starts_record(self, *, arc: bool) -> bool:
-        # The first bytes first: a record may go on over very many members.
+        # Check the first bytes first: a record may span very many members.
         first = self.stream.peek(len(_VERSION))
         may_start = first.upper() == _VERSION or (arc and first[:1].isalpha())
         return may_start and starts_record(self.stream.peek(_PEEK_BYTES), arc=arc)
 
     def length_before_next_record(self, source: Source, promised: int) -> int:
-        """Where Content-Length reaches over the next record, the length of what lies before it.
+        """The length up to the next record, if Content-Length reaches past its beginning.
 
-        Asked before the block is read: each of many lengths may reach to the end of the file.
+        Determined before the block is read: in a hostile file each of many lengths may reach
+        to the end of the file.
         """
         start = self.stream.position
         end = min(start + promised, source.size)
@@ -180,7 +181,7 @@ class _Taking:
         return _without_line_ends(source, start, found)
 
     def give_back_letter(self, header: Header, record: Record) -> Record:
-        """An ARC length that is one too many takes the first letter of the next record's URL."""
+        """Correct an ARC length that is one too large, and includes the next URL's first letter."""
         stream = self.stream
         size = record.body.size
         around = bytes(stream.source.view(max(stream.position - 2, 0), _PEEK_BYTES))
@@ -216,7 +217,7 @@ class _Taking:
             self.take_rest_of_member(arc=arc)
 
     def take_rest_of_member(self, *, arc: bool) -> None:
-        """In a member nothing may follow a record but another one, or line ends."""
+        """In a member, only another record or line ends may follow a record."""
         stream = self.stream
         surplus = 0
         while stream.peek(1) and not stream.at_member_start():
@@ -249,13 +250,13 @@ class _Taking:
 
 
 def _without_line_ends(source: Source, start: int, end: int) -> int:
-    """The length of a block that ends before the line ends at `end`."""
+    """The length of a block that ends before the line ends that precede `end`."""
     tail = bytes(source.view(max(end - 4, start), min(4, end - start)))
     return end - start - (len(tail) - len(tail.rstrip(b"\r\n")))
 
 
 def _arc_type(record: Record, block_start: bytes) -> str:
-    """ARC records have no type: what has an HTTP status line is a response."""
+    """ARC records have no type: one with an HTTP status line is a response."""
     uri = (record.target_uri or "").lower()
     if uri.startswith("filedesc:"):
         return "filedesc"

@@ -1,7 +1,7 @@
 """The header of a record: its bytes as written, and its fields by name.
 
-The bytes are kept; nothing is ever re-serialised from the parsed form.  Parsing is
-lazy, because most callers of most records ask for three fields.
+The bytes are kept, and a header is never written from its parsed form.  Parsing is lazy,
+because most callers need only three fields of most records.
 Source: ISO 28500:2017 §4 (syntax of `warc-header`, folded lines, any case).
 """
 
@@ -35,8 +35,8 @@ class HeaderLine(NamedTuple):
 class Header:
     """A record's header, from the version line to the blank line that closes it.
 
-    `raw` is what stands in the file.  Values are UTF-8; bytes that are not come back
-    from `value.encode("utf-8", "surrogateescape")` unchanged.
+    `raw` is its bytes in the file.  Values are decoded from UTF-8; for other bytes,
+    `value.encode("utf-8", "surrogateescape")` gives them back unchanged.
     """
 
     __slots__ = ("_index", "raw")
@@ -46,14 +46,14 @@ class Header:
         self._index: dict[str, str] | None = None
 
     def get(self, name: str) -> str | None:
-        """The first field of that name, in any case; None where there is none."""
+        """The value of the first field of that name, in any case; None if there is none."""
         index = self._index
         if index is None:
             index = self._index = self._first_values()
         return index.get(name.lower())
 
     def field(self, lower_name: str) -> str | None:
-        """`get` for a name that is lower-case already: for the inner loop."""
+        """`get` for a name in lower case (`field_names`, `_KEY`): for the inner loop."""
         index = self._index
         if index is None:
             index = self._index = self._first_values()
@@ -97,7 +97,7 @@ class Header:
     def fields(self) -> list[tuple[str, str]]:
         """(name, value) of every field, in order, folded lines joined by a space.
 
-        What has no colon is no field; `pinakes check` says so.
+        A line without a colon is not a field; `pinakes check` reports it.
         """
         split = [line.partition(":") for line in self._unfolded().split("\n")[1:]]
         return [(name.strip(BLANK), value.strip(BLANK)) for name, colon, value in split if colon]
@@ -107,7 +107,7 @@ class Header:
         return _FOLD.sub(" ", text) if "\n " in text or "\n\t" in text else text
 
     def _first_values(self) -> dict[str, str]:
-        # `fields`, written out: every record of every archive comes through here.
+        # `fields`, inlined: it runs for every record of every archive.
         index = {}
         for line in reversed(self._unfolded().split("\n")):
             name, colon, value = line.partition(":")
@@ -122,14 +122,14 @@ class Header:
 
     @property
     def line_end(self) -> bytes:
-        """How lines of this header end: CRLF, or LF where a writer forgot the CR."""
+        """How lines of this header end: CRLF, or LF if the writer left out the CR."""
         first = self.raw.find(b"\n")
         return b"\r\n" if self.raw[first - 1 : first] == b"\r" else b"\n"
 
     def lines(self) -> list[HeaderLine]:
-        """Every field with its bytes; joined, with version and blank line, they are `raw`.
+        """Every field with its bytes; with version line and blank line they add up to `raw`.
 
-        A line that is no field has the name "".
+        A line that is not a field has the name "".
         """
         fields: list[list[bytes]] = []
         for raw in _LINE.findall(self.raw)[1:]:
@@ -154,7 +154,7 @@ def _text(raw: bytes) -> str:
 
 
 def strip_brackets(uri: str | None) -> str | None:
-    """A URI without the `<>` that WARC/1.0 puts around it; also `‹›`, seen in files."""
+    """A URI without the `<>` that WARC/1.0 puts around it; also without `‹›`, seen in files."""
     if uri is None:
         return None
     if uri[:1] == "<" and uri[-1] == ">":

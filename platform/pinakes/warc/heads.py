@@ -1,9 +1,9 @@
 """The head of a record at a known place, without reading its body.
 
 A rewriter needs header and HTTP head, and proof that the body is still the one that
-was compared.  A gzip member carries that proof: its trailer has length and CRC-32 of
-everything in it, and a CRC can be taken apart (`crc(A+B) = shift(crc(A), |B|) ^
-crc(B)`), so the checksum of the part behind the heads follows without inflating it.
+was compared.  A gzip member has that proof: its trailer holds length and CRC-32 of its
+whole content, and a CRC can be split (`crc(A+B) = shift(crc(A), |B|) ^
+crc(B)`), so the checksum of the part after the heads follows without inflating it.
 What that proves, and what it does not: docs/adr/0005-proof.md.
 """
 
@@ -27,10 +27,10 @@ from .record import Record
 from .shapes import ShapeBook, ShapedHeader
 from .source import Source
 
-# (bytes fed, bytes wanted): most heads come out of the first, some have many cookies.
+# (bytes fed, bytes wanted): the first is enough for most heads; some have many cookies.
 _WINDOWS = ((3 << 8, 3 << 10), (1 << 11, 3 << 10), (1 << 14, 1 << 16))
 _FIRST_BYTES = _WINDOWS[0][0]
-# A member that ends in here is always inflated to its end.
+# A member that ends within this size is always inflated to its end.
 _SMALL_BYTES = _WINDOWS[1][0]
 _Inflater, _GZIP = igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP
 # CRC-32 and size of the content (RFC 1952 §2.3.1).
@@ -44,7 +44,7 @@ _HARMLESS = frozenset({"member"})
 class RecordHead(NamedTuple):
     """A record's header and HTTP head, and a checksum of what follows them.
 
-    `length` is what the record (or the member that it shares) takes in the file.
+    `length` is the size of the record (or of the member that it shares) in the file.
     `rest_crc32` covers the stored body and the two line ends that close the record,
     `crc32` the whole record.  `alone` is false where other records share the member.
     """
@@ -59,7 +59,7 @@ class RecordHead(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of the whole record, with the two line ends that close it."""
+        """Bytes of the whole record, including the two line ends that close it."""
         heads = len(self.header.raw) + len(self.http_head)
         return heads + self.body_size + len(_RECORD_END)
 
@@ -74,12 +74,12 @@ def read_head(
 ) -> RecordHead:
     """Read the heads of the response or resource at that place.
 
-    `length` is what a manifest says, and is not believed: the answer has the true one,
-    or one that checksum and size of the last gzip trailer in it agree with.  `shapes` are
-    those of the headers read before: headers of one writer are read three times as fast.
+    `length` is that of a manifest, and is verified: the result has the true length, or one
+    that agrees with checksum and size in the last gzip trailer within it.  `shapes` are
+    those of headers read before: headers of one writer are then read three times as fast.
 
     Raises:
-        MalformedRecord: where no whole record of these types lies there (any more).
+        MalformedRecord: if no intact record of these types is there (any more).
     """
     quick = _read_quickly(source, offset, length, shapes) if not inner_offset else None
     return quick or _read_wholly(source, offset, inner_offset)
@@ -93,7 +93,7 @@ def _read_quickly(
     start = bytes(source.view(offset, min(length, _SMALL_BYTES)))
     if not start.startswith(GZIP_MAGIC):
         return None
-    # Where another member may begin, `length` may span both.
+    # If another member may begin inside, `length` may span both.
     suspect = length <= _SMALL_BYTES or GZIP_MAGIC in start[_FIRST_BYTES:]
     for fed, wanted in _WINDOWS[1:] if suspect else _WINDOWS:
         piece = start[:fed] if fed <= _SMALL_BYTES else source.view(offset, min(length, fed))
@@ -135,7 +135,7 @@ def _content_length(header: Header) -> int | None:
 
 
 def _header(data: bytes, shapes: ShapeBook | None) -> Header | None:
-    """The header that `data` begins with, if it is all there."""
+    """The header that `data` begins with, if it is complete."""
     header = shapes.read(data) if shapes is not None else None
     if header is not None:
         return header
@@ -152,7 +152,7 @@ def _read_wholly(source: Source, offset: int, inner_offset: int) -> RecordHead:
     place = (offset, inner_offset)
     if not isinstance(record, Record) or (record.offset, record.inner_offset) != place:
         raise MalformedRecord(
-            "no record begins here: does the manifest belong to this file?",
+            "no record begins here: is the manifest that of this file?",
             file=source.name,
             offset=offset,
         )
@@ -164,13 +164,13 @@ def _read_wholly(source: Source, offset: int, inner_offset: int) -> RecordHead:
 
 
 def head_of(record: Record) -> RecordHead:
-    """The heads of a record that is at hand; inflates its body.
+    """The heads of a record that was read; inflates its body.
 
     Raises:
-        MalformedRecord: where it is damaged, or neither response nor resource.
+        MalformedRecord: if it is damaged, or neither a response nor a resource.
     """
     if record.type not in _BODY_TYPES or (record.type == "response" and record.http is None):
-        raise MalformedRecord("this is neither a response over HTTP nor a resource")
+        raise MalformedRecord("the record is neither an HTTP response nor a resource")
     codes = {finding.code for finding in record.findings}
     if codes - _HARMLESS:
         raise MalformedRecord(f"the record is damaged: {', '.join(sorted(codes))}")

@@ -1,7 +1,7 @@
 """The head of an HTTP message in a record's block, and chunked transfer-coding.
 
-The head runs to the first blank line, ended by CRLF or by a bare LF.  Nothing here
-decodes content-codings: the payload is the entity body (ISO 28500:2017 §6.3.2).
+The head ends with the first blank line; lines end with CRLF or LF.  Content-codings are
+not decoded: the payload is the entity body (ISO 28500:2017 §6.3.2).
 Source: RFC 9112 §2 (message), §7.1 (chunks).
 """
 
@@ -18,7 +18,7 @@ _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\Z")
 _FOLD = (b" ", b"\t")
 _STATUS_200 = frozenset({b"HTTP/1.1 200 ", b"HTTP/1.0 200 "})
 _BLANK_LINE = re.compile(rb"\n\r?\n")
-# Each line that may say where the body ends, or looks like it: a length, where it is plain.
+# Each line that says, or may say, where the body ends; group 1 is a plainly written length.
 _FRAMING = re.compile(
     rb"\n(?:content-length: (\d{1,18})(?=\r\n[^ \t])"
     rb"|[ \t\r]*(?:content-length|transfer-encoding))",
@@ -38,7 +38,7 @@ class HttpHead:
 
     @property
     def status(self) -> int | None:
-        """The status code; None where the first line is no status line."""
+        """The status code; None if the first line is not a status line."""
         match = _STATUS.match(self.raw)
         return int(match[1]) if match else None
 
@@ -55,14 +55,14 @@ class HttpHead:
 
     @property
     def content_length(self) -> int | None:
-        """What Content-Length promises; None where it is missing or no number."""
+        """The value of Content-Length; None if it is missing or not a number."""
         raw = self.raw
         at = raw.lower().find(b"content-length")
         if at < 0:
             return None
         end = raw.find(b"\n", at)
-        # Where the name fills its line from the start to the colon, and the next line does
-        # not go on with it, this is the first field of that name, and no parse is needed.
+        # If the name stands from the start of a line to its colon, and the next line does not
+        # continue it, this is the first field of that name, and no parse is needed.
         if end > 0 and raw[at - 1 : at + 15 : 15] == b"\n:" and raw[end + 1 : end + 2] not in _FOLD:
             text = raw[at + 15 : end].strip(b" \t\r")
         else:
@@ -70,9 +70,9 @@ class HttpHead:
         return int(text) if text.isdigit() and len(text) < 19 else None
 
     def is_plainly_whole(self, size: int) -> bool:
-        """Whether the status is 200, and nothing says that a body of `size` is cut or chunked.
+        """Whether the status is 200 and the header fits a body of `size` that is not chunked.
 
-        True is certain; False is not, but quickly said.
+        True is certain.  False may be wrong: it is found without a parse.
         """
         raw = self.raw
         if raw[:13] not in _STATUS_200:
@@ -84,7 +84,7 @@ class HttpHead:
 
     @property
     def says_chunked(self) -> bool:
-        """Whether Transfer-Encoding names chunked; the body may not be, all the same."""
+        """Whether Transfer-Encoding names chunked; the stored body may still not be chunked."""
         if b"chunked" not in self.raw.lower():
             return False
         return "chunked" in (self.get("transfer-encoding") or "").lower()
@@ -97,17 +97,17 @@ class HttpHead:
 
 
 def head_end(block: bytes, start: int = 0, end: int = sys.maxsize) -> int:
-    """Where the body begins: behind the first blank line before `end`; -1 where there is none."""
+    """Where the body begins: after the first blank line before `end`; -1 if there is none."""
     blank_line = _BLANK_LINE.search(block, start, end)
     return -1 if blank_line is None else blank_line.end()
 
 
 class Dechunker:
-    """Takes the chunked coding off a body fed piece by piece; bounded memory.
+    """Removes the chunked coding from a body fed piece by piece; bounded memory.
 
-    `failed` is set by the first byte that is no chunk, `finished` by the last chunk
-    (size 0) and the line behind its trailers.  Bytes behind that end are counted in
-    `surplus_bytes`.
+    `failed` is set at the first byte that does not fit the coding, `finished` after the
+    last chunk (size 0), its trailers and the empty line.  `surplus_bytes` counts the bytes
+    after that.
     """
 
     __slots__ = ("_line", "_remaining", "_state", "failed", "finished", "surplus_bytes")

@@ -1,7 +1,7 @@
 """Compressed members of an archive file: gzip (RFC 1952), and bzip2 as seen in tests.
 
-gzip members are taken apart by hand, because an inflater that checks the trailer
-itself throws the last bytes away together with a wrong checksum.
+Header and trailer of a gzip member are parsed here, because an inflater that checks the
+trailer itself discards the last bytes if the checksum is wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GZIP_MAGIC = b"\x1f\x8b\x08"
 MEMBER_START = re.compile(rb"\x1f\x8b\x08|BZh[1-9](?:1AY&SY|\x17rE8P\x90|\Z)")
 MEMBER_START_BYTES = 10
 # A member that begins with an extra field "sl": its length, and its size when inflated.
-# GNU Wget and others write it; nobody promises that it is true.
+# GNU Wget and others write it; it may be wrong.
 HINT = Struct("<4s6x6sII")
 HINT_MAGIC = b"\x1f\x8b\x08\x04"
 HINT_EXTRA = b"\x0c\0sl\x08\0"
@@ -42,13 +42,13 @@ _UNSUPPORTED = {
 
 
 def why_unread(start: bytes) -> str | None:
-    """Why what begins like this is not read, where it is a container of another kind."""
+    """Why a file that begins like this is not read, if it is a container of another kind."""
     container = _UNSUPPORTED.get(start[:4])
     return f"this is {container}: not read here" if container else None
 
 
 def compression_of(source: Source, offset: int = 0) -> str | None:
-    """`gzip` or `bzip2`, by the first bytes of a file or at `offset`; None of what is no member."""
+    """`gzip` or `bzip2`, by the bytes at `offset`; None if no member begins there."""
     start = bytes(source.view(offset, MEMBER_START_BYTES))
     if MEMBER_START.match(start) is None:
         return None
@@ -56,10 +56,9 @@ def compression_of(source: Source, offset: int = 0) -> str | None:
 
 
 class Damage(Exception):
-    """Inside this package: a member cannot be read on; becomes a finding or a stretch.
+    """Inside this package: a member cannot be read further; becomes a finding or a stretch.
 
-    `offset` is where that showed; `end` is where the member ends, if that is known all
-    the same.
+    `offset` is the place of the fault; `end` is where the member ends, if that is known.
     """
 
     def __init__(self, code: str, message: str, offset: int, end: int | None = None) -> None:
@@ -71,10 +70,10 @@ class Damage(Exception):
 
 
 def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterator[bytes]:
-    """The content of one member in bounded pieces; notes where it ends in `ends`.
+    """The content of one member in bounded pieces; its end goes to `ends`.
 
     Raises:
-        Damage: at the place where it cannot go on; all readable bytes came before.
+        Damage: where reading cannot continue, after all readable bytes.
     """
     if bytes(source.view(offset, 3)) == b"BZh":
         yield from _inflate_bzip2(source, offset, ends)
@@ -89,7 +88,7 @@ def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterato
                 delivered += len(piece)
                 yield piece
     except InflateError as error:
-        # Once more from the start in small steps, for the bytes up to the very fault.
+        # Inflate again from the start in small steps, to get all bytes before the fault.
         seen = 0
         try:
             for piece, reached in _inflate_raw(source, body, _CAREFUL_IN_BYTES):  # noqa: B007
@@ -112,12 +111,12 @@ def inflate_member(source: Source, offset: int, ends: dict[int, int]) -> Iterato
 
 
 def inflate_hinted(member: bytes, size: int) -> bytearray | None:
-    """The content of a member with a `HINT` that is true; None where it may be none.
+    """The content of a member whose `HINT` is true; None if that is not certain.
 
-    `member` is as long as it says, and `size` as large, above 0.  libdeflate is faster than
-    isal, and verifies checksum and size, but does not say where the member ended.  It ends
-    with its size (RFC 1952 §2.3.1): where those four bytes stand nowhere else behind the
-    header, it ends where they do.
+    `member` has the length that the hint says, `size` is the size it says, above 0.
+    libdeflate is faster than isal and verifies checksum and size, but does not tell where
+    the member ended.  A member ends with its size (RFC 1952 §2.3.1): if those four bytes
+    occur only once after the header, it ends there.
     """
     try:
         data = gzip_decompress(member, size)
@@ -128,7 +127,7 @@ def inflate_hinted(member: bytes, size: int) -> bytearray | None:
 
 
 def first_bytes(source: Source, offset: int, count: int) -> bytes:
-    """The first `count` bytes, or fewer, of what may be a member; cheap where it is none."""
+    """At most `count` first bytes of what may be a member; cheap if it is not one."""
     try:
         if bytes(source.view(offset, 3)) == b"BZh":
             piece = next(_inflate_bzip2(source, offset, {}), b"")
@@ -141,7 +140,7 @@ def first_bytes(source: Source, offset: int, count: int) -> bytes:
 
 
 def _inflate_raw(source: Source, offset: int, step: int) -> Iterator[tuple[bytes, int]]:
-    """(inflated piece, file offset behind what was fed); the last one ends the data."""
+    """(inflated piece, file offset after the bytes fed); ends with the end of the data."""
     inflater = isal_zlib.decompressobj(-15)
     pending = b""
     while True:

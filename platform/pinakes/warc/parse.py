@@ -1,7 +1,8 @@
-"""One record out of a stream of bytes, whatever its shape: the slow road.
+"""One record from a stream of bytes, however it is written: the slow path.
 
-Everything a file can do wrong ends here: as a `Finding` on a record that could be
-read, or as `NotARecord` where none begins.
+Every fault of a file becomes a `Finding` of a record that could be read, or `NotARecord`
+where none begins.  Messages of `NotARecord` and `Damage` are stored in files that
+`pinakes convert` writes: they stay as they are.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _PEEK_BYTES = 1 << 13
 
 
 class NotARecord(Exception):
-    """Inside this package: no record begins at `offset`; look on at `search_from`."""
+    """Inside this package: no record begins at `offset`; search again from `search_from`."""
 
     def __init__(self, message: str, offset: int, search_from: int) -> None:
         super().__init__(message)
@@ -39,7 +40,7 @@ def parse_record(
     """The next record; None at a clean end.
 
     Raises:
-        NotARecord: where something else lies there.
+        NotARecord: if no record begins at the next byte.
     """
     _skip_line_ends(stream)
     if not stream.peek(1):
@@ -61,7 +62,7 @@ def _skip_line_ends(stream: ByteStream) -> None:
 def _read_header(stream: ByteStream, *, arc: bool) -> Header:
     """Peek at the header of the record that begins here; takes nothing."""
     offset, _ = stream.place()
-    # Most end in here, and what follows may be very many members.
+    # Most headers end within these bytes; what follows may be very many members.
     header = _ended(stream, stream.peek(_FIRST_BYTES))
     if header is not None:
         return header
@@ -85,7 +86,7 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
                 what = "this is a gzip member within another: not read here"
             raise NotARecord(what, offset, stream.search_from)
         if end > HEADER_LIMIT_BYTES:
-            # Nor does any line begin one from which that end is as far.
+            # Lines as far from that end cannot begin a record either.
             raise NotARecord(
                 f"a record header longer than {HEADER_LIMIT_BYTES} bytes",
                 offset,
@@ -100,7 +101,7 @@ def _read_header(stream: ByteStream, *, arc: bool) -> Header:
 
 
 def _ended(stream: ByteStream, data: bytes) -> Header | None:
-    """The header that `data` begins with, if that has its end."""
+    """The header that `data` begins with, if its end is in `data`."""
     if not RECORD_START.match(data):
         return None
     ends = [at for at in (head_end(data), _next_record(stream, data)) if at >= 0]
@@ -108,6 +109,6 @@ def _ended(stream: ByteStream, data: bytes) -> Header | None:
 
 
 def _next_record(stream: ByteStream, data: bytes) -> int:
-    """Where in `data` a later member begins with a record of its own; -1 if none does."""
+    """Where in `data` a later member begins with a record; -1 if none does."""
     starts = stream.member_starts(len(data))
     return next((at for at in starts if at and starts_record(data[at:])), -1)

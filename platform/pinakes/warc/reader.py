@@ -1,12 +1,12 @@
 """Records of an archive file, in order, each byte accounted for.
 
-Two roads lead to the same records.  The fast one takes a record that fills exactly
-one gzip member (or stands in an uncompressed file) and proves by arithmetic that
-header, Content-Length and the closing line ends fill it; whatever does not fit goes
-the slow road of `parse` over a `ByteStream`, which handles everything.
+There are two paths, with the same results.  The fast path takes a record that fills
+exactly one gzip member (or is in an uncompressed file), if header, Content-Length and
+closing line ends add up to its size.  Everything else takes the slow path: `parse` over a
+`ByteStream`, which handles any file.
 
-Records and damaged stretches together cover the file: between them lie only line
-ends, and gzip members without content.
+Records and damaged stretches together cover the file: only line ends and empty gzip
+members lie between them.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def iter_records(
     digests: Sequence[str] = ("sha1",),
     pass_over_gets: bool = False,
 ) -> Iterator[Item]:
-    """Yield every record from the member or record at `start`, and what is none.
+    """Yield every record and damaged stretch, from the member or record at `start` on.
 
-    `digests` are computed in passing for blocks over `IN_MEMORY_BYTES`; smaller ones
-    are hashed when asked.  With `pass_over_gets` most requests by GET are checked and
+    `digests` are computed while a block over `IN_MEMORY_BYTES` is read; smaller blocks
+    are hashed on demand.  With `pass_over_gets` most GET requests are checked and
     counted like any record, but not yielded: they are half of a crawl.  Memory is
-    bounded by `IN_MEMORY_BYTES` and a window, whatever the file claims.  Nothing in a
-    file makes this raise; a file that becomes shorter under the reader raises
+    bounded by `IN_MEMORY_BYTES` and a window, whatever the file claims.  No content of
+    a file makes this raise; a file that becomes shorter while it is read raises
     InputRefused.
     """
     if source.size <= start:
@@ -86,14 +86,14 @@ def read_record(
         item = next(iter_records(source, start=offset, digests=digests), None)
     if not isinstance(item, DamagedStretch) or not offset:
         return item
-    # Behind a record of an ARC file odd header lines are read; what lies before is not known here.
+    # In an ARC file, unusual header lines are accepted only after a record; here that is unknown.
     return _read_inside(source, offset, inner_offset, digests, arc=True)
 
 
 def _read_inside(
     source: Source, offset: int, inner_offset: int, digests: Sequence[str], *, arc: bool
 ) -> Item | None:
-    # What comes before it in the member may be the end of a record from an earlier one.
+    # What precedes it in the member may be the end of a record of an earlier member.
     members = inner_offset > 0 or compression_of(source, offset) is not None
     stream = MemberStream(source, offset) if members else PlainStream(source, offset)
     skip_bytes(stream, inner_offset)
@@ -104,7 +104,7 @@ def _read_inside(
 
 
 class _Walk:
-    """Where a reader stands in its file; the two roads hand over through `offset`."""
+    """A reader's position in its file; the two paths hand over through `offset`."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class _Walk:
                 limit = len(window)
                 if limit < HINT.size:
                     break
-            # wget notes the two sizes of a member in its gzip header.
+            # wget writes the two sizes of a member into its gzip header.
             magic, extra, length, size = HINT.unpack_from(window, at)
             hinted = magic == HINT_MAGIC and extra == HINT_EXTRA and size > 0
             if hinted and (size > IN_MEMORY_BYTES or length > IN_MEMORY_BYTES):
@@ -144,7 +144,7 @@ class _Walk:
             if hinted and at + length > limit:
                 base, at, window = offset, 0, source.view(offset, max(READ_BYTES, length))
                 limit = len(window)
-                # It may point behind the end of the file.
+                # The length may reach past the end of the file.
                 hinted = length <= limit
             data: bytes | bytearray | None = None
             if hinted:
@@ -166,7 +166,7 @@ class _Walk:
         self.offset, self.ordinal = offset, ordinal
 
     def _inflate_member(self, offset: int) -> tuple[bytes, int]:
-        """A member's content and length; length 0 where it is cut off or too large."""
+        """A member's content and length; length 0 if it is truncated or too large."""
         inflater = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
         room, step, fed = IN_MEMORY_BYTES, _FIRST_PIECE_BYTES, offset
         parts: list[bytes] = []
@@ -176,8 +176,8 @@ class _Walk:
                 return b"", 0
             fed += len(view)
             step = READ_BYTES
-            # A buffer of this size is taken first and cut to what is there: a large one each
-            # time costs more than going on where it does not do.
+            # A buffer of this size is allocated, then cut to the content: a larger one each time
+            # would cost more than continuing where this one is too small.
             part = inflater.decompress(view, min(room, _OUT_BYTES))
             parts.append(part)
             room -= len(part)
@@ -187,7 +187,7 @@ class _Walk:
         return data, fed - offset - len(inflater.unused_data)
 
     def fast_plain(self) -> Iterator[Record]:
-        """Records of an uncompressed file that close as the standard says."""
+        """Records of an uncompressed file that end as in the standard."""
         while True:
             head = bytes(self.source.view(self.offset, _PLAIN_PIECE_BYTES))
             size = _record_bytes(head)
@@ -203,10 +203,10 @@ class _Walk:
             yield record
 
     def slowly(self) -> Iterator[Item]:
-        """Records of any shape, until a member's start where the fast road may go on."""
+        """Records of any form, up to a member's start where the fast path can continue."""
         reason = None if self.offset else why_unread(bytes(self.source.view(0, 4)))
         if reason:
-            # What looks like records in it is content of it: stored, or not compressed.
+            # What looks like a record in it is content of the member.
             self.offset = self.source.size
             yield DamagedStretch(0, self.offset, reason)
             return
@@ -241,14 +241,14 @@ class _Walk:
                     return
 
     def _resume(self, search_from: int, covered: int, reason: str) -> Iterator[DamagedStretch]:
-        """Go on at the next record; what lies before it and behind `covered` is none."""
+        """Continue at the next record; bytes between `covered` and it are a damaged stretch."""
         self.offset = find_next_record(self.source, search_from, members=self.members, arc=self.arc)
         if covered < self.offset:
             yield DamagedStretch(covered, self.offset, reason)
 
 
 def _record_bytes(head: bytes) -> int | None:
-    """How long the record at the start of an uncompressed file's window says it is."""
+    """The length of the record at the start of `head`, by its Content-Length."""
     end = head.find(b"\n\r\n")
     at = head.find(_LENGTH, 0, end + 3)
     if end < 0 or at < 0:

@@ -1,8 +1,8 @@
-"""What a reader gives: records, damaged stretches, findings.
+"""What a reader yields: records, damaged stretches, findings.
 
-`Record` is a plain slotted class and no dataclass: a reader makes one for each of
-billions of records, and a frozen dataclass of these fields costs three times as
-much to build as the whole header to find.  Treat it as read-only.
+`Record` is a plain slotted class and not a dataclass: a reader makes billions of them, and
+building a frozen dataclass of these fields costs three times as much as finding the whole
+header.  Treat it as read-only.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
 _HTTP_TYPES = frozenset({"response", "request", "revisit"})
 PIECE_BYTES = 1 << 20
-# Up to here a block is kept in memory; a larger one is inflated again when it is read.
+# Up to this size a block is kept in memory; a larger one is inflated again when it is read.
 IN_MEMORY_BYTES = 1 << 22
 
 
 class Finding(NamedTuple):
-    """Something wrong with a record that was read all the same.
+    """A fault of a record that could still be read.
 
-    `code` is one of `FINDINGS`; `offset` is where in the archive file it was seen.
+    `code` is one of `FINDINGS`; `offset` is the place of the fault in the archive file.
     """
 
     code: str
@@ -34,10 +34,10 @@ class Finding(NamedTuple):
 
 
 FINDINGS = {
-    "crc": "the gzip checksum of the member does not fit its content",
-    "damaged": "the compressed data breaks off in the middle of the record",
-    "truncated": "the file ends before the record does, or a member in its header",
-    "content-length": "Content-Length is missing, or no number that can be",
+    "crc": "the gzip checksum of the member does not match its content",
+    "damaged": "the compressed data is damaged inside the record",
+    "truncated": "the file ends inside the record, or a member inside its header",
+    "content-length": "Content-Length is missing, or not a usable number",
     "block-length": "the block is shorter or longer than Content-Length says",
     "record-end": "the record is not closed by two line ends",
     "line-end": "header lines end with LF instead of CRLF",
@@ -46,7 +46,7 @@ FINDINGS = {
 
 
 class DamagedStretch(NamedTuple):
-    """Bytes of an archive file that are no record: `[offset, end)`, and why."""
+    """Bytes of an archive file that are not a record: `[offset, end)`, and why."""
 
     offset: int
     end: int
@@ -54,7 +54,7 @@ class DamagedStretch(NamedTuple):
 
 
 class Body(Protocol):
-    """A record's block, wherever it is: in memory, or to be inflated again."""
+    """A record's block: in memory, or inflated again for each reading."""
 
     @property
     def size(self) -> int: ...
@@ -62,7 +62,7 @@ class Body(Protocol):
 
 
 class MemoryBody:
-    """A block that is wholly in memory, as a slice of what was inflated."""
+    """A block in memory, as a slice of the inflated bytes."""
 
     __slots__ = ("data", "end", "size", "start")
 
@@ -78,7 +78,7 @@ class MemoryBody:
 
 
 class Measured(NamedTuple):
-    """What the one pass over a block too large for memory learnt of its payload."""
+    """Facts about the payload of a block too large for memory, from the one pass over it."""
 
     head: bytes
     stored: dict[str, Digest]
@@ -148,19 +148,19 @@ class Record:
 
     @property
     def block_size(self) -> int:
-        """Bytes of the block that are there: less than `content_length` when cut off."""
+        """Bytes of the block that are stored: fewer than `content_length` if it is truncated."""
         return self.body.size
 
     def chunks(self, start: int = 0) -> Iterator[bytes | memoryview]:
         """The block from `start`, in pieces of at most 1 MiB or one piece in memory.
 
-        May be called again; a block too large for memory is then inflated again.
+        May be called again; a block too large for memory is then inflated once more.
         """
         return self.body.pieces(start)
 
     @property
     def holds_http(self) -> bool:
-        """Whether the block is an HTTP message, by Content-Type or by what it begins with."""
+        """Whether the block is an HTTP message, by Content-Type or by its first bytes."""
         if self.type not in _HTTP_TYPES:
             return False
         if self.header.declares_http:
@@ -175,7 +175,7 @@ class Record:
 
     @property
     def http(self) -> HttpHead | None:
-        """The HTTP head of the block; None where the block is no HTTP message."""
+        """The HTTP head of the block; None if the block is not an HTTP message."""
         head = self._head
         if head is False:
             head = self._head = self._read_head() if self.holds_http else None
@@ -192,13 +192,13 @@ class Record:
 
     @property
     def payload_offset(self) -> int:
-        """Where in the block the payload begins: behind the HTTP head, else 0."""
+        """Where in the block the payload begins: after the HTTP head, else 0."""
         head = self.http
         return len(head.raw) if head is not None else 0
 
     @property
     def payload_size(self) -> int:
-        """Bytes of the stored body, transfer-coding as it lies there."""
+        """Bytes of the stored body, its transfer-coding included."""
         return self.body.size - self.payload_offset
 
     def payload(self) -> Iterator[bytes | memoryview]:
@@ -206,7 +206,7 @@ class Record:
         return self.body.pieces(self.payload_offset)
 
     def starts_with(self, prefix: bytes) -> bool:
-        """Whether the block does, letters in any case; `prefix` in upper case."""
+        """Whether the block begins with `prefix` (given in upper case), letters in any case."""
         body = self.body
         if isinstance(body, MemoryBody):
             end = min(body.start + len(prefix), body.end)
@@ -218,7 +218,7 @@ class Record:
         return Digest(algorithm, self.payload_hash(algorithm))
 
     def payload_hash(self, algorithm: str = "sha1") -> bytes:
-        """The bytes of `payload_digest`, without a `Digest` around them: for the inner loop."""
+        """The bytes of `payload_digest`, without a `Digest` object: for the inner loop."""
         body = self.body
         if isinstance(body, MemoryBody):
             head = self.http
@@ -244,7 +244,7 @@ class Record:
 
     @property
     def chunks_finished(self) -> bool:
-        """Whether a body that is said to be chunked is, to its last chunk."""
+        """Whether a body that is declared as chunked is chunked, up to the last chunk."""
         if self._measured is not None:
             return self._measured.chunks_finished
         dechunker = Dechunker()
@@ -263,8 +263,8 @@ def _digest(algorithm: str, pieces: Iterator[bytes | memoryview]) -> Digest:
 def measure(pieces: Iterator[bytes], *, http: bool, algorithms: Sequence[str]) -> Measured:
     """Read a block once, keeping its HTTP head and the digests of its payload.
 
-    Memory: the head (at most `HEAD_LIMIT_BYTES`; a longer one is no head, and the
-    payload is then the whole block) and one piece.
+    Memory: the head and one piece.  A head over `HEAD_LIMIT_BYTES` does not count as one;
+    the payload is then the whole block.
     """
     head, first = _split_head(pieces) if http else (b"", b"")
     stored = [hasher(name)() for name in algorithms]
@@ -288,7 +288,7 @@ def measure(pieces: Iterator[bytes], *, http: bool, algorithms: Sequence[str]) -
 
 
 def _split_head(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
-    """The head, and the payload bytes that came with it."""
+    """The head, and the payload bytes read with it."""
     data = b""
     for piece in pieces:
         data += piece

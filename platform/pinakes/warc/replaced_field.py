@@ -1,15 +1,15 @@
-"""The field with which a revisit of ours keeps what it replaced.
+"""The field in which a revisit written by Pinakes keeps the lines that it replaced.
 
     Pinakes-Replaced: version=1; run=RUN; crc32=HEX; added=N; L=LINE; L=LINE; ...
 
-It is the last line of the header.  `added` counts the lines at the header's end that
-were added, this one included.  `L` is the number of a line of the header, the version
-line being 1, and `LINE` what stood there, its line end left out: percent-encoded, with
-neither blank, `%`, `;` nor backslash left bare, so that awk or sed can take it apart.
-`crc32` is the checksum of the whole record as it was, closing line ends included: what
-a restored record is proven by.
+It is the last line of the header.  `added` is the number of lines added at the end of
+the header, this one included.  `L` is the number of a header line (the version line is 1),
+and `LINE` the line that was there, without its line end.  It is percent-encoded: blank,
+`%`, `;` and backslash never stand for themselves, so that awk or sed can parse it.  `crc32`
+is the checksum of the whole original record, closing line ends included: it verifies a
+restored record.
 
-Header lines are physical lines here; a folded field is several.
+Header lines are physical lines here; a folded field is several lines.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _HEX_DIGITS = frozenset("0123456789abcdef")
 
 
 class Replaced(NamedTuple):
-    """What the field says: lines added, the record's old checksum, old lines by index.
+    """The values of the field: lines added, the record's old checksum, old lines by index.
 
-    Indexes count from 0, the version line.
+    Index 0 is the version line.
     """
 
     run: str
@@ -51,7 +51,7 @@ def format_replaced(replaced: Replaced) -> bytes:
 
 
 def is_bare(raw: bytes) -> bool:
-    """Whether these bytes stand in the field as they are."""
+    """Whether these bytes need no encoding."""
     return not raw.translate(None, _BARE_BYTES)
 
 
@@ -71,10 +71,10 @@ def _decode(text: str) -> bytes:
 
 
 def parse_replaced(value: str) -> Replaced:
-    """Read the field's value.
+    """Parse the value of the field.
 
     Raises:
-        MalformedRecord: where it is not of the version written here, or makes no sense.
+        MalformedRecord: if it has another version, or is not consistent.
     """
     named: dict[str, str] = {}
     lines: dict[int, bytes] = {}

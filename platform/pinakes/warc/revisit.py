@@ -1,4 +1,4 @@
-"""Revisit records: built from a full record and its original, and turned back.
+"""Revisit records: built from a full record and its original, and restored.
 
     full record                             revisit
     WARC/1.0                                WARC/1.0
@@ -11,11 +11,11 @@
                                       +     Pinakes-Replaced: the lines replaced
     HTTP head, body                  ~>     HTTP head
 
-`Pinakes-Replaced` makes the step reversible with the original's body and nothing
-else (`replaced_field`; docs/restore.md has the recipe in shell).
+`Pinakes-Replaced` makes the step reversible: only the body of the original is needed
+besides (`replaced_field`; docs/restore.md has the commands for a shell).
 
-Works on physical lines and bytes: this is the inner loop of `refs`, and a parse of
-every header costs more than all the rest of a revisit.
+Works on physical lines and bytes: this is the inner loop of `refs`, and parsing every
+header would cost more than the rest of a revisit.
 
 Sources: ISO 28500:2017 §6.7 (revisit), §5.13 (truncated); IIPC recommendation on
 recording arbitrary duplicates, 2013.
@@ -60,7 +60,7 @@ from .shapes import ShapedHeader
 
 IDENTICAL_PAYLOAD_1_0 = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
 IDENTICAL_PAYLOAD_1_1 = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-# Fields that are changed, or that say what the record is: twice, and nobody knows which counts.
+# Fields that are changed or identify the record; repeated, it is unclear which one counts.
 _ONCE = frozenset(
     name.encode()
     for name in (
@@ -73,7 +73,7 @@ _ONCE = frozenset(
         WARC_RECORD_ID_KEY,
     )
 )
-# A full record has none of these; one that does is left alone.
+# A full record has none of these; one that does is not replaced.
 _OF_REVISITS = frozenset(
     name.encode()
     for name in (
@@ -86,7 +86,7 @@ _OF_REVISITS = frozenset(
     )
 )
 _NAMES = _ONCE | _OF_REVISITS
-# The digests of nothing, as any writer spells them.
+# The digests of zero bytes, in every spelling.
 _OF_NOTHING = frozenset(
     text.rpartition(":")[2].upper()
     for name in SIZES_BYTES
@@ -96,9 +96,9 @@ _OF_NOTHING = frozenset(
 
 
 class Unwritable(Exception):
-    """This record cannot be written as a revisit that restores: it stays full.
+    """The record cannot be written as a revisit that can be restored: it stays full.
 
-    `reason` is a word for the count of records left full.
+    `reason` is the key under which such records are counted.
     """
 
     def __init__(self, reason: str) -> None:
@@ -107,7 +107,7 @@ class Unwritable(Exception):
 
 
 class Original(NamedTuple):
-    """What a revisit says of its original, verbatim from the original's own header."""
+    """A revisit's reference to its original, verbatim from the header of the original."""
 
     target_uri: str
     date: str
@@ -118,12 +118,12 @@ class Original(NamedTuple):
 def original_of(header: Header, stored_digest: Callable[[], Digest]) -> Original:
     """The reference to the record with this header.
 
-    `stored_digest` gives the SHA-1 of its stored body, and is called only where the
-    record declares no payload digest: indexers then compute that one.
+    `stored_digest` returns the SHA-1 of its stored body.  It is called only if the record
+    declares no payload digest: indexers then compute that digest.
 
     Raises:
-        Unwritable: `original-unaddressable`, where it has no URI or date; or where it
-            declares the digest of nothing, by which replay tools know an empty body.
+        Unwritable: `original-unaddressable`, if it has no URI or date, or declares the
+            digest of zero bytes, by which replay tools recognise an empty body.
     """
     uri, date, record_id = header.outline()
     if not uri or not date:
@@ -146,8 +146,8 @@ def build_revisit(
     included.
 
     Raises:
-        Unwritable: where a line to be changed occurs twice, or does not fit the form, or
-            the old header does not come back from the new one byte for byte.
+        Unwritable: if a line to be changed occurs twice or has an unusual form, or if the
+            old header cannot be restored from the new one byte for byte.
     """
     raw = header.raw
     lines = _split(raw)
@@ -187,7 +187,7 @@ def build_revisit(
 def _added_lines(original: Original, version: bytes) -> list[bytes]:
     profile = IDENTICAL_PAYLOAD_1_1 if version == b"WARC/1.1" else IDENTICAL_PAYLOAD_1_0
     record_id = f"{WARC_REFERS_TO}: <{original.record_id}>\n" if original.record_id else ""
-    # One encoding for all; no line end is in them, `original_of` saw to that.
+    # Encoded at once; the values contain no line end (`original_of` checks that).
     return encoded(
         f"{WARC_PROFILE}: {profile}\n{WARC_TRUNCATED}: length\n{record_id}"
         f"{WARC_REFERS_TO_TARGET_URI}: {original.target_uri}\n"
@@ -201,7 +201,7 @@ def encoded(text: str) -> bytes:
 
 
 def _split(raw: bytes) -> list[bytes]:
-    """The physical lines of a header, version line included and blank line not."""
+    """The physical lines of a header: with the version line, without the blank line."""
     lines = raw.split(b"\r\n")
     if lines[-2:] != [b"", b""] or raw.count(b"\n") != len(lines) - 1:
         raise Unwritable("line-end")
@@ -209,7 +209,7 @@ def _split(raw: bytes) -> list[bytes]:
 
 
 def _index_fields(lines: list[bytes]) -> dict[bytes, int]:
-    """Which line each field that matters stands on."""
+    """The line number of each field in `_NAMES`."""
     index: dict[bytes, int] = {}
     matters = False
     for at in range(1, len(lines)):
@@ -235,7 +235,7 @@ def _index_names(names: tuple[bytes, ...]) -> dict[bytes, int]:
 
 
 def digest_of_block(declared: bytes, block: bytes) -> bytes:
-    """The digest of a block, by the algorithm that was declared (SHA-1, where none is known)."""
+    """The digest of a block, by the declared algorithm; SHA-1 if that is unknown."""
     algorithm = "sha1"
     if declared.strip()[:5].lower() != b"sha1:":
         parsed = parse_digest(declared.decode("utf-8", "replace"))
@@ -244,12 +244,12 @@ def digest_of_block(declared: bytes, block: bytes) -> bytes:
 
 
 def is_ours(header: Header) -> bool:
-    """Whether this record carries what is needed to restore it."""
+    """Whether this is a revisit written by Pinakes, which can be restored."""
     return header.get(REPLACED_FIELD) is not None
 
 
 def replaced_crc32(header: Header) -> int:
-    """The CRC-32 of the record as it was before it was replaced.
+    """The CRC-32 of the whole record before it was replaced.
 
     Raises:
         MalformedRecord: as `restore_header`.
@@ -258,10 +258,10 @@ def replaced_crc32(header: Header) -> int:
 
 
 def restore_header(header: Header) -> bytes:
-    """The header, blank line included, that `build_revisit` was given.
+    """The header that was given to `build_revisit`, blank line included.
 
     Raises:
-        MalformedRecord: where the field is not of the version written here, or lies.
+        MalformedRecord: if the field has another version, or does not fit the header.
     """
     return _restore_lines(header.raw, header.get(REPLACED_FIELD) or "")
 
@@ -271,7 +271,7 @@ def _restore_lines(raw: bytes, field: str) -> bytes:
     lines = raw.split(b"\r\n")
     kept = len(lines) - 2 - replaced.added
     if kept < 1 or max(replaced.lines, default=0) >= kept:
-        raise MalformedRecord(f"{REPLACED_FIELD} speaks of lines that are not there")
+        raise MalformedRecord(f"{REPLACED_FIELD} names lines that do not exist")
     for at, line in replaced.lines.items():
         lines[at] = line
     return b"\r\n".join((*lines[:kept], b"", b""))

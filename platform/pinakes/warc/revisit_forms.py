@@ -1,8 +1,8 @@
-"""Revisits for the headers of one writer: a form, filled in again and again.
+"""Revisits for many headers of one writer: a form that is filled in for each.
 
-`build_revisit` takes a header apart by lines, changes some, and proves that the old one
-comes back.  The headers of one writer differ in nothing but their values, so a form is
-what `build_revisit` makes of a header with blanks for values:
+`build_revisit` splits a header into lines, changes some, and verifies that the old header
+can be restored.  The headers of one writer differ only in their values.  So a form is what
+`build_revisit` makes of a header with blanks in place of values:
 
     WARC-Type: response                    WARC-Type: revisit
     WARC-Record-ID: {1}             ~>     WARC-Record-ID: {1}
@@ -11,9 +11,9 @@ what `build_revisit` makes of a header with blanks for values:
     ...                                    ...
                                            Pinakes-Replaced: ...; 3=...%20{2}; 4=...%20{3}
 
-It is kept if, filled in for the header at hand, it gives what `build_revisit` gives for
-that, and is filled in only for values that cannot turn out otherwise.  All else is built
-the long way.
+A form is kept if, filled in for the current header, it equals the result of
+`build_revisit`.  It is used only for values for which the result must be the same; other
+revisits are built by `build_revisit`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from .revisit import Original, Unwritable, build_revisit, digest_of_block, encod
 from .shapes import Shape, ShapedHeader
 
 _BLANK = re.compile(rb"\{([0-9]+)\}")
-# What stands for values that `build_revisit` computes: nothing else in a header looks so.
+# Placeholders for values that `build_revisit` computes; they occur nowhere else in a header.
 _HTTP_HEAD = b"\r\n" * 20483
 _CRC32 = 0x9D5A01C3
 _CHANGING = (WARC_BLOCK_DIGEST_RAW, WARC_PAYLOAD_DIGEST_RAW, CONTENT_LENGTH_RAW)
 _COMPUTED = 6
 LONGEST_HEADER_BYTES = 1 << 17
-"""Of a record that is replaced, and of its revisit: what proves a file holds two of them."""
+"""Limit for a record that is replaced and for its revisit: the verifier holds both in memory."""
 _Pick = Callable[[Sequence[bytes]], tuple[bytes, ...]]
 
 
@@ -62,7 +62,7 @@ class RevisitForm(NamedTuple):
     def fill(
         self, header: ShapedHeader, http_head: bytes, original: Original, crc32: int
     ) -> bytes | None:
-        """Header and block of the revisit; None where `build_revisit` has to see."""
+        """Header and block of the revisit; None if `build_revisit` has to build it."""
         values = header.values()
         old_block = values[self.block_digest]
         new_block, new_length = digest_of_block(old_block, http_head), b"%d" % len(http_head)
@@ -80,19 +80,19 @@ class RevisitForm(NamedTuple):
 
 
 class RevisitBuilder:
-    """Builds the revisits of one run; remembers the forms of the shapes it met."""
+    """Builds the revisits of one run; keeps the form of each header shape."""
 
     def __init__(self, run: str) -> None:
         self._run = run
-        # The shape is kept so that its identity stays its own.
+        # The shape is kept so that no other object gets its id.
         self._forms: dict[int, tuple[Shape, RevisitForm | None]] = {}
 
     def build(self, header: Header, http_head: bytes, original: Original, *, crc32: int) -> bytes:
         """As `build_revisit`.
 
         Raises:
-            Unwritable: also where one of the headers would be longer than who proves the file
-                reads one (`header-long`).
+            Unwritable: also if one of the headers would be longer than `LONGEST_HEADER_BYTES`
+                (`header-long`).
         """
         revisit = self._build(header, http_head, original, crc32)
         if max(len(header.raw), len(revisit) - len(http_head)) > LONGEST_HEADER_BYTES:
@@ -116,7 +116,7 @@ class RevisitBuilder:
 
 
 def form_of(header: ShapedHeader, *, run: str) -> RevisitForm | None:
-    """The form of the header's shape; None where it lacks a line that a form needs."""
+    """The form of the header's shape; None if a line that a form needs is missing."""
     shape = header.shape
     names = shape.names
     try:

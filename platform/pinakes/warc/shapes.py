@@ -1,11 +1,11 @@
-"""Headers recognised by their shape: one match in place of a parse.
+"""Headers recognised by their shape: one regular expression instead of a parse.
 
 A writer writes the same lines in the same order a million times.  A header that was
-read once gives a pattern: its version line, the names of its lines, the value of
-WARC-Type, and of a Content-Type that says HTTP.  Another header that fits the whole
-pattern is read by that match, at a third of the cost of a parse, and answers to every
-name exactly as a parse would: each of its lines begins with a name and ends with CRLF,
-so none is folded, nameless, or missed.
+parsed once gives a pattern: its version line, the names of its lines, the value of
+WARC-Type, and of a Content-Type that says HTTP.  Another header that matches the whole
+pattern is read by that match, at a third of the cost of a parse, with the same result for
+every name: each of its lines begins with a name and ends with CRLF, so no line is folded,
+nameless, or missed.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _LENGTH = re.compile(rb"[0-9]{1,18}\Z")
 
 
 class Shape(NamedTuple):
-    """A pattern, the group of each lower-case name in it, and what all that fit it share.
+    """A pattern, the group of each lower-case name in it, and what all matching headers share.
 
-    `names` are those of the lines, lower-case and in order.
+    `names` are the field names of the lines, lower-case and in order.
     """
 
     pattern: re.Pattern[bytes]
@@ -55,7 +55,7 @@ class Shape(NamedTuple):
 
 
 class ShapedHeader(Header):
-    """A header that fits a shape."""
+    """A header that matches a shape."""
 
     __slots__ = ("_digest", "_match", "_outline", "content_length", "shape")
 
@@ -68,7 +68,7 @@ class ShapedHeader(Header):
         self._digest = match[digest] if digest is not None else None
         groups = shape.outline_groups
         self._outline: tuple[bytes, ...] | None = match.group(*groups) if groups else None
-        # The match itself would keep the whole record in memory: `_group` matches again.
+        # The match itself would keep the whole record in memory: `_matched` matches again.
         self._match: re.Match[bytes] | None = None
 
     def _matched(self) -> re.Match[bytes]:
@@ -115,27 +115,27 @@ class ShapedHeader(Header):
 
     @property
     def declares_http(self) -> bool:
-        # The pattern of another Content-Type takes any, this one too.
+        # A shape learnt from another Content-Type matches any, also that of HTTP.
         return self.shape.declares_http or super().declares_http
 
 
 class ShapeBook:
-    """The shapes met in one file.
+    """The shapes of the headers of one file.
 
-    Learning one costs as much as parsing a hundred headers, so a file in which every
-    header is another gets no more than `_LESSONS`.
+    Learning a shape costs as much as parsing a hundred headers, so no more than `_LESSONS`
+    are learnt from one file, even if all its headers differ.
     """
 
     def __init__(self) -> None:
         self.shape: Shape | None = None
         self._shapes: list[Shape] = []
         self._lessons = _LESSONS
-        # Which shape came after which: requests and responses take turns.
+        # Which shape followed which: requests and responses alternate.
         self._after: dict[int, Shape] = {}
         self._last = 0
 
     def read(self, data: bytes) -> ShapedHeader | None:
-        """The header that `data` begins with, if it fits a shape that is known.
+        """The header that `data` begins with, if it matches a known shape.
 
         It keeps `data` in memory.
         """
@@ -144,12 +144,12 @@ class ShapeBook:
         if match is None or shape is None:
             return None
         header = ShapedHeader(shape, match, int(match[shape.length_group]))
-        # `data` are a few kilobytes at most here, and are not kept for long.
+        # `data` is a few kilobytes at most here, and is not kept for long.
         header._match = match
         return header
 
     def match(self, data: bytes | bytearray) -> re.Match[bytes] | None:
-        """`read` for the inner loop: the match alone; `shape` is then what was matched."""
+        """`read` for the inner loop: returns only the match, and sets `shape`."""
         shape = self._after.get(self._last)
         match = shape.pattern.match(data) if shape is not None else None
         if shape is None or match is None:
@@ -165,7 +165,7 @@ class ShapeBook:
         return match
 
     def learn(self, raw: bytes) -> None:
-        """Take the shape of a header that fits none yet, if it has one."""
+        """Learn the shape of a header that matches no known shape, if it has one."""
         if not self._lessons:
             return
         self._lessons -= 1
@@ -175,7 +175,7 @@ class ShapeBook:
 
 
 def shape_of(raw: bytes) -> Shape | None:
-    """The shape of a header; None where only a parse can be sure of it."""
+    """The shape of a header; None if it needs a parse."""
     version = _VERSION.match(raw)
     if version is None:
         return None
@@ -197,7 +197,7 @@ def shape_of(raw: bytes) -> Shape | None:
 
 
 def _constant(lower_name: bytes, value: bytes) -> bytes | None:
-    """The value, where it is part of the shape."""
+    """The value, if it is part of the shape."""
     if lower_name == WARC_TYPE_RAW:
         return value
     if lower_name == CONTENT_TYPE_RAW and _is_http(value.decode("utf-8", "replace")):
@@ -224,7 +224,7 @@ def _compile(version: bytes, lines: tuple[tuple[bytes, bytes | None], ...]) -> S
             record_type = constant.decode("utf-8", "surrogateescape").strip(BLANK).lower()
         declares_http |= lower_name == CONTENT_TYPE_KEY and constant is not None
         pattern.append(name + b": (" + value + b")\r\n")
-        # The first of a name counts.
+        # The first field of a name counts.
         groups.setdefault(lower_name, number)
     return Shape(
         re.compile(b"".join(pattern) + b"\r\n"),

@@ -1,9 +1,8 @@
 """A window over a seekable file: any offset, any length, bounded memory.
 
-Reads through a buffer instead of a memory map: a mapped file that somebody cuts
-short kills the process with SIGBUS, and HDFS and HTTP cannot be mapped anyway.
-The buffer costs one copy of the compressed bytes, about what the page faults of
-a map cost.
+Reads through a buffer instead of a memory map: truncating a mapped file kills the
+process with SIGBUS, and HDFS and HTTP cannot be mapped anyway.  The buffer costs one copy
+of the compressed bytes, about as much as the page faults of a map.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from typing import Protocol, TypeVar
 from pinakes.errors import InputRefused
 
 WINDOW_BYTES = 1 << 20
-# What is read at a time: small enough to be in the second-level cache when it is inflated.
+# Bytes per read: small enough to be in the second-level cache when they are inflated.
 READ_BYTES = 1 << 16
 
 T = TypeVar("T")
 
 
 class SeekableFile(Protocol):
-    """What a source reads from: local, HDFS or HTTP."""
+    """The file that a source reads: local, HDFS or HTTP."""
 
     def read(self, size: int, /) -> bytes: ...
     def seek(self, offset: int, whence: int = 0, /) -> int: ...
@@ -69,7 +68,7 @@ class Source:
 
     @property
     def position(self) -> int:
-        """How far the file was read, going on from start to end: to tell progress by."""
+        """How far the file has been read, from start to end: for showing progress."""
         return self._limit
 
     def _call(self, method: Callable[[int], T], argument: int) -> T:
@@ -77,7 +76,7 @@ class Source:
             return method(argument)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise InputRefused(f"cannot be read on: {reason}", file=self.name) from error
+            raise InputRefused(f"cannot be read further: {reason}", file=self.name) from error
 
     def _fill(self, offset: int, length: int) -> None:
         wanted = min(length, self.size - offset)
@@ -87,7 +86,7 @@ class Source:
             part = self._call(self._file.read, wanted)
             if not part:
                 raise InputRefused(
-                    "the file became shorter while it was read; try again when it stands still",
+                    "the file became shorter while it was read; try again when it is complete",
                     file=self.name,
                     offset=offset,
                 )
@@ -112,14 +111,14 @@ class Source:
             offset += len(view)
 
     def again(self) -> Source:
-        """Another window over the same file, for a reader elsewhere in it."""
+        """Another window over the same file, for a reader at another place."""
         return Source(self._file, name=self.name, size=self.size, window_bytes=self._window_bytes)
 
     def check_unchanged(self) -> None:
         """Raise InputRefused if the file grew, shrank or was replaced since it was opened."""
         if self._stat is not None and _identity(self._file) != self._stat:
             raise InputRefused(
-                "the file changed while it was read; try again when it stands still",
+                "the file changed while it was read; try again when it is complete",
                 file=self.name,
             )
 
@@ -137,11 +136,11 @@ def _identity(file: SeekableFile) -> tuple[int, ...] | None:
 def open_source(
     path: str | os.PathLike[str], *, window_bytes: int = READ_BYTES
 ) -> Iterator[Source]:
-    """Open a local archive file; `Raises` InputRefused for what is no readable file."""
+    """Open a local archive file; `Raises` InputRefused if it is not a readable file."""
     name = os.fspath(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise InputRefused("not a regular file; of a folder, give the files in it", file=name)
+            raise InputRefused("not a regular file; for a folder, give the files in it", file=name)
         file = Path(path).open("rb", buffering=0)  # noqa: SIM115 (closed below)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -1,8 +1,8 @@
 """Inflated bytes in order, each with its place in the archive file.
 
-The road for what the fast one declines: records larger than memory should hold,
-several records in one member, one record over several members, damage.  A stream
-never raises on damage: it ends, and `damage` says why and where.
+For what the fast path does not take: records too large for memory, several records in one
+member, one record over several members, damage.  A stream never raises on damage: it ends,
+and `damage` says why and where.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ByteStream(Protocol):
     source: Source
     position: int
     damage: Damage | None
-    damaged_from: int  # where the damaged member begins; `damage.offset` lies in or behind it
+    damaged_from: int  # where the damaged member begins; `damage.offset` is in or after it
 
     @property
     def resume_from(self) -> int: ...
@@ -42,7 +42,7 @@ class ByteStream(Protocol):
 
 
 def skip_bytes(stream: ByteStream, count: int) -> None:
-    """Take `count` bytes, or all there are."""
+    """Take `count` bytes, or all that are left."""
     while count > 0:
         piece = stream.take(count)
         if not piece:
@@ -67,7 +67,7 @@ class PlainStream:
         return self.position + 1
 
     def search_from_behind(self, count: int) -> int:
-        """Where to look for it, if none begins in as many bytes from the next one on."""
+        """`search_from` if no record begins in the next `count` bytes either."""
         return self.position + count
 
     def peek(self, length: int) -> bytes:
@@ -85,7 +85,7 @@ class PlainStream:
         return self.position, 0
 
     def end_of_last_byte(self) -> int:
-        """The file offset behind the byte taken last."""
+        """The file offset after the byte taken last."""
         return self.position
 
     def at_member_start(self) -> bool:
@@ -110,7 +110,7 @@ class MemberStream:
         self._members: deque[tuple[int, int]] = deque()  # (position, offset) of each start
         self._ends: dict[int, int] = {}
         self._faults: dict[int, Damage] = {}
-        # Weakly: a circle would keep what was inflated until the garbage collector comes by.
+        # Weakly: a cycle would keep the inflated bytes until the garbage collector runs.
         self._inflated = MemberStream._inflate_members(weakref.proxy(self), offset)
 
     def peek(self, length: int) -> bytes:
@@ -157,13 +157,13 @@ class MemberStream:
         return offset, self.position - start
 
     def end_of_last_byte(self) -> int:
-        """The file offset behind the member that holds the byte taken last.
+        """The file offset after the member that holds the byte taken last.
 
-        Inflates the rest of that member a second time if the stream has not come to
-        its end yet; once, however many records share it.
+        Inflates the rest of that member a second time if the stream has not reached its
+        end yet; only once, however many records share it.
 
         Raises:
-            Damage: where that rest cannot be read.
+            Damage: if that rest cannot be read.
         """
         holder = self._members[0][1]
         if holder not in self._ends and holder not in self._faults:
@@ -180,8 +180,8 @@ class MemberStream:
     def search_from(self) -> int:
         """Where to look for the next record, if none begins at the next byte.
 
-        A member that inflates whole, with the right checksum, is one stretch of bytes: what
-        looks like members in its compressed bytes is content of it, which was stored.
+        An intact member, checksum included, is skipped as a whole: what looks like members in
+        its compressed bytes is stored content.
         """
         member, _ = self.place()
         if member in self._ends or is_whole_member(self.source, member, self._ends):
@@ -189,7 +189,7 @@ class MemberStream:
         return member + 1
 
     def search_from_behind(self, count: int) -> int:
-        """As `search_from`: a member is one stretch, and not looked through."""
+        """As `search_from`: a member is skipped as a whole."""
         return self.search_from
 
     def at_member_start(self) -> bool:
@@ -209,7 +209,7 @@ class MemberStream:
             return self.source.size
         inflated = self.position + self._ahead
         if self._members and self._members[-1] == (inflated, self.damaged_from):
-            # Nothing came out of it: what says where it ends may be bytes of the next member.
+            # Nothing was inflated from it: its end may be computed from bytes of the next member.
             return self.damaged_from + 1
         behind = max(damage.offset, self.damaged_from + 1)
         return behind if damage.end is None else damage.end
@@ -228,7 +228,7 @@ class MemberStream:
                 self.damage = Damage("damaged", "bytes that are no compressed member", offset)
                 return
             if self._members and self._members[-1][0] == produced:
-                # Nothing was in the last one; a file may hold millions of those.
+                # The last one was empty; a file may have millions of empty members.
                 self._ends.pop(self._members.pop()[1], None)
             self._members.append((produced, offset))
             try:

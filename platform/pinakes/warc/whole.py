@@ -1,7 +1,7 @@
-"""A record that is exactly the bytes at hand, proven by arithmetic.
+"""A record that is exactly the given bytes.
 
-The fast road of `reader`: header, Content-Length and the two line ends that close a
-record must add up to the last byte.  Whatever does not is left to `parse`.
+The fast path of `reader`: header, Content-Length and the two line ends that close a
+record must add up to the last byte.  Everything else is left to `parse`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def whole_record(
     book: ShapeBook,
     pass_over_gets: bool,
 ) -> Record | Literal[True] | None:
-    """The WARC record that is exactly these bytes, or None: then the slow road decides.
+    """The WARC record that is exactly these bytes; None if the slow path has to read them.
 
-    `offset` and `file_length` are its place in the file.  True is a record that is one,
-    and a request by GET, where those are to be passed over: nothing is built for it.
+    `offset` and `file_length` are its place in the file.  True, with `pass_over_gets`, is
+    an intact GET request, for which no object is built.
     """
     match = book.match(data)
     shape = book.shape
