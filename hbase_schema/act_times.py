@@ -1,13 +1,13 @@
-"""One timestamp for all cells of an act, later than every act's before it.
+"""One timestamp for all cells of an act, later than that of every earlier act.
 
-An act takes its time once, after it has its claim, and writes it into the claim; whoever
-does the act again reads it there and writes the same cells.  Clocks step back and two
-acts may begin in one millisecond, so the clock alone decides nothing.
+An act takes its time once, after it has its claim, and writes it into the claim; a repeated
+act reads it there and writes the same cells.  The clock alone is not enough: clocks step
+back, and two acts may begin in one millisecond.
 """
 
 from __future__ import annotations
 
 
 def next_act_time(now_ms: int, *last_act_ms: int) -> int:
-    """Now, or one past the latest act on what is claimed, whichever is later."""
+    """Now, or one millisecond after the latest act under the claim, whichever is later."""
     return max((now_ms, *(last + 1 for last in last_act_ms)))

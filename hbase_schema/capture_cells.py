@@ -10,12 +10,12 @@ from typing import ClassVar
 class CaptureFacts:
     """`m:capture`: the record as landed.  Written once; a later move changes only locations.
 
-    `date` and `target_uri` are as written in the record.  Digests of our own are labelled
-    text: over the stored body, and over the de-chunked one where the body really is chunked.
-    `declared_digest` is the record's claim as written, and `declared_over` what it verified
-    over: `stored`, `dechunked`, `decoded`, or `none`.  `skip` is why the record takes no part
-    in dedupe; None where it does.  `refers_to_*` and `profile` are those of a revisit that
-    came in.
+    `date` and `target_uri` are as written in the record.  Computed digests are labelled
+    text: of the stored body, and of the de-chunked body if it really is chunked.
+    `declared_digest` is that of the record as written, and `declared_over` the bytes that it
+    fits: `stored`, `dechunked`, `decoded`, or `none`.  `skip` is why the record takes no part
+    in dedupe; None if it does.  `refers_to_*` and `profile` are those of a revisit that was
+    landed.
     """
 
     COLUMN: ClassVar[bytes] = b"m:capture"
@@ -47,10 +47,10 @@ class CaptureFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """`m:location.N`: where the record lies in generation N.
+    """`m:location.N`: the place of the record in generation N.
 
     `offset` and `length` are those of the compressed member; `inner_offset` is where the
-    record begins in the inflated member, unless it is alone in it.
+    record begins in the inflated member, if it is not alone in it.
     """
 
     COLUMN: ClassVar[bytes] = b"m:location."
@@ -63,7 +63,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedView:
-    """`x:view`: what was found in the body, and where its text lies."""
+    """`x:view`: what was extracted from the body, and where its text is stored."""
 
     COLUMN: ClassVar[bytes] = b"x:view"
     VERSION: ClassVar[int] = 1
@@ -82,8 +82,8 @@ class DedupeMark:
     """`d:dedupe`: what a dedupe run decided about this capture.
 
     Copy number 1 is an original, which refers to nothing.  `refers_to_key` is the row key of
-    the original, so that whoever must list the duplicates of an original finds them by the
-    rows of its digest; the rest is what the revisit says, character for character.
+    the original, so that the duplicates of an original can be listed from the rows of its
+    digest; the other fields are those of the revisit, character for character.
     """
 
     COLUMN: ClassVar[bytes] = b"d:dedupe"
@@ -102,7 +102,7 @@ class DedupeMark:
 class Pin:
     """`d:pin`: something refers to this record; it is neither rewritten nor removed.
 
-    A cell of its own, since it is written by another act than the decision.
+    A separate cell, since another act writes it than the decision.
     """
 
     COLUMN: ClassVar[bytes] = b"d:pin"
@@ -114,7 +114,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QaVerdict:
-    """`q:verdict`: how the capture renders, by the last QA run that looked at it."""
+    """`q:verdict`: how the capture renders, by the last QA run that included it."""
 
     COLUMN: ClassVar[bytes] = b"q:verdict"
     VERSION: ClassVar[int] = 1

@@ -5,10 +5,11 @@
                          SP                SP
 
 - urlkey: printable ASCII without spaces (`printable_urlkey`).  Over 4096 bytes: its first
-  4096, `~`, and the 64 hex digits of the SHA-256 of all of it; never as long as that by itself.
-- time: capture time, UTC, to the millisecond; 17 zeros where the date is unreadable.
+  4096, `~`, and the 64 hex digits of the SHA-256 of all of it, which is
+  longer than any uncut urlkey.
+- time: capture time, UTC, to the millisecond; 17 zeros if the date is unreadable.
 - mark: 8 Base32 characters, the first 40 bits of SHA-256 over archive file, NUL, ordinal of
-  the record in it as landed.  It keeps captures of one millisecond apart.
+  the record in it as landed.  It distinguishes captures of one millisecond.
 
 SP sorts before every byte of a urlkey, so byte order is the order of (urlkey, time), which is
 CDXJ order; among cut urlkeys that share 4096 bytes it is the order of their hashes.
@@ -48,7 +49,7 @@ class CaptureKey(NamedTuple):
 
 
 def encode_urlkey(urlkey: str) -> bytes:
-    """The first part of the key: printable, and cut where it is too long."""
+    """The first part of the key: printable, and cut if it is too long."""
     key = printable_urlkey(urlkey)
     if len(key) <= URLKEY_LIMIT_BYTES:
         return key
@@ -77,10 +78,10 @@ def encode_capture_key(urlkey: str, time: str, archive_file: str, ordinal: int) 
 
 
 def decode_capture_key(key: bytes) -> CaptureKey:
-    """The parts of a row key; Raises MalformedRecord where it is none."""
+    """The parts of a row key; Raises MalformedRecord if it is not one."""
     match = _KEY.match(key)
     if match is None:
-        raise MalformedRecord(f"no row key of captures: {key[:200]!r}")
+        raise MalformedRecord(f"not a row key of captures: {key[:200]!r}")
     return CaptureKey(*(part.decode("ascii") for part in match.groups()))
 
 
@@ -98,7 +99,7 @@ def captures_of(urlkey: str, *, start_time: str = "", stop_time: str = "") -> Ke
 
 
 def captures_under(urlkey_prefix: str) -> KeyRange:
-    """The captures whose urlkey begins so: `org,example)/docs/` a folder, `org,example,` hosts."""
+    """The captures below a prefix: `org,example)/docs/` is a folder, `org,example,` hosts."""
     return prefix_range(printable_urlkey(urlkey_prefix)[:URLKEY_LIMIT_BYTES])
 
 

@@ -2,14 +2,14 @@ r"""The codec of cell values: compact JSON, led by the cell's schema version.
 
     {"v":1,"type":"response","target_uri":"http://example.org/","ordinal":12}
 
-UTF-8 where the text is Unicode; where it holds a byte that was none (a lone surrogate,
-PEP 383), the whole value is ASCII with `\u` escapes.  Both read back to the same text.
-A field at its default is left out, and a mapping is sorted, so one value has one encoding:
-an act done again writes the same bytes.
+UTF-8 if the text is Unicode; if it holds a byte that is not UTF-8 (a lone surrogate,
+PEP 383), the whole value is ASCII with `\u` escapes.  Both decode to the same text.  A field
+with its default value is omitted, and a mapping is sorted, so that a value has only one
+encoding: a repeated act writes the same bytes.
 
-A cell class is a frozen dataclass with `COLUMN` (`family:qualifier`) and `VERSION`.  A field
-more, less or of another meaning is a new version; decoding the old one is then that class's
-matter, and its golden file stays.
+A cell class is a frozen dataclass with `COLUMN` (`family:qualifier`) and `VERSION`.  Adding
+or removing a field, or changing its meaning, is a new version; that class then decodes the
+old version, too, and its golden file stays.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pinakes.errors import MalformedRecord, SchemaError
 
 
 class Cell(Protocol):
-    """What the codec needs of a cell class, besides its being a frozen dataclass."""
+    """What the codec needs of a cell class, besides that it is a frozen dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     COLUMN: ClassVar[bytes]
@@ -85,8 +85,8 @@ def encode_cell(cell: Cell) -> bytes:
 def encode_fields(cls: type[Cell], values: Sequence[object]) -> bytes:
     """`encode_cell` of a cell with these values, in the order of its fields, without the cell.
 
-    For landing, which writes four cells a capture: building the dataclass and walking a
-    dict through the JSON encoder cost more than inflating the record.
+    For landing, which writes four cells per capture: building the dataclass and encoding a
+    dict as JSON cost more than inflating the record.
     """
     parts = [f'{{"v":{cls.VERSION}']
     for (lead, in_order, default), value in zip(_leads(cls), values, strict=True):
@@ -107,7 +107,7 @@ def encode_fields(cls: type[Cell], values: Sequence[object]) -> bytes:
 
 @cache
 def _leads(cls: type[Cell]) -> tuple[tuple[str, bool, object], ...]:
-    """For each field what stands before its value, whether it is sorted, its default."""
+    """For each field the text before its value, whether it is sorted, its default."""
     return tuple(
         (f',"{spec.name}":', spec.kind in ("counts", "scores"), spec.default)
         for spec in _specs(cls)
@@ -121,14 +121,14 @@ def _sorted(value: object) -> object:
 def decode_cell(cls: type[C], value: bytes) -> C:
     """A cell from its value.
 
-    Raises SchemaError where a newer Pinakes wrote it, MalformedRecord where it is no value
-    of this cell: fields that are unknown, missing, or of another type.
+    Raises SchemaError if a newer Pinakes wrote it, MalformedRecord if it is not a value of
+    this cell: fields are unknown, missing, or of another type.
     """
     where = f"{cls.__name__} cell"
     try:
         content = json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise MalformedRecord(f"{where} is no JSON: {value[:80]!r}") from error
+        raise MalformedRecord(f"{where} is not JSON: {value[:80]!r}") from error
     version = content.pop("v", None) if isinstance(content, dict) else None
     if type(version) is not int or version < 1:
         raise MalformedRecord(f"{where} has no schema version: {value[:80]!r}")
@@ -156,7 +156,7 @@ def _checked(where: str, spec: _FieldSpec, value: object) -> object:
 
 
 def _is_kind(kind: str, value: object) -> bool:
-    # By exact type: JSON's true is a bool, which Python takes for an integer.
+    # By exact type: JSON's true is a bool, which in Python is an integer.
     if kind == "texts":
         return isinstance(value, tuple) and all(type(text) is str for text in value)
     if kind in ("counts", "scores"):

@@ -1,7 +1,7 @@
-"""Which cell lies where: every column of every table.
+"""Every column of every table, with its cell class.
 
-A column whose class names it `family:qualifier.` takes a suffix: a generation's number, an
-act, a step, the id of an annotation or a sign-off.
+A column `family:qualifier.` takes a suffix: the number of a generation, an act, a step, or
+the id of an annotation or a sign-off.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def named_column(cell: type[Cell], name: str) -> bytes:
 
 
 def column_suffix(column: bytes) -> str:
-    """The number or name that ends a column."""
+    """The number or name at the end of a column."""
     return column.partition(b".")[2].decode("ascii")
 
 

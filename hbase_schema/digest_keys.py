@@ -5,14 +5,14 @@
     scope  |  lower hex length   second        archive file     ordinal
        algorithm        of the stored body     (escaped)       10 digits
 
-Decoding is unambiguous although file names may hold `:`: no other part can, five parts are
-split off at the left, one at the right, and what is left is the archive file.
+Decoding is unambiguous although file names may contain `:`: no other part can, so five
+parts are split off at the left, one at the right, and the rest is the archive file.
 
-Byte order within one content is by age: time cut to the second, then archive file (as escaped
-and with the `:` behind it), then ordinal as a number.  That is the order in which originals are
-chosen, but for two files of one second of which one's name begins with the other's: whoever
-needs the tie as dedupe breaks it reads all rows of that second.  Length belongs to the
-content: unequal lengths never merge.
+Byte order within one content is by age: time cut to the second, then archive file (escaped,
+with the `:` after it), then ordinal as a number.  That is the order in which originals are
+chosen, with one exception: two files of one second, if the name of one begins with the name of
+the other.  To break that tie as dedupe does, read all rows of that second.  Length is part of
+the content: unequal lengths never merge.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DigestKey(NamedTuple):
 
 
 def encode_digest_key(key: DigestKey) -> bytes:
-    """The row key; Raises ValueError or ConfigError for a part that is not as it should be."""
+    """The row key; Raises ValueError or ConfigError for an invalid part."""
     place = _place(key.length, key.second, key.archive_file, key.ordinal)
     return _content(key.scope, key.algorithm, key.hex) + place
 
@@ -63,7 +63,7 @@ def encode_digest_keys(
 ) -> list[bytes]:
     """The row keys of one capture, one for each (algorithm, digest); Raises as above.
 
-    Landing writes two of them a capture, which differ in their digests alone.
+    Landing writes two of them per capture, which differ only in their digests.
     """
     place = _place(length, second, archive_file, ordinal)
     return [
@@ -82,10 +82,10 @@ def _place(length: int, second: str, archive_file: str, ordinal: int) -> bytes:
 
 
 def decode_digest_key(key: bytes) -> DigestKey:
-    """The parts of a row key; Raises MalformedRecord where it is none."""
+    """The parts of a row key; Raises MalformedRecord if it is not one."""
     match = _KEY.match(key)
     if match is None:
-        raise MalformedRecord(f"no row key of digests: {key[:200]!r}")
+        raise MalformedRecord(f"not a row key of digests: {key[:200]!r}")
     scope, algorithm, digest, length, second, archive_file, ordinal = match.groups()
     return DigestKey(
         scope.decode("ascii"),
@@ -111,12 +111,12 @@ def digests_in(scope: str) -> KeyRange:
 
 def _content(scope: str, algorithm: str, hex_digest: str) -> bytes:
     if len(hex_digest) % 2 or not _HEX.match(hex_digest):
-        raise ValueError(f"no digest in lower-case hex: {algorithm}:{hex_digest}")
+        raise ValueError(f"not a digest in lower-case hex: {algorithm}:{hex_digest}")
     return b"%b%b:" % (_scope_prefix(scope, algorithm), hex_digest.encode("ascii"))
 
 
 @lru_cache(maxsize=64)
 def _scope_prefix(scope: str, algorithm: str) -> bytes:
     if not (algorithm.isalnum() and algorithm.islower()):
-        raise ValueError(f"no algorithm: {algorithm!r}")
+        raise ValueError(f"not an algorithm: {algorithm!r}")
     return b"%b:%b:" % (check_name(scope, "a scope"), check_name(algorithm, "an algorithm"))

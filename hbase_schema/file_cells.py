@@ -9,11 +9,11 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """`f:facts`: an archive file as landed; its identity with its crawl and path.
+    """`f:facts`: an archive file as landed; crawl and path are its identity.
 
-    Other bytes under a known identity are refused by `size` and `sha256`.  `format` is
+    A file with a known identity but another `size` or `sha256` is refused.  `format` is
     `warc` or `arc`, `compression` `gzip`, `zstd` or `none`; `records` counts by type,
-    `errors` by code of finding; `damaged` counts stretches that are no record.
+    `errors` by code of finding; `damaged` counts damaged stretches.
     """
 
     COLUMN: ClassVar[bytes] = b"f:facts"
@@ -47,9 +47,9 @@ class FileErrors:
 class GenerationFacts:
     """`f:generation.N`: one written form of the file.
 
-    `sha256` is of its bytes, `inflated_sha256` would be of the inflated stream and is
-    nowhere written yet (docs/adr/0005-proof.md), `checksum` what the
-    archive store gives for it.  `why` is `landed`, `dedupe`, `restore`, `convert` or `zstd`.
+    `sha256` is that of its bytes; `inflated_sha256` would be that of the inflated stream and is
+    not written yet (docs/adr/0005-proof.md); `checksum` is that of
+    the archive store.  `why` is `landed`, `dedupe`, `restore`, `convert` or `zstd`.
     """
 
     COLUMN: ClassVar[bytes] = b"f:generation."
@@ -68,8 +68,8 @@ class GenerationFacts:
 class ActCounts:
     """`f:counts.ACT`: what an act did to the file: `records`, `bytes`, `removed_bytes` ….
 
-    A cell an act, never a sum that is added to: nobody can tell whether an addition that
-    timed out was applied.
+    One cell per act, not a running sum: it would be unknown whether an addition that timed
+    out was applied.
     """
 
     COLUMN: ClassVar[bytes] = b"f:counts."
@@ -83,9 +83,9 @@ class ActCounts:
 class FirstDecision:
     """`f:decided`: the first dedupe run that decided on the file's captures.
 
-    What one run decides on first has landed at one time, as dedupe sees it; `run_time_ms`
-    orders the runs of a collection.  `landing` is the act that landed the file: of one that
-    was taken out and landed again, an older cell says nothing.
+    For dedupe, all files that one run decides on first landed at the same time; `run_time_ms`
+    orders the runs of a collection.  `landing` is the act that landed the file: if the file
+    was removed and landed again, an older cell does not count.
     """
 
     COLUMN: ClassVar[bytes] = b"f:decided"
@@ -98,13 +98,13 @@ class FirstDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """`l:claim`: who works on the file, until when.
+    """`l:claim`: who is working on the file, and until when.
 
-    `token` is drawn anew for each attempt to take the claim: after a time-out, the token
-    that is there tells who won.  A released claim has `expires_ms` 0 and keeps
+    `token` is new for each attempt to take the claim: after a time-out, the stored token
+    shows who has it.  A released claim has `expires_ms` 0 and keeps
     `act_time_ms`, the latest act's time, for `next_act_time`; so it outlives a purge.
-    `dead` are the tokens of unfinished claims that were taken over, one after the other, up to
-    this one: what was written aside under them is still to be deleted.
+    `dead` are the tokens of unfinished claims that were taken over before this one: the
+    files written aside under them have still to be deleted.
     """
 
     COLUMN: ClassVar[bytes] = b"l:claim"

@@ -1,8 +1,9 @@
-"""The states of an archive file in the catalogue, and which may follow which.
+"""The states of an archive file in the catalogue, and the allowed transitions.
 
     landing ─▶ stored ─▶ leaving ─▶ left ─▶ removed
 
-A landing may also be loading, and end refused; a file that was refused or removed may land again.
+During a landing a file may also be loading, and it may end as refused; a refused or removed
+file may land again.
 """
 
 from __future__ import annotations
@@ -14,27 +15,27 @@ from pinakes.errors import Conflict
 
 
 class FileState(str, Enum):
-    """Who reads, checks, backs up or removes a file asks its state."""
+    """Checked before a file is read, verified, backed up or removed."""
 
     LANDING = "landing"
     LOADING = "loading"
-    """Landing, with rows that are in files and not yet in the row store."""
+    """Landing, with rows in files that are not yet in the row store."""
     STORED = "stored"
     REFUSED = "refused"
     LEAVING = "leaving"
     LEFT = "left"
-    """Leaving, with its rows gone and its bytes not yet."""
+    """Leaving, with its rows deleted, but not its bytes."""
     REMOVED = "removed"
     PURGED = "purged"
 
     @property
     def is_landing(self) -> bool:
-        """Whether a landing has begun, and not ended."""
+        """Whether a landing has begun and not ended."""
         return self in (FileState.LANDING, FileState.LOADING)
 
     @property
     def is_leaving(self) -> bool:
-        """Whether a removal has begun, and not ended."""
+        """Whether a removal has begun and not ended."""
         return self in (FileState.LEAVING, FileState.LEFT)
 
     @property
@@ -64,7 +65,7 @@ _NEXT: Mapping[FileState | None, tuple[FileState, ...]] = {
     ),
     FileState.STORED: (FileState.STORED, FileState.LEAVING),
     FileState.REFUSED: (FileState.LANDING, FileState.LEAVING),
-    # Back to stored or leaving: a store that was backed up meanwhile is settled.
+    # Back to stored or leaving: when a store that was backed up during a removal is settled.
     FileState.LEAVING: (FileState.LEAVING, FileState.LEFT, FileState.STORED, FileState.LANDING),
     FileState.LEFT: (FileState.REMOVED, FileState.LEAVING, FileState.STORED, FileState.LANDING),
     FileState.REMOVED: (FileState.LANDING, FileState.LEAVING),
@@ -73,6 +74,6 @@ _NEXT: Mapping[FileState | None, tuple[FileState, ...]] = {
 
 
 def require_next(state: FileState | None, following: FileState) -> None:
-    """Raise Conflict unless a file in this state may come into the following one."""
+    """Raise Conflict unless this transition is allowed."""
     if following not in _NEXT[state]:
         raise Conflict(f"a file that is {state or 'not known'} does not become {following}")

@@ -2,12 +2,12 @@
 
     crawl/relative/path.warc.gz          files, inflight   (escaped: `text.escape_name`)
     crawl                                crawls
-    +collection                          crawls: the row that carries a collection's lease
-    +                                    crawls: the row that carries the pin of the whole store
+    +collection                          crawls: the row with the lease of a collection
+    +                                    crawls: the row with the pin of the whole store
     run                                  runs
     run SP capture key SP left:right     qa_pairs
 
-Names of crawls, collections, runs and views hold no `/`, `:`, `+` or space (`check_name`), so
+Names of crawls, collections, runs and views contain no `/`, `:`, `+` or space (`check_name`), so
 the first `/` of an archive file ends its crawl, and `+` sorts before every crawl.  In
 qa_pairs the run ends at the first space and the pair begins at the last.
 
@@ -51,7 +51,7 @@ def archive_file(crawl: str, path: str) -> str:
     check_name(crawl, "a crawl")
     if not path or path.startswith("/") or _GENERATION.match(path):
         raise InputRefused(
-            "an archive file lies at a relative path whose first folder is not g1, g2, …",
+            "the path of an archive file is relative, and its first folder is not g1, g2, …",
             file=path,
         )
     return f"{crawl}/{path}"
@@ -63,9 +63,9 @@ def crawl_of(archive_file: str) -> str:
 
 
 def generation_file(archive_file: str, generation: int) -> str:
-    """The file that holds a generation, unique, as CDX names it; the first is the identity."""
+    """The file that holds a generation, as named in CDX; the first is the identity."""
     if generation < 1:
-        raise ValueError("generations count from 1")
+        raise ValueError("generations are numbered from 1")
     if generation == 1:
         return archive_file
     crawl, _, path = archive_file.partition("/")
@@ -73,7 +73,7 @@ def generation_file(archive_file: str, generation: int) -> str:
 
 
 def generation_of(name: str) -> tuple[str, int]:
-    """The archive file and the generation that a stored file holds: undoes `generation_file`."""
+    """The archive file and the generation of a stored file: the inverse of `generation_file`."""
     crawl, _, path = name.partition("/")
     match = _GENERATION.match(path)
     if match is None:
@@ -122,10 +122,10 @@ def encode_pair_key(key: PairKey) -> bytes:
 
 
 def decode_pair_key(key: bytes) -> PairKey:
-    """The parts of a row key of `qa_pairs`; Raises MalformedRecord where it is none."""
+    """The parts of a row key of `qa_pairs`; Raises MalformedRecord if it is not one."""
     match = _PAIR.match(key)
     if match is None:
-        raise MalformedRecord(f"no row key of qa_pairs: {key[:200]!r}")
+        raise MalformedRecord(f"not a row key of qa_pairs: {key[:200]!r}")
     run, capture_key, left, right = match.groups()
     return PairKey(run.decode("ascii"), capture_key, left.decode("ascii"), right.decode("ascii"))
 

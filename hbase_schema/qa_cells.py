@@ -1,4 +1,4 @@
-"""Cells of `qa_pairs`, and what is signed of a run."""
+"""Cells of `qa_pairs`, and the sign-offs of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairScores:
-    """`s:scores`: how alike two views are, and the features that this rests on."""
+    """`s:scores`: how similar two views are, and the features behind that."""
 
     COLUMN: ClassVar[bytes] = b"s:scores"
     VERSION: ClassVar[int] = 1
@@ -19,7 +19,7 @@ class PairScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVerdict:
-    """`v:verdict`: what the model says, and which model."""
+    """`v:verdict`: the verdict of the model, and which model."""
 
     COLUMN: ClassVar[bytes] = b"v:verdict"
     VERSION: ClassVar[int] = 1
@@ -31,10 +31,10 @@ class PairVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """`a:annotation.ID`: what a reviewer says; an annotation an id, none overwrites another.
+    """`a:annotation.ID`: the judgement of a reviewer; each has its own id and column.
 
     `label` is `accept`, `reject` or `unsure`; `role` is `reviewer` or `lead`.  `blind_to` is
-    what the author had not been shown: `others`, `machine`.  Version 1 had neither faults nor
+    what the author was not shown: `others`, `machine`.  Version 1 had neither faults nor
     the last two.
     """
 
@@ -51,10 +51,10 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignOff:
-    """`f:signoff.ID` of a run: `accepted`, `to patch` or `rejected`; none overwrites another.
+    """`f:signoff.ID` of a run: `accepted`, `to patch` or `rejected`; each has its own column.
 
-    `counts` is what the signer had before them: `pairs`, `queued`, `settled`, `disputed`,
-    `faulty`, and where it is known `pages_left`, pages of the sample that were not looked at.
+    `counts` is what the signer was shown: `pairs`, `queued`, `settled`, `disputed`, `faulty`,
+    and, if known, `pages_left`, the pages of the sample that were not looked at.
     """
 
     COLUMN: ClassVar[bytes] = b"f:signoff."

@@ -1,4 +1,4 @@
-"""Ranges of row keys, in byte order: what a scan is given."""
+"""Ranges of row keys, in byte order, for scans."""
 
 from __future__ import annotations
 

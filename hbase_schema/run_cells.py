@@ -11,7 +11,7 @@ from .file_cells import Claim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlFacts:
-    """`f:facts` of a crawl.  `source` is what it came from: a hook's name, `wacz`, `files`."""
+    """`f:facts` of a crawl.  `source` is its origin: the name of a hook, `wacz`, `files`."""
 
     COLUMN: ClassVar[bytes] = b"f:facts"
     VERSION: ClassVar[int] = 1
@@ -25,7 +25,7 @@ class CrawlFacts:
 class CrawlState:
     """`l:state`: `open`, `committed`, `cancelled`, `removed` or `purged`.
 
-    `cancelling` and `removing` while it is taken out: the same command ends it.
+    `cancelling` and `removing` while it is removed: the same command completes it.
     """
 
     COLUMN: ClassVar[bytes] = b"l:state"
@@ -45,7 +45,7 @@ class Lease(Claim):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """`f:facts` of a run: what was asked for, and by which version of Pinakes."""
+    """`f:facts` of a run: its parameters, and the version of Pinakes."""
 
     COLUMN: ClassVar[bytes] = b"f:facts"
     VERSION: ClassVar[int] = 1
@@ -70,7 +70,7 @@ class RunState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStep:
-    """`l:step.NAME`: how far a step is, so that a run goes on where it stopped."""
+    """`l:step.NAME`: the progress of a step, so that a run continues where it stopped."""
 
     COLUMN: ClassVar[bytes] = b"l:step."
     VERSION: ClassVar[int] = 1
@@ -83,9 +83,9 @@ class RunStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProgress:
-    """`l:progress`: what the process that works on a run has counted by `at_ms`, its clock.
+    """`l:progress`: the counts of the process that works on a run, at `at_ms` of its clock.
 
-    Of an ingest `files` that landed and `known` ones, `records`, `bytes`, `refused`, `failed`,
+    For an ingest: `files` that landed, `known` files, `records`, `bytes`, `refused`, `failed`,
     `mismatches`, `row_retries`, `archive_retries`.  `trouble` is the latest error.
     """
 

@@ -1,6 +1,6 @@
 """Tables and families as data: declared here, applied and read back by adapters.
 
-Sources: the table of docs/storage.md; attribute names as HBase has them (HBase reference
+Sources: the table of docs/storage.md; attribute names are those of HBase (HBase reference
 guide, "Schema design"; `ColumnFamilyDescriptorBuilder`).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 SCHEMA_VERSION = 1
-"""Of tables, families and row keys.  Cells carry versions of their own."""
+"""The version of tables, families and row keys.  Each cell has its own version."""
 
 CELL_VERSIONS = 10
 """Versions kept of a cell that has a history, unless the policy says otherwise."""
@@ -19,10 +19,10 @@ CELL_VERSIONS = 10
 class Family:
     """One column family.
 
-    `act_time` tells history from present.  True: facts, written with the time of the act
-    that learnt them, in up to `versions` versions.  False: the present (claims, states,
-    leases), written with the store's own clock in one version, and left out of reads with
-    a time bound.
+    `act_time` distinguishes history from present.  True: facts, written with the time of the
+    act that found them, in up to `versions` versions.  False: the present (claims, states,
+    leases), written with the clock of the store in one version, and omitted from reads with a
+    time bound.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
-    """All tables, and the version under which they are known."""
+    """All tables, and their version."""
 
     version: int
     tables: tuple[Table, ...]
@@ -93,7 +93,7 @@ def declared_schema(cell_versions: int = CELL_VERSIONS) -> Schema:
             Table(
                 name="digests",
                 row_key="scope:algorithm:hex:length:second:archive file:ordinal",
-                # Read by scans of a prefix, which a bloom filter of rows does not help.
+                # Read by prefix scans, for which a bloom filter of rows is of no use.
                 families=(
                     Family(
                         name="r",
@@ -165,10 +165,10 @@ _COMPARED = tuple(field.name for field in fields(FoundFamily) if field.name != "
 
 
 def schema_drift(declared: Schema, found: FoundSchema) -> list[str]:
-    """What is not as declared, a line each, in the order of the declaration.
+    """The differences from the declaration, a line each, in the order of the declaration.
 
     Tables and families that Pinakes does not know are named too; attributes that the
-    store cannot describe are passed over.
+    store cannot describe are ignored.
     """
     drift = []
     if found.version != declared.version:

@@ -23,18 +23,18 @@ def _percent(match: re.Match[bytes]) -> bytes:
 
 
 def name_bytes(name: str) -> bytes:
-    """The bytes that a name stands for.
+    """The bytes of a name.
 
-    Raises InputRefused where it stands for none (a lone surrogate that is none of
-    PEP 383): no file system can have such a name.
+    Raises InputRefused if it has none (a lone surrogate outside PEP 383): no file system can
+    have such a name.
     """
     try:
         return name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise InputRefused("the name is no text of any encoding", file=name) from error
+        raise InputRefused("the name is not text in any encoding", file=name) from error
 
 
-@lru_cache(maxsize=256)  # a file's name stands in two keys a capture
+@lru_cache(maxsize=256)  # two keys of each capture contain the name of its file
 def escape_name(name: str) -> bytes:
     """A name in printable ASCII without spaces, reversibly: `%` itself becomes `%25`.
 
@@ -54,9 +54,9 @@ def unescape_name(escaped: bytes) -> str:
 def printable_urlkey(urlkey: str) -> bytes:
     """A urlkey in printable ASCII without spaces; one that is that already is unchanged.
 
-    `%` stays, so that keys sort and read as in a CDXJ file; a raw byte and its percent
-    encoding then come to one key, as they come to one resource.  The URI as written is
-    in the cell.
+    `%` stays, so that keys sort and read as in a CDXJ file.  A raw byte and its percent
+    encoding then give one key, since they name one resource.  The URI as written is in the
+    cell.
     """
     if urlkey.isascii() and urlkey.isprintable() and " " not in urlkey:
         return urlkey.encode("ascii")
@@ -70,8 +70,8 @@ def printable_urlkey(urlkey: str) -> bytes:
 def check_name(name: str, what: str) -> bytes:
     """The name of a crawl, collection, run, scope, algorithm or view, as bytes.
 
-    Raises ConfigError unless it is 1 to 100 letters, digits, `.`, `_`, `-`, led by a
-    letter or digit: none of those that separate the parts of a key.
+    Raises ConfigError unless it is 1 to 100 letters, digits, `.`, `_`, `-`, beginning with a
+    letter or digit: none of these separates the parts of a key.
     """
     if not _NAME.match(name):
         raise ConfigError(

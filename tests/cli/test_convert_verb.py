@@ -56,8 +56,8 @@ def test_what_is_no_record_is_kept_and_named(
     arc_path.write_bytes(ARC + b"garbage")
     assert main(["convert", "a.arc", "-o", "out", "--verify"]) == Exit.SOME_FAILED
     shown = capsys.readouterr()
-    assert f"a.arc:{len(ARC)}: 7 bytes kept as they lay: no record begins here" in shown.err
-    assert "1 stretch that is not a record, kept unchanged" in shown.out
+    assert f"a.arc:{len(ARC)}: 7 bytes kept unchanged: no record begins here" in shown.err
+    assert "1 stretch that is no record, kept as it lay" in shown.out
     assert b"garbage" in Path("out/a.warc").read_bytes()
 
 
@@ -92,7 +92,7 @@ def test_back(arc_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", "--back", "out/a.warc", "-o", "again"]) == Exit.DONE
     assert Path("again/a.arc").read_bytes() == ARC
     assert main(["convert", "--back", "a.arc", "-o", "third"]) == Exit.SOME_FAILED
-    assert "no record of `pinakes convert`" in capsys.readouterr().err
+    assert "not a record of `pinakes convert`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -171,14 +171,14 @@ def test_broken_line_is_named_and_others_are_processed(
 ) -> None:
     Path("broken").write_text("what is this\n" + Path("sha1.manifest").read_text())
     assert main(["resolve", "broken", "--process", "-o", "processed"]) == Exit.SOME_FAILED
-    assert "broken: line 1 is no manifest line: 'what is this'" in capsys.readouterr().err
+    assert "broken: line 1 is not a manifest line: 'what is this'" in capsys.readouterr().err
     assert references("processed") == EXPECTED
 
 
 def test_refs_names_a_broken_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("broken").write_text("what is this\n")
     assert main(["refs", "a.warc.gz", "--manifest", "broken", "-o", "out"]) == Exit.SOME_FAILED
-    assert "broken: line 1 is no manifest line: 'what is this'" in capsys.readouterr().err
+    assert "broken: line 1 is not a manifest line: 'what is this'" in capsys.readouterr().err
     assert not Path("out").exists()
 
 

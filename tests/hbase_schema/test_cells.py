@@ -102,10 +102,10 @@ def test_newer_cell_version_is_refused() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (b"", "no JSON"),
-        (b"\xff", "no JSON"),
-        (b'{"v":1,', "no JSON"),
-        (b"[" * 100_000, "no JSON"),
+        (b"", "not JSON"),
+        (b"\xff", "not JSON"),
+        (b'{"v":1,', "not JSON"),
+        (b"[" * 100_000, "not JSON"),
         (b"[1]", "no schema version"),
         (b"null", "no schema version"),
         (b'{"offset":1,"length":2}', "no schema version"),

@@ -95,13 +95,13 @@ def test_blanks_in_a_url_do_not_shift_columns() -> None:
         "key 2020 {",
     ],
 )
-def test_invalid_cdxj_line_is_named(text: str) -> None:
-    with pytest.raises(MalformedRecord, match="line 4 is no CDXJ"):
+def test_what_is_no_cdxj_is_named(text: str) -> None:
+    with pytest.raises(MalformedRecord, match="line 4 is not a CDXJ"):
         parse_cdxj(text, number=4)
 
 
-def test_invalid_cdx_line_is_named() -> None:
-    with pytest.raises(MalformedRecord, match="line 2 is no CDX"):
+def test_what_is_no_cdx_is_named() -> None:
+    with pytest.raises(MalformedRecord, match="line 2 is not a CDX"):
         list(parse_cdx([format_cdx_header(), "this is not one"]))
 
 

@@ -138,8 +138,8 @@ def test_lines_of_other_tools_and_versions(text: str, fields: dict[str, object])
         "",
     ],
 )
-def test_invalid_line_is_named_by_number(text: str) -> None:
-    with pytest.raises(MalformedRecord, match="line 7 is no manifest line"):
+def test_what_is_no_line_is_named_with_its_number(text: str) -> None:
+    with pytest.raises(MalformedRecord, match="line 7 is not a manifest line"):
         parse_line(text, number=7)
 
 

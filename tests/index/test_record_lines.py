@@ -44,6 +44,6 @@ def test_a_record_without_an_id() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "f 1 response id", "f x response id sha"])
-def test_invalid_line_is_named(text: str) -> None:
-    with pytest.raises(MalformedRecord, match="line 2 is no record line"):
+def test_what_is_no_line_is_named(text: str) -> None:
+    with pytest.raises(MalformedRecord, match="line 2 is not a record line"):
         parse_record_line(text, number=2)

@@ -77,7 +77,7 @@ def test_existing_file_is_kept_and_a_different_one_is_named(
     assert tree(to) == wanted
     (to / "é 0.warc").write_bytes(b"another file")
     assert main(job) == 3
-    assert "exists already, and is not what would be written" in capsys.readouterr().err
+    assert "exists already with other content" in capsys.readouterr().err
     assert (to / "é 0.warc").read_bytes() == b"another file"
 
 

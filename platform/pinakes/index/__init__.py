@@ -1,4 +1,4 @@
-"""Text about records: manifest lines, CDX, urlkeys, sorting outside memory.
+"""Text forms of records: manifest lines, CDX, urlkeys; sorting outside memory.
 
-Layer: above `warc`, below everything that stores or decides.
+Layer: above `warc`, below all packages that store or decide.
 """

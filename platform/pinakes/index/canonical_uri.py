@@ -3,8 +3,8 @@
     http://user@WWW3.Example.org:80/a/../B%2541/?b&a#top   ─▶   org,example)/ba?a&b
 
 The rules are those of the Internet Archive's `WaybackURLKeyMaker`, its `GoogleURLCanonicalizer`
-and its `IAURLCanonicalizer`, as the `surt` package has them (a test compares the two, URI by
-URI).  Nothing is looked up in the network, and the cost is linear in the URI.
+and its `IAURLCanonicalizer`, as implemented by the `surt` package (a test compares the
+two, URI by URI).  It needs no network, and the cost is linear in the length of the URI.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _QUICK_PASSES = 3
 _DEFAULT_PORTS = {b"http": b"80", b"https": b"443"}
 _HIGHEST_PORT = 65535
 _WWW = re.compile(rb"\Awww\d*\.")
-# An IPv4 address as C's `inet_aton` reads it, each part without or each with a leading zero.
+# An IPv4 address as C's `inet_aton` reads it: either no part or each part has a leading zero.
 _DECIMAL_ADDRESS = re.compile(rb"[1-9][0-9]*(?:\.[0-9]+){0,3}\Z")
 _OCTAL_ADDRESS = re.compile(rb"0[0-7]*(?:\.[0-7]+){0,3}\Z")
 _PATH_SESSIONS = tuple(
@@ -45,9 +45,9 @@ _QUERY_SESSIONS = tuple(
 
 
 def surt_of(uri: bytes) -> bytes:
-    """The SURT of a URI, in ASCII.  Raises ValueError for a port that is none, or no URI at all.
+    """The SURT of a URI, in ASCII.  Raises ValueError for a port that is not a number, or no URI.
 
-    A URI without a scheme has `http`; one without a host keeps its scheme (`mailto:a@b.org`).
+    A URI without a scheme gets `http`; one without a host keeps its scheme (`mailto:a@b.org`).
     """
     if not uri:
         return b"-"
@@ -75,20 +75,20 @@ def surt_of(uri: bytes) -> bytes:
 
 
 def _split(uri: bytes) -> tuple[bytes, bytes, bytes, bytes]:
-    """Scheme, authority, path and query; what is not there is empty."""
+    """Scheme, authority, path and query; missing parts are empty."""
     uri = uri.strip().translate(None, _LINE_ENDS_AND_TABS)
     if not _SCHEME.match(uri):
         uri = b"http://" + uri if uri else uri
     repeated = _REPEATED_SCHEME.match(uri)
     match = _PARTS.match(uri, repeated.end() if repeated else 0)
     if match is None:
-        raise ValueError("no URI")
+        raise ValueError("not a URI")
     scheme, authority, path, query = match.groups(b"")
     return scheme, authority, path, query
 
 
 def _host_and_port(authority: bytes) -> tuple[bytes | None, bytes]:
-    """RFC 3986, section 3.2: without user; None and empty where there is none."""
+    """Host and port (RFC 3986, section 3.2), without the user; None and empty if missing."""
     _, _, place = authority.rstrip(b":").rpartition(b"@")
     before, bracket, literal = place.partition(b"[")
     if bracket:
@@ -98,21 +98,21 @@ def _host_and_port(authority: bytes) -> tuple[bytes | None, bytes]:
         host, _, port = before.partition(b":")
     port = port.lstrip(b"0") if port.isdigit() else port
     if port and (not port.isdigit() or len(port) > 5 or int(port) > _HIGHEST_PORT):
-        raise ValueError("no port")
+        raise ValueError("not a port")
     return host.lower() or None, port
 
 
 def _canonical_host(host: bytes) -> bytes:
     host = _unescape(host)
     if not host.isascii():
-        with suppress(ValueError):  # as it is then, escaped
+        with suppress(ValueError):  # then as written, escaped
             host = host.decode("utf-8", "ignore").encode("idna")
     host = host.replace(b"..", b".").strip(b".")
     return _address(host) or _escape(host).lower()
 
 
 def _address(host: bytes) -> bytes | None:
-    """The dotted address that a number, or up to four with dots, stands for."""
+    """The dotted address for a number, or for up to four numbers with dots."""
     if host.isdigit():
         return socket.inet_ntoa((int(host) & 0xFFFFFFFF).to_bytes(4, "big")).encode()
     if _DECIMAL_ADDRESS.match(host) or _OCTAL_ADDRESS.match(host):
@@ -144,7 +144,7 @@ def _unescape(text: bytes) -> bytes:
         if b"%" not in text:
             return text
         text = unquote_to_bytes(text)
-    # What comes out may complete an escape before it: in one walk, or `%252525…` is quadratic.
+    # A decoded byte may complete an escape before it; one pass, since `%252525…` must stay linear.
     out = bytearray()
     for byte in text:
         out.append(byte)
@@ -154,7 +154,7 @@ def _unescape(text: bytes) -> bytes:
 
 
 def _without_path_session(path: bytes) -> bytes:
-    """Without ASP.NET's session in a folder's place: `/(S(…24…))/page.aspx`."""
+    """Without the session of ASP.NET in place of a folder: `/(S(…24…))/page.aspx`."""
     for session in _PATH_SESSIONS:
         found = list(session.finditer(path)) if b".aspx" in path else []
         pages = [match.start() for match in re.finditer(rb"\.aspx", path)] if found else []

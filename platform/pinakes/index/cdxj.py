@@ -1,4 +1,4 @@
-"""CDXJ, CDX-11 and CDX-9: the lines that replay tools look captures up in.
+"""CDXJ, CDX-11 and CDX-9: the lines in which replay tools look up captures.
 
     CDXJ    urlkey SP timestamp SP {"url": ..., "mime": ..., ...}
     CDX-11  urlkey timestamp url mime status digest redirect robots length offset filename
@@ -41,11 +41,11 @@ _TO_ENCODE = re.compile("[\x00-\x20\x7f\ud800-\udfff]")
 
 
 class CdxLine(NamedTuple):
-    """One capture, as an index has it; None is unknown.
+    """One capture of an index; None is unknown.
 
     A tuple: an index has one for each capture of a collection.  `timestamp` has 14 digits,
-    or 17 with milliseconds.  `digest` is without its label where it is SHA-1 in Base32.
-    `extra` holds what else a CDXJ line said.
+    or 17 with milliseconds.  `digest` has no label if it is SHA-1 in Base32.  `extra` has
+    the other keys of a CDXJ line.
     """
 
     urlkey: str
@@ -93,7 +93,7 @@ def parse_cdxj(text: str, *, number: int | None = None) -> CdxLine:
 
 
 def format_cdx(line: CdxLine, columns: str = CDX_11) -> str:
-    """The line as text, without a line end; what is unknown reads `-`.
+    """The line as text, without a line end; unknown values are `-`.
 
     Blanks and control characters in URLs and names are percent-encoded.
     """
@@ -109,7 +109,7 @@ def format_cdx_header(columns: str = CDX_11) -> str:
 def parse_cdx(texts: Iterable[str]) -> Iterator[CdxLine]:
     """Read the lines of a CDX file, lazily; without a first line, by their number of columns.
 
-    Columns of unknown letters are passed over.
+    Columns with unknown letters are ignored.
 
     Raises:
         MalformedRecord: naming the line's number.
@@ -151,4 +151,4 @@ def _encode(text: str) -> str:
 
 def _malformed(text: str, number: int | None, form: str) -> MalformedRecord:
     where = f"line {number}" if number is not None else "a line"
-    return MalformedRecord(f"{where} is no {form} line: {text[:200]!r}")
+    return MalformedRecord(f"{where} is not a {form} line: {text[:200]!r}")

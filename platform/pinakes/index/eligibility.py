@@ -1,7 +1,7 @@
-"""Who may be a duplicate or an original, by the facts of one record.
+"""Whether a record can be a duplicate or an original, by the facts of that record.
 
-Pure: the facts come from a reader, a sidecar or a row.  What only a collection can tell
-(addressability, pins) is `dedupe.marks`; docs/dedupe.md says for each rule what would
+Pure: the facts come from a reader, a sidecar or a row.  Rules that need a whole collection
+(addressability, pins) are in `dedupe.marks`; docs/dedupe.md says for each rule what would
 break without it.
 """
 
@@ -56,14 +56,14 @@ _NO_WHOLE_BODY = frozenset({204, 205, 206})
 
 
 class RecordFacts(NamedTuple):
-    """What the rules ask of a record.
+    """The facts about a record that the rules need.
 
-    A tuple and no dataclass: one is made for each record of a collection.
+    A tuple and not a dataclass: one is made for each record of a collection.
 
-    `size` is that of the stored body, `promised_size` what its HTTP Content-Length says,
-    `method` that of the request beside it (GET where there is none), `damaged` any finding
-    of the reader that touches the content, `chunks_unterminated` true only of a body that
-    begins with a chunk.
+    `size` is that of the stored body, `promised_size` its HTTP Content-Length, `method` that
+    of its request (GET if there is none), `damaged` whether the reader has a finding that
+    concerns the content; `chunks_unterminated` is only set for a body that begins with a
+    chunk.
     """
 
     type: str
@@ -82,10 +82,10 @@ class RecordFacts(NamedTuple):
 
 
 def skip_reason(facts: RecordFacts, *, landed: datetime) -> str | None:
-    """Why this record can be neither duplicate nor original; None where it can.
+    """Why this record can be neither duplicate nor original; None if it can.
 
-    A revisit gets None: it is left alone by its type.  `landed` is when the file arrived,
-    an aware datetime.  One of `REASONS`; the first that applies, in a fixed order.
+    One of `REASONS`: the first that applies, in a fixed order.  A revisit gets None: its type
+    excludes it.  `landed` is when the file arrived, an aware datetime.
     """
     if facts.type == "revisit":
         return None
@@ -130,7 +130,7 @@ def _unfit_response(facts: RecordFacts) -> str | None:
     if status is None or status < 200 or status in _NO_WHOLE_BODY or 300 <= status < 400:
         return STATUS
     if facts.chunked:
-        # Content-Length means nothing beside a transfer-coding (RFC 9112 §6.3).
+        # Content-Length is ignored if there is a transfer-coding (RFC 9112 §6.3).
         return CHUNKS_UNTERMINATED if facts.chunks_unterminated else None
     short = facts.promised_size is not None and facts.size < facts.promised_size
     return SHORT_BODY if short else None

@@ -1,8 +1,8 @@
 """Sorting and keeping more items than fit into memory.
 
-Items are gathered up to a bound, sorted, and written to a temporary file (a run); at the
-end the runs are merged.  What fits is never written.  Temporary files have no name, so
-they vanish with the process, however it ends.
+Items are collected up to a limit, sorted, and written to a temporary file (a run); at the
+end the runs are merged.  If all items fit into memory, nothing is written.  Temporary files
+have no name, so they disappear with the process, however it ends.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ T = TypeVar("T")
 _BLOCK_ITEMS = 256
 _FAN_IN = 64
 _WORD_BYTES = 96
-"""What a field of an item costs beside its characters: pointer and object header."""
+"""The memory that a field takes besides its characters: pointer and object header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortSpace:
-    """How much memory one sort may take, and where it goes beyond that."""
+    """How much memory one sort may take, and the folder for what exceeds it."""
 
     memory_bytes: int = 64 << 20
     folder: Path | None = None
@@ -38,7 +38,7 @@ def _itself(item: Any) -> Any:
 
 
 def estimate_bytes(item: Any) -> int:
-    """About what an item takes in memory: text by its length, tuples by their fields."""
+    """The approximate memory of an item: text by its length, tuples by their fields."""
     if isinstance(item, (str, bytes)):
         return _WORD_BYTES + len(item)
     if isinstance(item, tuple):
@@ -53,11 +53,11 @@ def sort_outside_memory(
     space: SortSpace = DEFAULT_SPACE,
     item_bytes: Callable[[T], int] = estimate_bytes,
 ) -> Generator[T, None, None]:
-    """Yield the items in the order of `key`, or their own; equal ones in the order they came.
+    """Yield the items in the order of `key`, or their own order; the sort is stable.
 
-    Consumes `items` before the first is yielded.  Memory: `space.memory_bytes` by
-    `item_bytes`, which is asked of every item, plus `64 × 256` items while merging.
-    Closing the generator, or dropping it, gives the temporary files back.
+    Consumes `items` before the first is yielded.  Memory: `space.memory_bytes`, as estimated
+    by `item_bytes` for every item, plus `64 × 256` items while merging.  Closing the
+    generator, or dropping it, deletes the temporary files.
     """
     in_memory_key: Any = None if key is _itself else key
     room = space.memory_bytes
@@ -76,7 +76,7 @@ def sort_outside_memory(
         if runs:
             yield from runs.merged(batch)
         else:
-            # Each is let go of when it is drawn: what is made of it takes its place in memory.
+            # Each item is released when it is yielded: its result takes its place in memory.
             batch.reverse()
             while batch:
                 yield batch.pop()
@@ -87,8 +87,8 @@ def sort_outside_memory(
 class _Runs(Generic[T]):
     """Sorted runs in temporary files, oldest first; never more than `_FAN_IN` a level.
 
-    Runs of a level are merged into one of the next when the level is full, so that each
-    item is written a logarithmic number of times, and few files are open.
+    When a level is full, its runs are merged into one run of the next level.  So each item
+    is written a logarithmic number of times, and few files are open.
     """
 
     def __init__(self, key: Callable[[T], Any], folder: Path | None) -> None:
@@ -124,7 +124,7 @@ class _Runs(Generic[T]):
 
 
 class Run(Generic[T]):
-    """Items in a temporary file, in the order given; may be read again and again."""
+    """Items in a temporary file, in the order given; may be read any number of times."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(  # noqa: SIM115 (closed by close)
@@ -151,7 +151,7 @@ class Run(Generic[T]):
         while True:
             self._file.seek(offset)
             try:
-                # Our own file, without a name: nobody else can have written it.
+                # A file without a name, written here: nothing else can have written it.
                 block: list[T] = pickle.load(self._file)  # noqa: S301
             except EOFError:
                 return
@@ -163,9 +163,9 @@ class Run(Generic[T]):
 
 
 class Spool(Generic[T]):
-    """Items kept in the order they came, to be read again; beyond a bound in a file.
+    """Items kept in the order added, to be read again; beyond a limit in a file.
 
-    Use as a context manager, or drop it: the file has no name and goes with it.
+    Use it as a context manager, or drop it: the file has no name and is deleted with it.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class Spool(Generic[T]):
         return bool(self._newest) or self._run is not None
 
     def close(self) -> None:
-        """Give the temporary file back."""
+        """Delete the temporary file."""
         if self._run is not None:
             self._run.close()
             self._run = None

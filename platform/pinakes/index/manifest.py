@@ -3,10 +3,10 @@
     FILE OFFSET LENGTH URI DATE ALGORITHM:DIGEST [EXTENSION [COPY [ORIGINAL-URI ORIGINAL-DATE]]]
     [key=value ...]
 
-The columns are WARCsum's and WARCrefs' ("hash manifest"); the `key=value` fields are
-ours (docs/manifest.md).  A column that is unknown but must be there, since a later one
-is, reads `-`.  Spaces, control characters, `%` and bytes that are no UTF-8 are
-percent-encoded in names and URIs, reversibly.  Lengths are bytes of the compressed
+The columns are those of WARCsum and WARCrefs ("hash manifest"); the `key=value` fields
+are added by Pinakes (docs/manifest.md).  An unknown column is `-` if a later one is known.
+Spaces, control characters, `%` and bytes that are not UTF-8 are percent-encoded in names
+and URIs, reversibly.  Lengths are bytes of the compressed
 member, or, in an uncompressed file, up to the end of the block.
 """
 
@@ -31,16 +31,16 @@ _BLANK = re.compile("[ \t]+")
 class ManifestLine(NamedTuple):
     """One capture.  `None` is unknown.
 
-    A tuple and no dataclass: a chain builds several of these per record, sorts them and
-    spills them, and a frozen dataclass of this many fields takes four times as long to
+    A tuple and not a dataclass: the dedupe chain builds several of these per record, sorts
+    and spills them, and a frozen dataclass of so many fields takes four times as long to
     build.
 
-    `type` is None for a response; `digest` is `-` where a revisit declares none.
-    `inner_offset` tells records of one gzip member apart.  The `original_` fields are set
-    by `process` where `copy_number` is above 1; `full` says why a copy stays a full record
-    all the same.  `also` holds further digests that the payload answers to (de-chunked,
-    declared), joined by commas, the declared one last.  `marks` carries what only the whole
-    manifest can tell (see `dedupe.marks`) into its parts.
+    `type` is None for a response; `digest` is `-` if a revisit declares none.
+    `inner_offset` distinguishes records of one gzip member.  `process` sets the `original_`
+    fields if `copy_number` is above 1; `full` says why such a copy still stays a full record.
+    `also` has further digests of the payload (de-chunked, declared), joined by commas, the
+    declared one last.  `marks` carries facts that need the whole manifest (see
+    `dedupe.marks`) into its parts.
     """
 
     file: str
@@ -94,27 +94,27 @@ _KEYS = (
 )
 _PLACES = {key: (ManifestLine._fields.index(field), number) for key, field, number in _KEYS}
 _UNSET = (0, 0, 0, "", "", "", *ManifestLine._field_defaults.values())
-# Keys that most lines lack, asked for together.
+# Keys that most lines do not have, fetched together.
 _RARE = tuple(item for item in _KEYS if item[0] not in ("size", "status", "id"))
 _rare_values: Callable[[ManifestLine], tuple[object, ...]] = attrgetter(
     *(field for _, field, _ in _RARE)
 )
 _RARE_UNSET = tuple(ManifestLine._field_defaults[field] for _, field, _ in _RARE)
-# Built without the keyword handling of the class's own constructor.
+# Faster than the constructor of the class, which handles keywords.
 _make: Callable[[Iterable[object]], ManifestLine] = ManifestLine._make
 
 
-# What lies before, between and behind the values of a common line.
+# The text before, between and after the values of a common line.
 _DECISION, _MIDDLE, _REST = _UNSET[6:10], _UNSET[12:16], _UNSET[17:25]
 
 
 def _is_plain_text(text: str) -> bool:
-    """Certain that nothing needs encoding, at half the cost of the pattern."""
+    """True if certainly nothing needs encoding; half the cost of the pattern."""
     return text.isascii() and text.isprintable() and " " not in text and "%" not in text
 
 
 def encode_name(text: str) -> str:
-    """Percent-encode what would break a line; `-` alone stands for the empty text."""
+    """Percent-encode characters that would break a line; `-` alone is the empty text."""
     if len(text) > 1 and _is_plain_text(text):
         return text
     if _TO_ENCODE.search(text) is None:
@@ -136,12 +136,12 @@ def decode_name(text: str) -> str:
 
 
 def format_line(line: ManifestLine, *, plain: bool = False) -> str:
-    """The line as text, without a line end; `plain` leaves our own fields out."""
+    """The line as text, without a line end; `plain` omits the `key=value` fields."""
     return _format_common(line, plain) or _format_any(line, plain)
 
 
 def _format_common(line: ManifestLine, plain: bool) -> str | None:
-    """A whole response as `pinakes manifest` writes most; None where any other is due."""
+    """The line of an intact response, as most are; None if the line has other fields."""
     if line[6:10] != _DECISION or line[12:16] != _MIDDLE or line[17:25] != _REST:
         return None
     file, offset, length, uri, date, digest = line[:6]
@@ -170,7 +170,7 @@ def _format_any(line: ManifestLine, plain: bool) -> str:
     ):
         text = f"{file} {offset} {length} {uri} {date} {digest}"
     else:
-        # A digest that is not there is `-` in the value, too.
+        # A missing digest is `-` in the value, too.
         text = f"{encode_name(file)} {offset} {length} {encode_name(uri)} {encode_name(date)} "
         text += "-" if digest == "-" else encode_name(digest)
     if extension is not None or copy is not None:
@@ -200,9 +200,9 @@ def _format_rare(values: tuple[object, ...]) -> str:
 
 
 def parse_line(text: str, *, number: int | None = None) -> ManifestLine:
-    """Read a line of ours, or one of the 6 to 10 columns of other tools.
+    """Parse a line written by Pinakes, or one with the 6 to 10 columns of other tools.
 
-    Unknown keys are passed over: a later version may write more.
+    Unknown keys are ignored: a later version may write more.
 
     Raises:
         MalformedRecord: naming the line's number, where it is given.
@@ -215,7 +215,7 @@ def parse_line(text: str, *, number: int | None = None) -> ManifestLine:
         return _build(parts)
     except (ValueError, IndexError) as error:
         where = f"line {number}" if number is not None else "a line"
-        raise MalformedRecord(f"{where} is no manifest line: {text[:200]!r}") from error
+        raise MalformedRecord(f"{where} is not a manifest line: {text[:200]!r}") from error
 
 
 def _build(parts: list[str]) -> ManifestLine:
@@ -224,7 +224,7 @@ def _build(parts: list[str]) -> ManifestLine:
     if "%" in file or "%" in uri or "-" in (file, uri, date):
         file, uri = decode_name(file), decode_name(uri)
     values[:6] = (
-        # One name for all lines of a file: less memory, quicker sorting.
+        # One string for all lines of a file: less memory, faster sorting.
         intern(file),
         _count(offset),
         _count(length),
@@ -245,7 +245,7 @@ def _build(parts: list[str]) -> ManifestLine:
 
 
 def _read_columns(parts: list[str], values: list[object]) -> int:
-    """Columns 7 to 10, as many as there are; the index behind them."""
+    """Read columns 7 to 10, as many as there are; return the index after them."""
     end = 6
     for at in (6, 7):
         if end < len(parts) and (parts[end] == "-" or parts[end].isdecimal()):
@@ -254,7 +254,7 @@ def _read_columns(parts: list[str], values: list[object]) -> int:
     copy = values[7]
     if end < 8 or not isinstance(copy, int):
         return end
-    # WARCsum writes `- -` behind the original's copy number, too.
+    # WARCsum writes `- -` after the copy number of an original, too.
     if parts[8:10] == ["-", "-"]:
         return 10
     if copy > 1 and len(parts) >= 10:
@@ -264,14 +264,14 @@ def _read_columns(parts: list[str], values: list[object]) -> int:
 
 
 def _count(text: str) -> int:
-    # int() would take "-1", "1_000" and other scripts' digits.
+    # int() would accept "-1", "1_000" and digits of other scripts.
     if not (text.isascii() and text.isdigit()):
         raise ValueError(text)
     return int(text)
 
 
 def parse_lines(texts: Iterable[str]) -> Iterator[ManifestLine]:
-    """Read a manifest, lazily; blank lines are passed over.
+    """Parse a manifest, lazily; blank lines are ignored.
 
     Raises:
         MalformedRecord: naming the line's number.
@@ -282,13 +282,13 @@ def parse_lines(texts: Iterable[str]) -> Iterator[ManifestLine]:
 
 
 def estimate_line_bytes(line: ManifestLine) -> int:
-    """About what a line takes in memory, for sorts that spill."""
+    """The approximate memory of a line, for sorts that spill."""
     rest = 0 if line.refers_uri is None else len(line.refers_uri)
     return 750 + len(line.target_uri) + rest
 
 
 def place_of(line: ManifestLine) -> tuple[str, int, int]:
-    """Where the record is: file, offset, offset in the member.  Names one record."""
+    """The place of the record: file, offset, offset in the member.  Identifies one record."""
     return line.file, line.offset, line.inner_offset
 
 

@@ -1,4 +1,4 @@
-"""The manifest of one archive file, as bytes, in pieces: what the verb and the job repeat."""
+"""The manifest of one archive file, as bytes, in pieces; for the verb and the job."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
 
-# Lines are formatted together: one at a time, between two bodies that are inflated and hashed,
-# the formatter's own code is out of the cache each time, and takes twice as long.
+# Lines are formatted in batches: one at a time, between two bodies that are inflated and hashed,
+# the formatter is out of the processor's cache each time, and takes twice as long.
 _LINES_A_PIECE = 256
 Line = ManifestLine | RecordLine
 ALGORITHMS = ("sha1", "sha256", "sha512", "md5")
 
 
 class ManifestForm(NamedTuple):
-    """What to write of each file; a tuple, since it is sent to other processes."""
+    """The form of a manifest; a tuple, since it is sent to other processes."""
 
     algorithm: str
     plain: bool
@@ -43,11 +43,11 @@ def iter_manifest_pieces(
     form: ManifestForm,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Iterator[bytes | PinakesError]:
-    """The lines of one file, some hundred at a time, and what was wrong with it, when known.
+    """The lines of one file, some hundred at a time, and its faults as they are found.
 
-    `opened` opens the file when it is entered, and `name` is what the lines call it;
-    `advance` is called with the bytes read.  Lines that came before a file turned out to change
-    under the reader have come: the refusal says so.
+    `opened` opens the file when it is entered, and `name` is its name in the lines;
+    `advance` is called with the number of bytes read.  If a file changes while it is read,
+    lines have already been yielded; the refusal comes after them.
     """
     stretches: list[DamagedStretch] = []
     format_one = _formatter(form)
@@ -89,7 +89,7 @@ def _iter_lines(
         on_damage=on_damage,
     )
     if form.plain:
-        # Its readers know neither our fields nor revisits.
+        # Tools that read the plain form know neither these fields nor revisits.
         lines = (line for line in lines if line.skip is None and line.type is None)
     return lines if form.keep_empty else (line for line in lines if line.size)
 

@@ -1,12 +1,12 @@
-"""What a request other than GET asked, as a query behind its URI.
+"""The body of a request other than GET, as a query appended to its URI.
 
     POST http://example.org/form, a=1  ->  http://example.org/form?__wb_method=POST&a=1
 
-Replay tools look the answer up by the urlkey of that URI, so the text must be theirs to
-the letter.  The rules are those of the IIPC guideline "CDX for non-GET requests" and,
-where it is silent, of cdxj-indexer 1.5: method for every request but GET; body for POST
-and PUT, by Content-Type; at most 4096 characters of it.  Flash's `application/x-amf` gets
-the method alone.
+Replay tools look up the response by the urlkey of that URI, so the text must be exactly
+theirs.  The rules are those of the IIPC guideline "CDX for non-GET requests" and, where
+that says nothing, of cdxj-indexer 1.5: the method for every request except GET; the body
+for POST and PUT, by Content-Type, at most 4096 characters of it.  Flash's
+`application/x-amf` gets only the method.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import unquote_plus, urlencode
 
 QUERY_LIMIT_CHARACTERS = 4096
 BODY_LIMIT_BYTES = 1 << 20
-"""What is read of a body: beyond it JSON and forms of several parts are not understood."""
+"""How much of a body is read; longer JSON and multipart forms cannot be parsed."""
 UNKNOWN_LENGTH_BYTES = 8192
 _METHOD = re.compile(r"[A-Za-z][A-Za-z-]{0,31}\Z")
 _PART_NAME = re.compile(rb'[;\s]name="?([^";\r\n]*)"?', re.IGNORECASE)
@@ -34,8 +34,8 @@ def method_query(
 ) -> str | None:
     """The query of a request, without `?` or `&` before it; None for GET.
 
-    `content_type` and `content_length` are the fields as written, `body` is the body
-    without transfer-coding, in pieces, of which no more is taken than is needed.
+    `content_type` and `content_length` are the fields as written.  `body` is the body without
+    transfer-coding, in pieces; only as many as needed are read.
     """
     if method == "GET" or _METHOD.match(method) is None:
         return None
@@ -49,7 +49,7 @@ def method_query(
 
 
 def with_query(uri: str, query: str) -> str:
-    """The URI with the query behind it, whatever query it has already."""
+    """The URI with the query appended, after a query that it may have."""
     return f"{uri}{'&' if '?' in uri else '?'}{query}"
 
 
@@ -92,7 +92,7 @@ def _binary(data: bytes) -> str:
 
 
 def _json(data: bytes) -> str | None:
-    """Every leaf by the last name above it; None where it is no JSON, nor JSON by lines."""
+    """Every leaf by the last name above it; None if it is neither JSON nor JSON lines."""
     try:
         try:
             documents = [json.loads(data)]
@@ -101,7 +101,10 @@ def _json(data: bytes) -> str | None:
                 return None
             documents = [json.loads(line) for line in data.split(b"\n")]
         return urlencode(_numbered(leaf for d in documents for leaf in _leaves(d, "")))
-    except (ValueError, RecursionError):  # also: no UTF-8, a lone surrogate, digits by the mile
+    except (
+        ValueError,
+        RecursionError,
+    ):  # also: not UTF-8, a lone surrogate, a number with too many digits
         return None
 
 
@@ -113,11 +116,14 @@ def _leaves(value: object, name: str) -> Iterator[tuple[str, str]]:
         for inner in value:
             yield from _leaves(inner, name)
     elif name:
-        yield name, str(value)  # True, None and 44.0, as Python says it: pywb did, so all do
+        yield (
+            name,
+            str(value),
+        )  # True, None and 44.0 as in Python: pywb did so first, and all tools follow
 
 
 def _numbered(leaves: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """A name that comes again gets a number: `a`, `a.2_`, `a.3_`."""
+    """A repeated name gets a number: `a`, `a.2_`, `a.3_`."""
     named: dict[str, str] = {}
     times: dict[str, int] = {}
     for name, value in leaves:
@@ -130,7 +136,7 @@ def _numbered(leaves: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _form_of_parts(content_type: str, data: bytes) -> str:
-    """`multipart/form-data` (RFC 7578) as a query; a part that is a file as its bytes."""
+    """`multipart/form-data` (RFC 7578) as a query; a file part as its bytes."""
     _, found, boundary = content_type.partition("boundary=")
     boundary = boundary.split(";", 1)[0].strip().strip('"')
     if not found or not boundary:

@@ -3,9 +3,9 @@
     FILE ORDINAL TYPE RECORD-ID SHA256
 
 The digest is over the inflated record from its version line to the last byte of its
-block, without the two line ends that close it (ISO 28500:2017 §4): two files whose lines
-agree hold the same records, however they are compressed.
-Names are encoded as in `index.manifest`; `-` is a record id that is not there.
+block, without the two line ends that close it (ISO 28500:2017 §4): two files with equal
+lines hold the same records, however they are compressed.
+Names are encoded as in `index.manifest`; `-` is a missing record id.
 """
 
 from __future__ import annotations
@@ -66,4 +66,4 @@ def parse_record_line(text: str, *, number: int | None = None) -> RecordLine:
         )
     except ValueError as error:
         where = f"line {number}" if number is not None else "a line"
-        raise MalformedRecord(f"{where} is no record line: {text[:200]!r}") from error
+        raise MalformedRecord(f"{where} is not a record line: {text[:200]!r}") from error

@@ -1,11 +1,11 @@
-"""Manifest lines out of an archive file's records.
+"""Manifest lines from the records of an archive file.
 
 A line per capture: every `response`, `resource` and `revisit`, whatever its state.
-Who may not take part is marked `skip=REASON` by `eligibility`'s rules, so that later
-steps need no archive file.
+Captures that take no part in dedupe get `skip=REASON` by the rules of `eligibility`, so
+that later steps need no archive file.
 
-This is the inner loop of `pinakes manifest`: its limit is inflating and hashing, plus
-a tenth (docs/performance.md), so the common case is decided without building anything.
+This is the inner loop of `pinakes manifest`, which may take a tenth more than inflating
+and hashing (docs/performance.md); so the common case is decided without building objects.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .manifest import ManifestLine
 
 CAPTURE_TYPES = frozenset({"response", "resource", "revisit"})
 HARMLESS_FINDINGS = frozenset({"member"})
-# A request stands beside its response: this many records are held back to look for it.
+# A request is near its response: so many records are held back to search for it.
 _BESIDE_RECORDS = 4
 _FIRST_WEB_ARCHIVE_YEAR = 1991
 _PARTIAL = frozenset({WARC_TRUNCATED_KEY, WARC_SEGMENT_NUMBER_KEY})
@@ -54,9 +54,9 @@ def iter_manifest(
 ) -> Iterator[ManifestLine]:
     """Yield a line for each capture among the records of one file, in order.
 
-    `now` is when the file landed: a capture dated later lies.  With `trust_declared` a
-    declared payload digest is taken as it is, and computed only where there is none.
-    `on_damage` is told of what is no record.
+    `now` is when the file landed: a later capture date is wrong.  With `trust_declared` a
+    declared payload digest is used unverified, and computed only if there is none.
+    `on_damage` is called with each damaged stretch.
     """
     held: deque[Held] = deque()
     other_methods: deque[Record] = deque(maxlen=_BESIDE_RECORDS)
@@ -82,7 +82,7 @@ def iter_manifest(
 
 
 def _mark_method(line: ManifestLine, header: Header, request: Record) -> ManifestLine:
-    """Mark a capture whose request was no GET: another body is due to another question."""
+    """Mark a capture whose request was not a GET: its body may depend on the body of that."""
     if line.skip is not None or line.type is not None:
         return line
     to = strip_brackets(request.header.field(WARC_CONCURRENT_TO_KEY))
@@ -103,7 +103,7 @@ def manifest_line(
     now: datetime,
     trust_declared: bool = False,
 ) -> ManifestLine:
-    """The line of one capture, its request not considered."""
+    """The line of one capture, without regard to its request."""
     return _capture_line(record, file, algorithm, now, trust_declared)
 
 
@@ -116,7 +116,7 @@ def _capture_line(
     size = record.body.size
     if http is not None:
         size -= len(http.raw)
-    # Seen at a glance of most records: `why_not` would say None.
+    # A fast test that most records pass: `why_not` would return None for them.
     fit = (
         http is not None
         and size
@@ -173,13 +173,13 @@ def _with_particulars(line: ManifestLine, record: Record) -> ManifestLine:
 
 
 def declared_digest(record: Record) -> str | None:
-    """The declared payload digest in our spelling; as written where it is in none."""
+    """The declared payload digest in the spelling of `Digest`; as written if unreadable."""
     text = record.header.payload_digest
     return _our_spelling(text) if text else text
 
 
 def _our_spelling(declared: str) -> str:
-    # What nearly all writers declare is spelled as ours, or is none.
+    # Nearly all writers declare a digest in this spelling, or none.
     if len(declared) == 37 and declared[:5] == "sha1:" and declared[5:].isupper():
         return declared
     digest = parse_digest(declared)
@@ -187,7 +187,7 @@ def _our_spelling(declared: str) -> str:
 
 
 def _also(declared: str, digest: str) -> str | None:
-    """The declared digest, where it is another than the one on the line."""
+    """The declared digest, if it differs from the one on the line."""
     also = _our_spelling(declared)
     return also if also != digest else None
 
@@ -203,7 +203,7 @@ def _is_fit_date(text: str, now: datetime) -> bool:
 
 
 def why_not(record: Record, *, now: datetime) -> str | None:
-    """Why this capture can be neither duplicate nor original; None where it can.
+    """Why this capture can be neither duplicate nor original; None if it can.
 
     Its request is not considered: that is another record.
     """
@@ -228,7 +228,7 @@ def why_not(record: Record, *, now: datetime) -> str | None:
 
 
 def _begins_chunked(record: Record) -> bool:
-    """Whether the body is chunked: many writers take the chunks off and keep the header."""
+    """Whether the body begins with a chunk: many writers remove chunks and keep the header."""
     first = bytes(next(record.payload(), b"")[:1024])
     line, end, _ = first.partition(b"\n")
     digits = line.split(b";", 1)[0].strip()

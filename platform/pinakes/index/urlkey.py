@@ -1,8 +1,8 @@
 """The urlkey of a URI: the SURT that indexes are sorted by and replay looks up by.
 
 `http://www.Example.org/B?z=1&a=2` and `https://example.org/b?a=2&z=1` are one urlkey,
-`org,example)/b?a=2&z=1`.  The rules are the Internet Archive's (`canonical_uri`); URIs of the
-plain kind, nearly all there are, are answered by a shorter way.
+`org,example)/b?a=2&z=1`.  The rules are the Internet Archive's (`canonical_uri`); plain
+URIs, which nearly all are, take a shorter path.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from .canonical_uri import surt_of
 _KEPT_KEYS = 1 << 15
 _KEPT_FOLDERS = 1 << 12
 # No escapes, ports, users, fragments, dot segments, numbers as hosts, nor anything else
-# that canonicalization changes, but for letters' case, `www`, last slash and query order.
+# that canonicalization changes, except case, `www`, a last slash and the order of the query.
 _PLAIN = re.compile(
     r"https?://(?:www\d*\.)?((?:[a-z\d][a-z\d-]*\.)*[a-z]{2,})"
     r"(/|(?:/(?!\.)[\w.~!$&'*+,;=:@-]+)+(?=/?(?:\?|\Z)))?/?(?:\?([\w.~!$&'()*+,;=:@/?-]+))?\Z",
     re.ASCII,
 )
-# What may follow a plain URI's last slash: its last segment.
+# The last segment of a plain URI, after its last slash.
 _PLAIN_NAME = re.compile(r"(?!\.)[\w.~!$&'*+,;=:@-]+\Z", re.ASCII)
 _SESSION = re.compile("sess|sid=|cfid=")
 
@@ -29,11 +29,11 @@ _SESSION = re.compile("sess|sid=|cfid=")
 def urlkey(uri: str) -> str:
     """The SURT of a URI; never raises.
 
-    What has no SURT becomes itself, in lower case and without blanks, so that it still
-    sorts and is found.
+    A text that has no SURT is returned in lower case and without blanks, so that it still
+    sorts and can be found.
     """
     folder, _, name = uri.rpartition("/")
-    if _PLAIN_NAME.match(name):  # a folder comes with many names
+    if _PLAIN_NAME.match(name):  # many URIs share a folder
         key = _plain_folder(folder)
         if key is not None:
             return f"{key}/{name.lower()}"

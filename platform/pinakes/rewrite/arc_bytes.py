@@ -1,9 +1,9 @@
 """The bytes of an ARC file in order, and where records divide them.
 
-What an ARC file holds is its *readable bytes*: an uncompressed file as it is; of a
-compressed one the content of its members, and behind a member that is damaged the
-bytes of the file from that member to the next one that can be read, as they lie.
-Nothing is left out, so whoever accounts for every readable byte has lost nothing.
+The *readable bytes* of an ARC file are: of an uncompressed file all its bytes; of a
+compressed one the content of its members, and after a damaged member the raw bytes of the
+file, from that member to the next one that can be read.  They cover the whole file, so a
+conversion that carries over all readable bytes loses nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PIECE_BYTES = 1 << 20
 
 
 class Piece(NamedTuple):
-    """Readable bytes: of the member at `offset`, from `inner` on; or raw, of the file itself.
+    """Readable bytes: from the content of the member at `offset`, at `inner`; or raw file bytes.
 
     An uncompressed file counts as one member at 0.
     """
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Where a stretch of readable bytes lies; it may run over several members."""
+    """The place of a stretch of readable bytes; it may span several members."""
 
     raw: bool
     offset: int
@@ -45,7 +45,7 @@ class Run(NamedTuple):
     """The line ends that it begins with, at most `LINE_ENDS_LIMIT_BYTES` of them."""
 
     def file_offset(self, *, compressed: bool) -> int:
-        """Where it lies in the file: in a compressed one, where its member begins."""
+        """Its offset in the file; in a compressed one, that of its member."""
         return self.offset if compressed or self.raw else self.inner
 
     def pieces(self, source: Source) -> Iterator[bytes | memoryview]:
@@ -60,7 +60,7 @@ class Run(NamedTuple):
 
 
 def readable_pieces(source: Source) -> Iterator[Piece]:
-    """The readable bytes of a file, from its first to its last; memory of a piece."""
+    """The readable bytes of a file, from first to last; memory of one piece."""
     if compression_of(source) is None:
         at = 0
         for view in source.pieces(0, source.size):
@@ -83,7 +83,7 @@ def readable_pieces(source: Source) -> Iterator[Piece]:
 
 
 class ArcBytes:
-    """A walk over the readable bytes, from record to record."""
+    """Moves through the readable bytes, from record to record."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -92,10 +92,10 @@ class ArcBytes:
         self._piece: Piece | None = None
 
     def take_until(self, record: Record | None) -> list[Run]:
-        """What lies between here and the record (None: the end of the file).
+        """The bytes up to the record (None: the end of the file).
 
         Raises:
-            MalformedRecord: where no record lies at that place.
+            MalformedRecord: if there is no record at that place.
         """
         place = self._place(record) if record else None
         gap = _Gap()
@@ -110,17 +110,17 @@ class ArcBytes:
             self._piece = None
         if record is not None:
             raise MalformedRecord(
-                "this record does not lie where the reader found it; nothing was converted",
+                "this record is not at the place where the reader found it; nothing was converted",
                 file=self._source.name,
                 offset=record.offset,
             )
         return gap.runs
 
     def skip(self, record: Record) -> None:
-        """Pass over a record's header line and block.
+        """Skip the header line and block of a record.
 
         Raises:
-            MalformedRecord: where so many bytes are not there.
+            MalformedRecord: if there are not enough bytes.
         """
         left = len(record.header.raw) + record.block_size
         while left:
@@ -147,7 +147,7 @@ class ArcBytes:
 
 
 class _Gap:
-    """The runs between two records, as they come together from pieces."""
+    """The runs between two records, collected from pieces."""
 
     def __init__(self) -> None:
         self.runs: list[Run] = []

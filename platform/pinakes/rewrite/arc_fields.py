@@ -1,10 +1,10 @@
-"""What an ARC record's fields become in WARC, and the fields that keep them as they were.
+"""The WARC fields for those of an ARC record, and extension fields that keep the originals.
 
     Pinakes-ARC-Header    the header line with its line end
-    Pinakes-ARC-After     the line ends that stood between this record and the next
-    Pinakes-ARC-Findings  what the reader found wrong, as codes of `warc.record.FINDINGS`
-    Pinakes-ARC-Stretch   on bytes that are no record: where they lay (see `format_stretch`)
-    Pinakes-ARC-Reason    on the same: why they are no record
+    Pinakes-ARC-After     the line ends between this record and the next
+    Pinakes-ARC-Findings  the findings of the reader, as codes of `warc.record.FINDINGS`
+    Pinakes-ARC-Stretch   for bytes that are not a record: their place (see `format_stretch`)
+    Pinakes-ARC-Reason    for the same: why they are not a record
 
 The first two are percent-encoded bytes.  Pure functions, no IO.  See docs/convert.md.
 """
@@ -25,9 +25,9 @@ STRETCH = "Pinakes-ARC-Stretch"
 REASON = "Pinakes-ARC-Reason"
 
 UNREADABLE_DATE = "1970-01-01T00:00:00Z"
-"""For a date that cannot be read: before the web, so that dedupe never believes it."""
+"""For an unreadable date: before the web, so that dedupe never uses it."""
 
-_NOT_AS_IT_IS = re.compile(rb"[^\x20-\x24\x26-\x7e]|\A |(?<!\A) \Z")
+_ESCAPED = re.compile(rb"[^\x20-\x24\x26-\x7e]|\A |(?<!\A) \Z")
 # RFC 3986 §2: neither reserved nor unreserved, or a `%` that encodes nothing.
 _NOT_IN_A_URI = re.compile(rb'[^\x21-\x7e]|["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})')
 # RFC 3986 appendix B, with a scheme.
@@ -35,12 +35,12 @@ _URI_PARTS = re.compile(r"([^:/?#]+:)(//[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?\Z", re
 
 
 def encode_bytes(data: bytes) -> str:
-    """Bytes as a header value: printable ASCII stays, `%` and the rest become `%XX`."""
-    return _NOT_AS_IT_IS.sub(_percent, data).decode("ascii")
+    """Bytes as a header value: printable ASCII is kept, `%` and the rest become `%XX`."""
+    return _ESCAPED.sub(_percent, data).decode("ascii")
 
 
 def decode_bytes(text: str) -> bytes:
-    """The bytes that `encode_bytes` was given."""
+    """The bytes that were given to `encode_bytes`."""
     return unquote_to_bytes(text)
 
 
@@ -49,10 +49,10 @@ def _percent(match: re.Match[bytes]) -> bytes:
 
 
 def format_target_uri(written: str) -> str:
-    """The URI with what no URI may hold (spaces, controls, `|`, non-ASCII bytes) as `%XX`.
+    """The URI with characters that no URI may contain (spaces, controls, `|`, non-ASCII) as `%XX`.
 
-    Delimiters, too, where they delimit nothing: `[` in a path, a second `#`, a port that is none.
-    What is encoded already stays; `Pinakes-ARC-Header` has the original.
+    Also delimiters that delimit nothing: `[` in a path, a second `#`, a port that is not a
+    number.  Existing escapes are kept; `Pinakes-ARC-Header` has the original.
     """
     data = written.encode("utf-8", "surrogateescape")
     text = _NOT_IN_A_URI.sub(_percent, data).decode("ascii")
@@ -74,10 +74,10 @@ def _percent_letter(match: re.Match[str]) -> str:
 
 
 def format_date(written: str | None) -> str | None:
-    """WARC-Date for 12 to 18 digits; None where they are no date.
+    """WARC-Date for 12 to 18 digits; None if they are not a date.
 
-    Digits behind the seconds are a fraction, and stay as many as they are.  What is
-    missing before them is zero: readers of WARC/1.1 that take `2004-09-25T00:10Z` are rare.
+    Digits after the seconds are a fraction, and all of them are kept.  Missing seconds are
+    00: few readers of WARC/1.1 accept `2004-09-25T00:10Z`.
     """
     if written is None:
         return None
@@ -90,7 +90,7 @@ def format_date(written: str | None) -> str | None:
 
 
 def format_ip_address(written: str | None) -> str | None:
-    """The address without its zone; None for 0.0.0.0 (`not known`) and for what is no address."""
+    """The address without its zone; None for 0.0.0.0 (unknown) and if it is not an address."""
     try:
         address = ipaddress.ip_address((written or "").partition("%")[0])
     except ValueError:
@@ -99,9 +99,9 @@ def format_ip_address(written: str | None) -> str | None:
 
 
 def format_media_type(uri: str, written: str | None) -> str:
-    """Content-Type of a resource: the ARC's own, without its parameters where they are none.
+    """Content-Type of a resource: that of the ARC, without parameters that are malformed.
 
-    Not `application/http`: what has a status line that can be read is a response.
+    Never `application/http`: a record with a readable status line is a response.
     """
     if uri[:4].lower() == "dns:":
         return "text/dns"
@@ -113,9 +113,9 @@ def format_media_type(uri: str, written: str | None) -> str:
 
 
 def format_stretch(*, raw: bool, offset: int, inner: int) -> str:
-    """Where a stretch lay, in the ARC file and, if compressed, in its member's content.
+    """The place of a stretch in the ARC file and, if compressed, in the content of its member.
 
-    `content` are bytes as a member holds them (or an uncompressed file), `file` are bytes
-    of the file itself, from the start of a damaged member.
+    `content` is the content of a member (or of an uncompressed file), `file` the raw bytes
+    of the file, from the start of a damaged member.
     """
     return f"{'file' if raw else 'content'} offset={offset} inner={inner}"

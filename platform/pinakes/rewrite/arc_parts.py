@@ -1,4 +1,4 @@
-"""An ARC file divided: its records, and what lies between them and is none."""
+"""The parts of an ARC file: its records, and bytes that are not records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ArcRecord(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Readable bytes that are no record, and why."""
+    """Readable bytes that are not a record, and why."""
 
     run: Run
     reason: str
@@ -32,8 +32,8 @@ def iter_parts(source: Source) -> Iterator[ArcRecord | Stretch]:
 
     Raises:
         InputRefused: at a WARC record.
-        MalformedRecord: where a record is not where the reader says, as in a file that
-            is damaged in a way not foreseen here.
+        MalformedRecord: if a record is not where the reader found it, as in a file with a
+            kind of damage that is not handled.
     """
     walk = ArcBytes(source)
     record: Record | None = None
@@ -52,7 +52,7 @@ def iter_parts(source: Source) -> Iterator[ArcRecord | Stretch]:
 def _divide(
     record: Record | None, gap: list[Run], reason: str | None
 ) -> Iterator[ArcRecord | Stretch]:
-    """The record before a gap with the line ends that close it; then what else lies there."""
+    """The record before a gap with the line ends that close it; then the rest of the gap."""
     after = b""
     if record is not None:
         if gap and not gap[0].raw:
@@ -67,12 +67,12 @@ def _divide(
 
 
 def findings_of(record: Record) -> list[Finding]:
-    """What is wrong with a record itself, not with how members were cut."""
+    """The findings about a record itself, without those about members."""
     return [finding for finding in record.findings if finding.code != "member"]
 
 
 def refuse_warc(record: Record, source: Source) -> None:
-    """Raise InputRefused where the record is none of an ARC file."""
+    """Raise InputRefused if the record is not that of an ARC file."""
     if not record.version.startswith("ARC"):
         raise InputRefused(
             "a WARC record: only ARC files are converted", file=source.name, offset=record.offset

@@ -1,8 +1,8 @@
 """Files that appear whole or not at all.
 
-A file is written under a hidden name beside its place, brought to disk, and linked to
-its name; an existing file is never replaced.  A process that dies leaves the hidden
-file, which the next run of the same command takes over.
+A file is written under a hidden name in the same folder, synced to disk, and linked to its
+name; an existing file is never replaced.  A process that dies leaves the hidden file, which
+the next run of the same command overwrites.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pinakes.errors import Conflict, InputRefused, StoreUnavailable
 
 _SUFFIX = ".pinakes-part"
 _MOST_BYTES = 255 - len(f".{_SUFFIX}")
-"""Of a name; a longer one is hidden by its hash."""
+"""Of a name; the hidden name of a longer one is its hash."""
 
 
 def hidden_name(target: Path) -> Path:
@@ -33,12 +33,12 @@ def hidden_name(target: Path) -> Path:
 
 @contextmanager
 def written_aside(target: Path) -> Iterator[int]:
-    """Give a descriptor to write to; publish the file as `target` if all went well.
+    """Yield a descriptor to write to; publish the file as `target` if nothing failed.
 
     Raises:
-        InputRefused: where `target` exists, or the file system holds no such name.
-        Conflict: where another process is writing it.
-        StoreUnavailable: where the disk is full.
+        InputRefused: if `target` exists, or its name is too long for the file system.
+        Conflict: if another process is writing it.
+        StoreUnavailable: if the disk is full.
     """
     if os.path.lexists(target):
         raise InputRefused("exists already and is not replaced", file=str(target))
@@ -58,7 +58,9 @@ def written_aside(target: Path) -> Iterator[int]:
                     file=str(target),
                 ) from error
             if error.errno == errno.ENAMETOOLONG:
-                raise InputRefused("is too long a name here", file=str(target)) from error
+                raise InputRefused(
+                    "the name is too long for the file system", file=str(target)
+                ) from error
             raise
         finally:
             with suppress(FileNotFoundError):
@@ -72,8 +74,8 @@ def _open_hidden(hidden: Path) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
     descriptor = os.open(hidden, flags, 0o666)
     if os.fstat(descriptor).st_nlink > 1:
-        # Published by a process that died before it took the hidden name away: this is
-        # somebody's file, wherever it is now.
+        # Published by a process that died before it removed the hidden name: this may be a
+        # published file, under any name.
         os.close(descriptor)
         hidden.unlink()
         descriptor = os.open(hidden, flags, 0o666)
@@ -88,7 +90,7 @@ def _lock(descriptor: int, target: Path) -> None:
 
 
 def _publish(hidden: Path, target: Path) -> None:
-    # A link refuses an existing name atomically; a rename would replace it.
+    # A link fails atomically if the name exists; a rename would replace it.
     try:
         os.link(hidden, target)
     except FileExistsError as error:

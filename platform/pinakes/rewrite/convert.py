@@ -1,8 +1,8 @@
-"""ARC to WARC: every byte of the ARC file goes over, and can be had back.
+"""ARC to WARC: every byte of the ARC file is kept, and the ARC can be rebuilt.
 
-An ARC record becomes one WARC record; what is no record becomes a `metadata` record
-with these bytes as its block.  Joined in order, header line + block + line ends of
-each are the readable bytes of the ARC (`arc_bytes`, `rebuild`).
+An ARC record becomes one WARC record; bytes that are not a record become the block of a
+`metadata` record.  Header line + block + line ends of all records, joined in order, are the
+readable bytes of the ARC (`arc_bytes`, `rebuild`).
 
     warcinfo                      what was converted, with checksums
     metadata    filedesc://…      the ARC's own first record
@@ -47,15 +47,15 @@ from .arc_bytes import readable_pieces
 from .arc_parts import ArcRecord, Stretch, findings_of, iter_parts, refuse_warc
 
 RULES = "1"
-"""Changes when the same ARC would give other bytes."""
+"""Changes when the same ARC gives other bytes."""
 
-# The member of such a record is damaged, so that nothing says the block is whole.
+# The member of such a record is damaged, so that the block may be incomplete.
 _UNSURE = frozenset({"crc", "damaged", "truncated"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """An ARC file seen once from end to end, before it is converted."""
+    """Facts about an ARC file, read once from start to end before it is converted."""
 
     name: str
     compressed: bool
@@ -79,11 +79,11 @@ def survey_arc(source: Source) -> Survey:
     """Read an ARC file once, for its checksums.
 
     Raises:
-        InputRefused: where it holds no ARC record, or WARC records.
+        InputRefused: if it contains no ARC record, or a WARC record.
     """
     first = next((item for item in iter_records(source) if isinstance(item, Record)), None)
     if first is None:
-        raise InputRefused("no ARC record in it: nothing to convert", file=source.name)
+        raise InputRefused("contains no ARC record: nothing to convert", file=source.name)
     refuse_warc(first, source)
     of_file = hashlib.sha256()
     for data in source.pieces(0, source.size):
@@ -105,13 +105,13 @@ def survey_arc(source: Source) -> Survey:
 
 
 def iter_converted(source: Source, survey: Survey) -> Iterator[Converted]:
-    """The WARC records that carry an ARC file, the warcinfo first; lazily.
+    """The WARC records for an ARC file, the warcinfo first; lazily.
 
-    A block may be read until the next record is taken.  When all is done, every
-    readable byte was carried over: this is checked against the survey's checksum.
+    A block may be read until the next record is taken.  At the end, the checksum of the
+    survey proves that every readable byte was carried over.
 
     Raises:
-        InputRefused: where it was not, because the file changed; or as `iter_parts`.
+        InputRefused: if not, because the file changed; or as `iter_parts`.
         MalformedRecord: as `iter_parts`.
     """
     yield _warcinfo(survey)
@@ -160,7 +160,7 @@ def _warcinfo(survey: Survey) -> Converted:
 
 
 def warc_name(arc_name: str, *, compressed: bool) -> str:
-    """What the WARC file is called: `x.arc.gz` becomes `x.warc.gz`."""
+    """The name of the WARC file: `x.arc.gz` becomes `x.warc.gz`."""
     stem = arc_name
     for suffix in (".gz", ".arc"):
         if stem.lower().endswith(suffix) and len(stem) > len(suffix):
@@ -216,7 +216,7 @@ def _codes(record: Record) -> set[str]:
 
 
 def _is_cut_off(record: Record) -> bool:
-    """Whether the block may not be whole.  A length that is off by one is only a wrong number."""
+    """Whether the block may be incomplete; a length that is off by one does not count."""
     missing = record.content_length - record.block_size
     return missing > 1 or bool(_codes(record) & _UNSURE)
 

@@ -1,4 +1,4 @@
-"""One ARC file to one WARC file in a folder: written aside, verified, published whole."""
+"""One ARC file to one WARC file in a folder: written aside, verified, then published."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ WRITTEN, UNCHANGED, WOULD_WRITE = "written", "unchanged", "would write"
 
 @dataclass(slots=True, kw_only=True)
 class Conversion:
-    """What a conversion came to; counts grow while it is written."""
+    """The result of a conversion; counts grow while it is written."""
 
     arc: str
     warc: str
     outcome: str = WOULD_WRITE
     records: dict[str, int] = field(default_factory=dict)
-    """ARC records by what they became."""
+    """ARC records by the type that they became."""
     stretches: list[Finding] = field(default_factory=list)
-    """What is no record, and was carried over as it lay."""
+    """Bytes that are not a record, carried over unchanged."""
     findings: list[Finding] = field(default_factory=list)
-    """What is wrong with records that were carried over all the same."""
+    """The findings of records that were carried over."""
     verified_bytes: int | None = None
 
     def as_json(self) -> dict[str, object]:
@@ -55,7 +55,7 @@ class Conversion:
             self.findings += findings_of(part.record)
         elif part is not None:
             offset = part.run.file_offset(compressed=compressed)
-            message = f"{part.run.size} bytes kept as they lay: {part.reason}"
+            message = f"{part.run.size} bytes kept unchanged: {part.reason}"
             self.stretches.append(Finding("stretch", message, offset))
 
 
@@ -69,21 +69,21 @@ def convert_file(
 ) -> Conversion:
     """Convert `arc` into `folder`; the same bytes each time.
 
-    Idempotent: a WARC file that is there already, and equal, is left as it is.  With
-    `verify` the ARC is made again from what was written, before that is published.
-    `advance` is called with the ARC bytes done.
+    Idempotent: an equal WARC file that exists already is left as it is.  With `verify` the
+    ARC is rebuilt from the written file before that is published.  `advance` is called with
+    the number of ARC bytes done.
 
     Raises:
-        InputRefused: for what is no ARC file, changed while it was read, or would
+        InputRefused: if `arc` is not an ARC file, changed while it was read, or would
             replace another file.
-        DigestMismatch: where verifying fails; nothing is published then.
+        DigestMismatch: if the verification fails; nothing is published then.
         Conflict, StoreUnavailable: as `written_aside`.
     """
     with open_source(arc) as source:
         survey = survey_arc(source)
         target = folder / warc_name(survey.name, compressed=survey.compressed)
         result = Conversion(arc=str(arc), warc=str(target))
-        pieces = _told(warc_pieces(source, survey, result), source, result, advance)
+        pieces = _with_progress(warc_pieces(source, survey, result), source, result, advance)
         if os.path.lexists(target):
             with open_source(target) as existing:
                 require_equal(pieces, existing)
@@ -110,9 +110,9 @@ def rebuild_file(warc: Path, folder: Path) -> Path:
     """Write the ARC file that a converted WARC file was made from, uncompressed.
 
     Raises:
-        MalformedRecord: for a file that is damaged or no conversion.
-        DigestMismatch: where it is not the file that the warcinfo names.
-        InputRefused: where the target exists.
+        MalformedRecord: if the file is damaged or not a conversion.
+        DigestMismatch: if the result is not the file that the warcinfo names.
+        InputRefused: if the target exists.
     """
     with open_source(warc) as source:
         verify_alone(source)
@@ -126,20 +126,20 @@ def rebuild_file(warc: Path, folder: Path) -> Path:
 
 
 def warc_pieces(source: Source, survey: Survey, result: Conversion) -> Iterator[bytes | memoryview]:
-    """The bytes of the WARC file; counted in `result` as they are drawn."""
+    """The bytes of the WARC file; counted in `result` while they are read."""
     for converted in iter_converted(source, survey):
         result.count(converted.part, compressed=survey.compressed)
         pieces = record_pieces(converted.header, converted.block)
         yield from gzip_member(pieces) if survey.compressed else pieces
 
 
-def _told(
+def _with_progress(
     pieces: Iterable[bytes | memoryview],
     source: Source,
     result: Conversion,
     advance: Callable[[int], None] | None,
 ) -> Iterator[bytes | memoryview]:
-    """The same pieces; tells of progress by the ARC's share of what is written."""
+    """The same pieces; calls `advance` in proportion to the bytes written."""
     told = 0
     for piece in pieces:
         yield piece
@@ -152,7 +152,7 @@ def _told(
 
 
 def require_equal(pieces: Iterable[bytes | memoryview], existing: Source) -> None:
-    """Raise InputRefused unless the file that is there is exactly these bytes."""
+    """Raise InputRefused unless the existing file has exactly these bytes."""
     at = 0
     for piece in pieces:
         if existing.view(at, len(piece)) != piece:
@@ -162,13 +162,13 @@ def require_equal(pieces: Iterable[bytes | memoryview], existing: Source) -> Non
         if at == existing.size:
             return
     raise InputRefused(
-        "exists already, and is not what would be written: move it, or give another folder",
+        "exists already with other content: move it, or give another folder",
         file=existing.name,
     )
 
 
 def _drop_leftover(target: Path) -> None:
-    """Remove the hidden name of a run that was killed after it had published the file."""
+    """Remove the hidden name left by a run that was killed after it published the file."""
     hidden = hidden_name(target)
     with suppress(FileNotFoundError):
         if hidden.samefile(target):
@@ -181,7 +181,7 @@ def _verify(arc: Source, descriptor: int, target: Path) -> int:
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:
-    """Write every byte; `os.write` may stop short."""
+    """Write every byte; `os.write` may write fewer."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

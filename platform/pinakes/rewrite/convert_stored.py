@@ -1,4 +1,4 @@
-"""One ARC file to one WARC file, wherever archive files are: verified before it is published."""
+"""One ARC file to one WARC file in any archive store: verified before it is published."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .rebuild import verify_conversion
 def convert_stored(
     source: Source, folder: ArchiveReader, out: ArchiveStore, *, place: str, inside: str, token: str
 ) -> Conversion:
-    """Convert `source` into `out`, below `inside`; what `folder` has already is left as it is.
+    """Convert `source` into `out`, below `inside`; an equal file in `folder` is left as it is.
 
-    `place` is what `folder` is called.  The ARC is made again from what was written.
+    `place` is the name of `folder`.  The ARC is rebuilt from the written file to verify it.
 
     Raises:
-        InputRefused: for what is no ARC file, changed while it was read, or would replace
-            another file of `folder`.
-        DigestMismatch: where verifying fails; nothing is published then.
+        InputRefused: if `source` is not an ARC file, changed while it was read, or would
+            replace another file of `folder`.
+        DigestMismatch: if the verification fails; nothing is published then.
         StoreUnavailable: as the stores.
     """
     survey = survey_arc(source)

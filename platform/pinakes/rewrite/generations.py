@@ -3,8 +3,8 @@
     copy with replacements ─▶ on disk ─▶ compared with the old ─▶ published, sidecar first
         ─▶ locations written ahead ─▶ one check-and-put moves all its records at once
 
-The old generation stays where it is, and a check-and-put moves back.  Killed anywhere,
-the same call ends the work: what was published is checked against what would be written.
+The old generation is kept, and a check-and-put moves back to it.  After a kill at any point,
+the same call completes the work: a file published before is compared with what is written.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MarksOf = Callable[[SidecarRow], Mapping[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldGeneration:
-    """The generation of a file that another is to be written from."""
+    """The generation from which the next one is written."""
 
     archive_file: str
     generation: int
@@ -59,7 +59,7 @@ class OldGeneration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A generation that is published and not current yet."""
+    """A generation that is published, but not current yet."""
 
     archive_file: str
     generation: int
@@ -73,7 +73,7 @@ class Written:
 
     @property
     def old_name(self) -> str:
-        """The stored file that it was written from."""
+        """The stored file from which it was written."""
         return generation_file(self.archive_file, self.generation - 1)
 
 
@@ -100,14 +100,13 @@ def write_generation(
 ) -> Written:
     """Write and publish the next generation, with its sidecar; readers see no change.
 
-    It is read from `archive` and published in `to`: in the same, or where a driver takes it
-    from.  `token` names what is written aside.  `check(old, new)` raises where the new file
-    is not what it should be; `annotate` puts into a record's sidecar row what was decided
-    about it.
+    It is read from `archive` and published in `to`: the same store, or the one from which a
+    driver takes it.  `token` names the files written aside.  `check(old, new)` raises if the
+    new file is wrong; `annotate` adds the decision about a record to its sidecar row.
 
     Raises:
-        DigestMismatch: by `check`; or where another file has the new one's name, or its records
-            are others.
+        DigestMismatch: by `check`; or if another file has the name of the new one, or its
+            records differ.
     """
     old_name, name = generation.name, generation.next_name
     with (
@@ -146,7 +145,7 @@ def write_generation(
 def _moved_rows(
     rows: Iterable[SidecarRow], new: Source, annotate: Annotate
 ) -> Iterator[SidecarRow]:
-    """The old rows with the places of the new file.  Order and number never change."""
+    """The old rows with the places in the new file.  Order and number never change."""
     records = (item for item in iter_records(new, digests=()) if isinstance(item, Record))
     for row, record in zip_longest(rows, records):
         if (
@@ -155,11 +154,11 @@ def _moved_rows(
             or row.record_id != record.record_id
             or row.target_uri != record.target_uri
         ):
-            # A damaged member may be read into what follows it, so that other bytes there are
-            # another record before them.
+            # A damaged member may extend into the bytes that follow it, so that other bytes there
+            # change how the record before them is read.
             raise DigestMismatch(
-                "its records would be read otherwise in the new file, or its sidecar is not its "
-                "own (`pinakes fsck` tells); nothing was changed",
+                "its records would be read differently in the new file, or its sidecar is that of "
+                "another file (`pinakes fsck` tells); nothing was changed",
                 file=new.name,
                 offset=record.offset if record is not None else None,
             )
@@ -181,10 +180,10 @@ def move_to_generation(
 ) -> None:
     """Make a published generation current: rows ahead, then all its records at once.
 
-    `marks(row)` are the cells that say what was decided about a record.
+    `marks(row)` are the cells with the decision about a record.
 
     Raises:
-        Conflict: where the claim is not ours any more, or another act has moved the file.
+        Conflict: if the claim was lost, or another act has moved the file.
     """
     name = written.name
     act_time_ms = held.claim.act_time_ms
@@ -221,7 +220,7 @@ def make_current(store: RowStore, held: Held, old: int, new: int) -> None:
     """Move all records of a file from one generation to another at once.
 
     Raises:
-        Conflict: where the current generation is neither.
+        Conflict: if the current generation is neither of them.
     """
     key = encode_file_key(held.archive_file)
     row = get_row(store, FILES, key, columns=[CurrentGeneration.COLUMN])

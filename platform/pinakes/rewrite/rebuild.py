@@ -1,4 +1,4 @@
-"""The way back: the readable bytes of an ARC file, out of the WARC file made from it."""
+"""The way back: the readable bytes of an ARC file, from its converted WARC file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rebuild_arc(warc: Source) -> Iterator[bytes | memoryview]:
     """The readable bytes of the ARC file, in order and lazily.
 
     Raises:
-        MalformedRecord: where the file is damaged, or no conversion of ours.
+        MalformedRecord: if the file is damaged, or was not written by `pinakes convert`.
     """
     records = _records(warc)
     _declared(next(records, None), warc)
@@ -35,7 +35,7 @@ def rebuild_arc(warc: Source) -> Iterator[bytes | memoryview]:
 
 
 def verify_conversion(arc: Source, warc: Source) -> int:
-    """Compare an ARC file with what its WARC file gives back; the bytes compared.
+    """Compare an ARC file with the ARC rebuilt from its WARC file; return the bytes compared.
 
     Raises:
         DigestMismatch: at the first byte that differs, counted in readable bytes.
@@ -60,10 +60,10 @@ def verify_conversion(arc: Source, warc: Source) -> int:
 
 
 def verify_alone(warc: Source) -> int:
-    """The same, where the ARC file is gone: against the checksum in the warcinfo record.
+    """The same without the ARC file, by the checksum in the warcinfo record.
 
     Raises:
-        DigestMismatch: where it does not fit.
+        DigestMismatch: if the checksum differs.
         MalformedRecord: as `rebuild_arc`.
     """
     declared = _declared(next(_records(warc), None), warc)
@@ -73,7 +73,7 @@ def verify_alone(warc: Source) -> int:
         digest.update(piece)
         size += len(piece)
     if digest.hexdigest() != declared:
-        raise DigestMismatch("does not give the ARC file back that it names", file=warc.name)
+        raise DigestMismatch("does not give back the ARC file that it names", file=warc.name)
     return size
 
 
@@ -87,7 +87,7 @@ def _records(warc: Source) -> Iterator[Record]:
 
 
 def _declared(record: Record | None, warc: Source) -> str:
-    """The checksum of the readable bytes, out of the warcinfo record."""
+    """The checksum of the readable bytes, from the warcinfo record."""
     if record is None or record.type != "warcinfo" or record.block_size > _WARCINFO_LIMIT_BYTES:
         raise _not_ours(warc, 0)
     for line in b"".join(record.chunks()).decode("utf-8", "replace").splitlines():
@@ -98,11 +98,11 @@ def _declared(record: Record | None, warc: Source) -> str:
 
 
 def _not_ours(warc: Source, offset: int) -> MalformedRecord:
-    return MalformedRecord("no record of `pinakes convert`", file=warc.name, offset=offset)
+    return MalformedRecord("not a record of `pinakes convert`", file=warc.name, offset=offset)
 
 
 def _differs(warc: Source, place: int) -> DigestMismatch:
     return DigestMismatch(
-        f"gives another ARC file back: the first difference is at byte {place} of its content",
+        f"gives back another ARC file: the first difference is at byte {place} of its content",
         file=warc.name,
     )

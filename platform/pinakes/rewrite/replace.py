@@ -1,7 +1,7 @@
 """Copy an archive file with some stretches replaced; the rest verbatim.
 
-Between two files of this host runs between replacements are copied by the kernel where it
-can (`copy_file_range(2)`): compressed members that stay are not even read.
+Between two local files, the kernel copies the bytes between replacements if it can
+(`copy_file_range(2)`): compressed members that are kept are not even read.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Replacement(NamedTuple):
 
 
 def copy_with_replacements(source: int, target: int, replacements: Iterable[Replacement]) -> int:
-    """Write to `target` what `source` holds, replacements in place; return the bytes written.
+    """Write the bytes of `source` to `target` with replacements; return the bytes written.
 
-    Both are open file descriptors.  Replacements come in order of offset and do not
+    Both are open file descriptors.  Replacements are in order of offset and do not
     overlap.
 
     Raises:
-        PinakesError: where they do.
-        StoreUnavailable: where the disk is full.
+        PinakesError: if they overlap.
+        StoreUnavailable: if the disk is full.
     """
     return _copy(_KernelCopy(source, target), os.fstat(source).st_size, replacements)
 
@@ -44,13 +44,13 @@ def copy_with_replacements(source: int, target: int, replacements: Iterable[Repl
 def copy_file_with_replacements(
     source: BinaryIO, target: BinaryIO, size: int, replacements: Iterable[Replacement]
 ) -> int:
-    """The same between files that may lie elsewhere; `size` is that of the source in bytes.
+    """The same between files that may be remote; `size` is that of the source in bytes.
 
-    Nobody else may read from `source` meanwhile.  Raises what the files raise, too.
+    Nothing else may read from `source` meanwhile.  Also raises what the files raise.
     """
     try:
         descriptors = source.fileno(), target.fileno()
-    except OSError:  # not of this host: io.UnsupportedOperation is one
+    except OSError:  # not a local file: io.UnsupportedOperation is an OSError
         return _copy(_StreamCopy(source, target), size, replacements)
     return _copy(_KernelCopy(*descriptors), size, replacements)
 
@@ -58,12 +58,12 @@ def copy_file_with_replacements(
 def copy_source_with_replacements(
     source: Source, target: BinaryIO, replacements: Iterable[Replacement]
 ) -> int:
-    """The same of a source, whose other readers may go on: it is read through a window more."""
+    """The same from a source, which others may read meanwhile: it gets another window."""
     return _copy(_WindowCopy(source.again(), target), source.size, replacements)
 
 
 class _Copy(Protocol):
-    """A new file that is made of an old one; `written` bytes so far."""
+    """A new file that is made from an old one; `written` bytes so far."""
 
     written: int
 
@@ -96,7 +96,7 @@ def _copy(target_file: _Copy, size: int, replacements: Iterable[Replacement]) ->
 
 
 class _WindowCopy:
-    """Of what is read through a window."""
+    """A copy from a `Source`."""
 
     def __init__(self, source: Source, target: BinaryIO) -> None:
         self._source, self._target = source, target
@@ -106,7 +106,7 @@ class _WindowCopy:
         self.written += self._target.write(piece)
 
     def flush(self) -> None:
-        """What is written is on its way already."""
+        """Nothing is held back."""
 
     def copy(self, start: int, end: int) -> None:
         """`[start, end)` of the old file."""
@@ -115,7 +115,7 @@ class _WindowCopy:
 
 
 class _StreamCopy:
-    """By reading and writing."""
+    """A copy by reading and writing."""
 
     def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
         self._source, self._target = source, target
@@ -125,7 +125,7 @@ class _StreamCopy:
         self.written += self._target.write(piece)
 
     def flush(self) -> None:
-        """What is written is on its way already."""
+        """Nothing is held back."""
 
     def copy(self, start: int, end: int) -> None:
         """`[start, end)` of the old file."""
@@ -139,7 +139,7 @@ class _StreamCopy:
 
 
 class _KernelCopy:
-    """By descriptors.  What is short is gathered: a call of the kernel costs as much as 10 kB."""
+    """A copy by the kernel.  Short pieces are collected: a system call costs as much as 10 kB."""
 
     def __init__(self, source: int, target: int) -> None:
         self._source, self._target = source, target
