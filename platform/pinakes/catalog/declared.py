@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from pinakes.warc.digest import Digest, format_digest, hasher, parse_digest
-from pinakes.warc.field_names import WARC_PAYLOAD_DIGEST_KEY
 from pinakes.warc.http import Dechunker
 from pinakes.warc.record import Record
 
@@ -33,7 +32,7 @@ def verified_over(record: Record, stored_sha1: bytes | None = None) -> str | Non
     `none`; `unreadable` where it is no digest.  The stored body's SHA-1
     may be given if it is known.
     """
-    text = record.header.field(WARC_PAYLOAD_DIGEST_KEY)
+    text = record.header.payload_digest
     if text is None:
         return None
     if stored_sha1 is not None and text == sha1_text(stored_sha1):

@@ -17,13 +17,6 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.digest import parse_digest
-from pinakes.warc.field_names import (
-    WARC_PAYLOAD_DIGEST_KEY,
-    WARC_REFERS_TO_DATE_KEY,
-    WARC_REFERS_TO_KEY,
-    WARC_REFERS_TO_TARGET_URI_KEY,
-)
-from pinakes.warc.header import strip_brackets
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -93,10 +86,9 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
         for placed in place_captures(rows, found.values()):
             return placed
     header = revisit.header
-    uri = strip_brackets(header.field(WARC_REFERS_TO_TARGET_URI_KEY))
-    date = parse_date(header.field(WARC_REFERS_TO_DATE_KEY) or "")
-    wanted_id = strip_brackets(header.field(WARC_REFERS_TO_KEY))
-    declared = header.field(WARC_PAYLOAD_DIGEST_KEY)
+    uri, written_date, wanted_id = header.refers_to()
+    date = parse_date(written_date or "")
+    declared = header.payload_digest
     if uri and date:
         second = format_14(date)
         candidates = [
@@ -115,7 +107,7 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
         return placed
     raise UnresolvedReference(
         f"what it refers to is not in the store, or has another digest: {uri} of "
-        f"{header.field(WARC_REFERS_TO_DATE_KEY) or 'before'}",
+        f"{written_date or 'before'}",
         file=_where(capture),
     )
 

@@ -27,9 +27,6 @@ from pinakes.warc.field_names import (
     CONTENT_TYPE_KEY,
     WARC_CONCURRENT_TO_KEY,
     WARC_PAYLOAD_DIGEST_KEY,
-    WARC_REFERS_TO_DATE_KEY,
-    WARC_REFERS_TO_KEY,
-    WARC_REFERS_TO_TARGET_URI_KEY,
     WARC_SEGMENT_NUMBER_KEY,
     WARC_TRUNCATED_KEY,
 )
@@ -105,7 +102,10 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
     fit = is_plainly_fit(record, http, uri, date, size, landed)
     revisit = record.type == "revisit"
     sha1 = sha256 = dechunked_sha1 = dechunked_sha256 = over = None
-    if not revisit:
+    refers_uri = refers_date = refers_id = None
+    if revisit:
+        refers_uri, refers_date, refers_id = record.header.refers_to()
+    else:
         sha1, sha256 = record.payload_hash("sha1"), record.payload_hash("sha256")
         if not fit and http is not None and http.says_chunked:
             dechunked_sha1, dechunked_sha256 = _dechunked(record)
@@ -133,9 +133,9 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
         over,
         None if fit else why_not(record, now=landed),
         None if fit else _findings(record),
-        strip_brackets(field(WARC_REFERS_TO_TARGET_URI_KEY)) if revisit else None,
-        field(WARC_REFERS_TO_DATE_KEY) if revisit else None,
-        strip_brackets(field(WARC_REFERS_TO_KEY)) if revisit else None,
+        refers_uri,
+        refers_date,
+        refers_id,
         strip_brackets(field(WARC_CONCURRENT_TO_KEY)),
     )
 

@@ -81,7 +81,7 @@ def _iter_lines(
         intact = _intact(iter_records(source, digests=()), on_damage)
         return iter_record_lines(intact, file=name)
     lines = iter_manifest(
-        iter_records(source, digests=(form.algorithm,), pass_over_gets=True),
+        iter_records(source, digests=(form.algorithm,), skip_gets=True),
         file=name,
         algorithm=form.algorithm,
         now=form.now,

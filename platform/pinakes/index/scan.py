@@ -20,9 +20,6 @@ from pinakes.warc.digest import format_digest, parse_digest
 from pinakes.warc.field_names import (
     CONTENT_TYPE_KEY,
     WARC_CONCURRENT_TO_KEY,
-    WARC_REFERS_TO_DATE_KEY,
-    WARC_REFERS_TO_KEY,
-    WARC_REFERS_TO_TARGET_URI_KEY,
     WARC_SEGMENT_NUMBER_KEY,
     WARC_TRUNCATED_KEY,
 )
@@ -162,14 +159,10 @@ def _capture_line(
 
 
 def _with_particulars(line: ManifestLine, record: Record) -> ManifestLine:
-    field = record.header.field
     if record.type == "resource":
-        return line._replace(ctype=field(CONTENT_TYPE_KEY))
-    return line._replace(
-        refers_uri=strip_brackets(field(WARC_REFERS_TO_TARGET_URI_KEY)),
-        refers_date=field(WARC_REFERS_TO_DATE_KEY),
-        refers_id=strip_brackets(field(WARC_REFERS_TO_KEY)),
-    )
+        return line._replace(ctype=record.header.field(CONTENT_TYPE_KEY))
+    uri, date, record_id = record.header.refers_to()
+    return line._replace(refers_uri=uri, refers_date=date, refers_id=record_id)
 
 
 def declared_digest(record: Record) -> str | None:

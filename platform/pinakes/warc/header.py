@@ -15,6 +15,9 @@ from .field_names import (
     WARC_DATE_KEY,
     WARC_PAYLOAD_DIGEST_KEY,
     WARC_RECORD_ID_KEY,
+    WARC_REFERS_TO_DATE_KEY,
+    WARC_REFERS_TO_KEY,
+    WARC_REFERS_TO_TARGET_URI_KEY,
     WARC_TARGET_URI_KEY,
     WARC_TYPE_KEY,
 )
@@ -72,6 +75,14 @@ class Header:
             bare_uri(self.field(WARC_TARGET_URI_KEY)),
             self.field(WARC_DATE_KEY),
             strip_brackets(self.field(WARC_RECORD_ID_KEY)),
+        )
+
+    def refers_to(self) -> tuple[str | None, str | None, str | None]:
+        """Of a revisit: URI and record id of the original without brackets, its date between."""
+        return (
+            strip_brackets(self.field(WARC_REFERS_TO_TARGET_URI_KEY)),
+            self.field(WARC_REFERS_TO_DATE_KEY),
+            strip_brackets(self.field(WARC_REFERS_TO_KEY)),
         )
 
     @property

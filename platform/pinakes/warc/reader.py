@@ -47,12 +47,12 @@ def iter_records(
     *,
     start: int = 0,
     digests: Sequence[str] = ("sha1",),
-    pass_over_gets: bool = False,
+    skip_gets: bool = False,
 ) -> Iterator[Item]:
     """Yield every record and damaged stretch, from the member or record at `start` on.
 
     `digests` are computed while a block over `IN_MEMORY_BYTES` is read; smaller blocks
-    are hashed on demand.  With `pass_over_gets` most GET requests are checked and
+    are hashed on demand.  With `skip_gets` most GET requests are checked and
     counted like any record, but not yielded: they are half of a crawl.  Memory is
     bounded by `IN_MEMORY_BYTES` and a window, whatever the file claims.  No content of
     a file makes this raise; a file that becomes shorter while it is read raises
@@ -62,7 +62,7 @@ def iter_records(
         return
     gzip = compression_of(source, start) == "gzip"
     members = holds_members(source, start)
-    walk = _Walk(source, start, digests, members=members, pass_over_gets=pass_over_gets)
+    walk = _Walk(source, start, digests, members=members, skip_gets=skip_gets)
     while walk.offset < source.size:
         if gzip:
             yield from walk.fast_gzip()
@@ -113,20 +113,20 @@ class _Walk:
         digests: Sequence[str],
         *,
         members: bool,
-        pass_over_gets: bool = False,
+        skip_gets: bool = False,
     ) -> None:
         self.source = source
         self.offset = start
         self.ordinal = 0
         self.digests = digests
         self.members = members
-        self.pass_over_gets = pass_over_gets
+        self.skip_gets = skip_gets
         self.arc = False
         self.book = ShapeBook()
 
     def fast_gzip(self) -> Iterator[Record]:
         """Records that fill one member each; stops before the first that does not."""
-        source, book, pass_over_gets = self.source, self.book, self.pass_over_gets
+        source, book, skip_gets = self.source, self.book, self.skip_gets
         offset, ordinal = self.offset, self.ordinal
         base, window, limit = offset, memoryview(b""), 0
         while True:
@@ -156,7 +156,7 @@ class _Walk:
                     break
                 if not length:
                     break
-            record = whole_record(data, ordinal, offset, length, book, pass_over_gets)
+            record = whole_record(data, ordinal, offset, length, book, skip_gets)
             if record is None:
                 break
             offset += length

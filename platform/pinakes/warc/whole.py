@@ -26,11 +26,11 @@ def whole_record(
     offset: int,
     file_length: int,
     book: ShapeBook,
-    pass_over_gets: bool,
+    skip_gets: bool,
 ) -> Record | Literal[True] | None:
     """The WARC record that is exactly these bytes; None if the slow path has to read them.
 
-    `offset` and `file_length` are its place in the file.  True, with `pass_over_gets`, is
+    `offset` and `file_length` are its place in the file.  True, with `skip_gets`, is
     an intact GET request, for which no object is built.
     """
     match = book.match(data)
@@ -42,7 +42,7 @@ def whole_record(
         return None
     if start > _HEADER_LIMIT_BYTES:
         return None
-    if pass_over_gets and shape.record_type == "request" and data.startswith(b"GET ", start):
+    if skip_gets and shape.record_type == "request" and data.startswith(b"GET ", start):
         return True
     header = ShapedHeader(shape, match, length)
     body = MemoryBody(data, start, start + length)

@@ -13,12 +13,7 @@ from typing import NamedTuple
 
 from pinakes.errors import UnresolvedReference
 from pinakes.warc.dates import format_14, parse_date
-from pinakes.warc.field_names import (
-    WARC_REFERS_TO_DATE_KEY,
-    WARC_REFERS_TO_KEY,
-    WARC_REFERS_TO_TARGET_URI_KEY,
-)
-from pinakes.warc.header import Header, strip_brackets
+from pinakes.warc.header import Header
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -44,8 +39,8 @@ class Wanted(NamedTuple):
 
 def wanted_by(header: Header) -> Wanted | None:
     """What this revisit refers to; None where it does not say by URI and date."""
-    uri = strip_brackets(header.field(WARC_REFERS_TO_TARGET_URI_KEY))
-    date = parse_date(header.field(WARC_REFERS_TO_DATE_KEY) or "")
+    uri, written_date, _ = header.refers_to()
+    date = parse_date(written_date or "")
     return Wanted(uri, format_14(date)) if uri and date else None
 
 
@@ -105,5 +100,5 @@ class Originals:
                 if wanted
                 else "the revisit does not say what it refers to"
             )
-        record_id = strip_brackets(header.field(WARC_REFERS_TO_KEY))
+        _, _, record_id = header.refers_to()
         return sorted(found, key=lambda place: place.record_id != record_id)

@@ -9,13 +9,6 @@ from typing import Protocol
 
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.digest import parse_digest
-from pinakes.warc.field_names import (
-    WARC_PAYLOAD_DIGEST_KEY,
-    WARC_REFERS_TO_DATE_KEY,
-    WARC_REFERS_TO_KEY,
-    WARC_REFERS_TO_TARGET_URI_KEY,
-)
-from pinakes.warc.header import strip_brackets
 from pinakes.warc.record import Record
 
 from .outcomes import Full, Revisit
@@ -63,20 +56,20 @@ def indexed_full(
 
 def digest_of(record: Record) -> str:
     """What a full record is looked up by: the digest that it declares, else its body's SHA-1."""
-    return record.header.field(WARC_PAYLOAD_DIGEST_KEY) or str(record.payload_digest("sha1"))
+    return record.header.payload_digest or str(record.payload_digest("sha1"))
 
 
 def revisit_of(record: Record, kind: str, body: str | None, *, name: bytes = b"") -> Revisit:
     """A revisit in the file `name`, and what it refers to; `body` as `FoundReferences` has it."""
     header = record.header
-    uri = strip_brackets(header.field(WARC_REFERS_TO_TARGET_URI_KEY))
-    digest = header.field(WARC_PAYLOAD_DIGEST_KEY)
+    uri, date, record_id = header.refers_to()
+    digest = header.payload_digest
     return Revisit(
         ordinal=record.ordinal,
         kind=kind,
         uri=as_bytes(uri),
-        second=second_or_date(header.field(WARC_REFERS_TO_DATE_KEY)) if uri else None,
-        id=as_bytes(strip_brackets(header.field(WARC_REFERS_TO_KEY))),
+        second=second_or_date(date) if uri else None,
+        id=as_bytes(record_id),
         declared=normal_digest(digest),
         written=storable(digest),
         body=body,

@@ -10,7 +10,6 @@ from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.manifest import ManifestLine
-from pinakes.warc.header import strip_brackets
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
 
@@ -43,14 +42,14 @@ def annotate(decided: Decided, row: SidecarRow, record: Record) -> SidecarRow:
     line, key = decided.get(row.ordinal, (None, None))
     if line is None or record.type != "revisit" or not is_ours(record.header):
         return row
-    header = record.header
+    uri, date, record_id = record.header.refers_to()
     return row._replace(
         hash_extension=line.hash_extension,
         copy_number=line.copy_number,
         original_key=key,
-        refers_uri=strip_brackets(header.get("WARC-Refers-To-Target-URI")),
-        refers_date=header.get("WARC-Refers-To-Date"),
-        refers_id=strip_brackets(header.get("WARC-Refers-To")),
+        refers_uri=uri,
+        refers_date=date,
+        refers_id=record_id,
     )
 
 
