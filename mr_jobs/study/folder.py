@@ -13,10 +13,10 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from pinakes.archive_store.whole_files import hidden_name
 from pinakes.mr_jobs.study.figures import Study
 from pinakes.mr_jobs.study.page import study_page
 from pinakes.mr_jobs.study.plots import LIGHT, drawn
-from pinakes.rewrite.aside import hidden_name
 
 
 def write_study(study: Study, folder: Path) -> None:

@@ -14,9 +14,9 @@ from forged_records import forged_set
 from killing import dies, tree
 from warc_sets import ArchiveFile, Rec, plan, refs, validate, write_manifest, write_set
 
+from pinakes.archive_store.whole_files import hidden_name, written_aside
 from pinakes.cli import main
 from pinakes.errors import InputRefused
-from pinakes.rewrite.aside import hidden_name, written_aside
 
 LATER = "2020-02-02T00:00:00Z"
 NOISE = random.Random(1).randbytes(2000)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from arc_builders import arc, arc_gz, arc_record, warc_of
 
+from pinakes.archive_store.whole_files import written_aside
 from pinakes.errors import Conflict, DigestMismatch, InputRefused, MalformedRecord, StoreUnavailable
-from pinakes.rewrite.aside import written_aside
 from pinakes.rewrite.convert_file import (
     UNCHANGED,
     WOULD_WRITE,

@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinakes.archive_store.whole_files import hidden_name, written_aside
 from pinakes.errors import InputRefused
 from pinakes.warc.record import Finding
 from pinakes.warc.source import Source, open_source
 from pinakes.warc.write import gzip_member, record_pieces
 
 from .arc_parts import ArcRecord, Stretch, findings_of
-from .aside import hidden_name, written_aside
 from .convert import Survey, iter_converted, survey_arc, warc_name
 from .rebuild import rebuild_arc, verify_alone, verify_conversion
 

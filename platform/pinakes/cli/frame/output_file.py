@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from pinakes.archive_store.whole_files import hidden_name
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError
-from pinakes.rewrite.aside import hidden_name
 
 
 @contextmanager

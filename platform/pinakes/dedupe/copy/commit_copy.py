@@ -18,10 +18,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pinakes.archive_store.local_files import drop_pages, sync_folder
+from pinakes.archive_store.local_files import drop_pages, make_folder, sync_folder
+from pinakes.archive_store.whole_files import hidden_name, keep_as, written_aside
 from pinakes.dedupe.validate.receipt import FileFacts, Receipt
 from pinakes.errors import DigestMismatch, InputRefused
-from pinakes.rewrite.aside import written_aside
 from pinakes.rewrite.replace import copy_with_replacements
 from pinakes.warc.source import open_source
 
@@ -99,45 +99,29 @@ def commit_copy(plan: CopyPlan, *, advance: Callable[[int], None] = lambda count
 def _copy_one(plan: CopyPlan, step: Step) -> None:
     facts = step.facts
     place, old = plan.target / facts.name, plan.target / facts.before_name
-    if not has_bytes(place, facts.size, facts.sha256):
-        fresh = place.with_name(f".{place.name}.pinakes-new")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _copy_file(plan.source / facts.name, fresh, facts)
-        _keep(old, plan.target / step.superseded)
-        fresh.replace(place)
-        sync_folder(place.parent)
+    kept = plan.target / step.superseded
+    if has_bytes(place, facts.size, facts.sha256):
+        keep_as(old, kept)
     else:
-        _keep(old, plan.target / step.superseded)
+        make_folder(place.parent)
+        with written_aside(place, replace=True) as descriptor:
+            _copy_file(plan.source / facts.name, descriptor)
+            _require_read_back(descriptor, place, facts)
+            keep_as(old, kept)
     if old != place:
         old.unlink()
         sync_folder(old.parent)
 
 
-def _keep(old: Path, kept: Path) -> None:
-    """Give a file its second name, before it loses the first."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    if not kept.exists():
-        os.link(old, kept)
-        sync_folder(kept.parent)
-
-
-def _copy_file(source: Path, fresh: Path, facts: FileFacts) -> None:
-    """Write a file aside and read it back."""
-    fresh.unlink(missing_ok=True)
-    with (
-        open_source(source) as watched,
-        source.open("rb") as file,
-        written_aside(fresh) as descriptor,
-    ):
-        copy_with_replacements(file.fileno(), descriptor, ())
+def _copy_file(source: Path, target: int) -> None:
+    with open_source(source) as watched, source.open("rb") as file:
+        copy_with_replacements(file.fileno(), target, ())
         watched.check_unchanged()
-    drop_cached(fresh)
-    if not has_bytes(fresh, facts.size, facts.sha256):
-        fresh.unlink()
-        raise DigestMismatch("what was written reads back as other bytes", file=str(fresh))
 
 
-def drop_cached(path: Path) -> None:
-    """Ask the system to forget a file's pages, so that reading it back reads the disk."""
-    with path.open("rb") as file:
-        drop_pages(file.fileno())
+def _require_read_back(descriptor: int, place: Path, facts: FileFacts) -> None:
+    """Read from the disk what was written aside for `place`, and compare it with the receipt."""
+    os.fsync(descriptor)
+    drop_pages(descriptor)  # so that reading it back reads the disk
+    if not has_bytes(hidden_name(place), facts.size, facts.sha256):
+        raise DigestMismatch("what was written reads back as other bytes", file=str(place))

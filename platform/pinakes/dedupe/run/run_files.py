@@ -19,8 +19,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from pinakes.archive_store.whole_files import written_aside
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
-from pinakes.rewrite.aside import written_aside
 
 DECIDED = "decided.manifest"
 ORIGINAL_KEYS = "original.keys"

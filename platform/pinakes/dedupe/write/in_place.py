@@ -13,12 +13,11 @@ manifest and the old files alone, so a file that is done is known by its bytes.
 from __future__ import annotations
 
 import filecmp
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.archive_store.local_files import sync_folder
+from pinakes.archive_store.whole_files import keep_as, put_in_place
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
 from pinakes.dedupe.references.resolution import Resolution
@@ -141,7 +140,7 @@ class InPlaceRewriting:
                 )
         done = []
         while self._staged:
-            put_in_place(self._staged[0])
+            _swap_one(self._staged[0])
             done.append(self._staged.pop(0).path)
         return done
 
@@ -153,16 +152,11 @@ def _refuse_another_rewriting(path: Path, kept: Path, fresh: Path) -> None:
         raise InputRefused(f"{kept} is of another rewriting: move it away first", file=str(path))
 
 
-def put_in_place(staged: Staged) -> None:
+def _swap_one(staged: Staged) -> None:
     """Give the old file its second name, then the new one the first."""
     path, fresh, kept = staged
     if kept.exists() and filecmp.cmp(path, fresh, shallow=False):
         fresh.unlink()
         return
-    if not kept.exists():
-        kept.parent.mkdir(exist_ok=True)
-        # The name never stands for nothing.
-        os.link(path, kept)
-        sync_folder(kept.parent)
-    fresh.replace(path)
-    sync_folder(path.parent)
+    keep_as(path, kept)
+    put_in_place(fresh, path)

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from pinakes.archive_store.whole_files import hidden_name, written_aside
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
-from pinakes.rewrite.aside import hidden_name, written_aside
 from pinakes.rewrite.replace import Replacement, copy_with_replacements
 from pinakes.warc.source import Source, open_source
 

@@ -1,0 +1,143 @@
+"""Files of a folder that appear whole or not at all, by path and without an archive store.
+
+A file is written under a hidden name beside its place, brought to disk, and given its name;
+an existing file is replaced only on request.  A process that dies leaves the hidden file,
+which the next run of the same command takes over.
+
+`local.LocalArchiveStore` writes in `.landing` instead, under a token: its writers are kept
+apart by claims in the row store.  Here there are none, so a lock keeps them apart, and nothing
+but the file is left in a user's folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pinakes.errors import Conflict, InputRefused, StoreUnavailable
+
+from .local_files import link_new, make_folder, sync_folder
+
+_SUFFIX = ".pinakes-part"
+_MOST_BYTES = 255 - len(f".{_SUFFIX}")
+"""Of a name; a longer one is hidden by its hash."""
+
+
+def hidden_name(target: Path) -> Path:
+    """The name under which `target` is written."""
+    name = os.fsencode(target.name)
+    if len(name) > _MOST_BYTES:
+        name = hashlib.sha256(name).hexdigest().encode()
+    return target.with_name(f".{os.fsdecode(name)}{_SUFFIX}")
+
+
+@contextmanager
+def written_aside(target: Path, *, replace: bool = False) -> Iterator[int]:
+    """Give a descriptor to write to; publish the file as `target` if all went well.
+
+    With `replace` it takes the place of a file that is there, at once.
+
+    Raises:
+        InputRefused: where `target` exists, or the file system takes no such name.
+        Conflict: where another process is writing it.
+        StoreUnavailable: where the disk is full.
+    """
+    if not replace and os.path.lexists(target):
+        raise _exists_already(target)
+    hidden = hidden_name(target)
+    descriptor = _open_locked(hidden, target)
+    try:
+        os.ftruncate(descriptor, 0)
+        try:
+            yield descriptor
+            os.fsync(descriptor)
+            if replace:
+                put_in_place(hidden, target)
+            else:
+                _publish(hidden, target)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StoreUnavailable(
+                    "the disk is full; nothing was published: make room and run again",
+                    file=str(target),
+                ) from error
+            if error.errno == errno.ENAMETOOLONG:
+                raise InputRefused("is too long a name here", file=str(target)) from error
+            raise
+        finally:
+            with suppress(FileNotFoundError):
+                hidden.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def put_in_place(fresh: Path, path: Path) -> None:
+    """Rename `fresh`, which is on disk, to `path`; a file that is there is replaced."""
+    fresh.replace(path)
+    sync_folder(path.parent)
+
+
+def keep_as(path: Path, kept: Path) -> None:
+    """Give a file the name `kept` as well, before `path` is replaced: no name is ever missing.
+
+    Nothing where `kept` exists.
+    """
+    make_folder(kept.parent)
+    if not kept.exists():
+        os.link(path, kept)
+        sync_folder(kept.parent)
+
+
+def _open_locked(hidden: Path, target: Path) -> int:
+    """Open the hidden file, made if needed, that no other process writes."""
+    while True:
+        descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            _lock(descriptor, target)
+            if _is_unpublished(descriptor, hidden):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, target: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise Conflict("another process is writing this file", file=str(target)) from error
+
+
+def _is_unpublished(descriptor: int, hidden: Path) -> bool:
+    """Whether the locked file has the hidden name and no other.
+
+    If not, it is a published file, which must not be changed: by a process that died before it
+    removed the hidden name, or by one that ended between our `open` and our `flock`.
+    """
+    ours = os.fstat(descriptor)
+    try:
+        if not os.path.samestat(ours, hidden.lstat()):
+            return False
+    except FileNotFoundError:
+        return False
+    if ours.st_nlink > 1:
+        hidden.unlink()
+        return False
+    return True
+
+
+def _publish(hidden: Path, target: Path) -> None:
+    try:
+        link_new(hidden, target)
+    except FileExistsError as error:
+        raise _exists_already(target) from error
+
+
+def _exists_already(target: Path) -> InputRefused:
+    return InputRefused("exists already and is not replaced", file=str(target))
