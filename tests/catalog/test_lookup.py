@@ -94,7 +94,7 @@ class _Killed(BaseException):
     pass
 
 
-@pytest.mark.parametrize("step", ["rows", "published file"])
+@pytest.mark.parametrize("step", ["rows", "published"])
 def test_what_is_landing_is_in_no_answer(store: LandedStore, step: str) -> None:
     def kill(at: str) -> None:
         if at == step:

@@ -260,7 +260,7 @@ def test_a_landing_refused_for_a_file_it_found_leaves_that_file(store: LandedSto
 
     path_of(store, "two").mkdir()
     path_of(store, "two/x.warc.gz").write_bytes(b"somebody's")
-    with pytest.raises(InputRefused, match="does not know"):
+    with pytest.raises(InputRefused, match="not in the catalogue"):
         store.land("two", "x.warc.gz", page("http://x.example/"))
     assert codes(look(store, repair=True)) == ["dead-landing", "unknown-file"]
     assert codes(look(store, repair=True, full=True)) == ["unknown-file"]

@@ -170,8 +170,8 @@ def test_the_same_rows_and_steps_as_without(store: LandedStore, expected: dict[s
         "rows",
         "copied",
         "facts",
-        "published sidecar",
-        "published file",
+        "sidecar published",
+        "published",
         "stored",
         "visible",
     ]

@@ -135,7 +135,7 @@ def test_facts_of_a_landing_before_do_not_show_it(store: LandedStore) -> None:
     stranger = store.folder / "archive" / "c" / "a.warc.gz"
     stranger.parent.mkdir()
     stranger.write_bytes(b"other bytes")
-    with pytest.raises(InputRefused, match="does not know"):
+    with pytest.raises(InputRefused, match="not in the catalogue"):
         store.land("c", "a.warc.gz", *RECORDS)
     stranger.unlink()
     begin_to_land(store, "a.warc.gz")
@@ -173,7 +173,7 @@ def test_what_is_refused_was_never_finished(store: LandedStore) -> None:
     stranger = store.folder / "archive" / "c" / "a.warc.gz"
     stranger.parent.mkdir()
     stranger.write_bytes(b"other bytes")
-    with pytest.raises(InputRefused, match="does not know"):
+    with pytest.raises(InputRefused, match="not in the catalogue"):
         bulk.publish("a.warc.gz", *RECORDS)
     assert bulk.publish("b.warc.gz", *RECORDS)
     assert read_entry(store.rows, "c/a.warc.gz").state == "refused"

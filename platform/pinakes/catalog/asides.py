@@ -1,10 +1,13 @@
-"""What an act writes aside for a file that it has claimed, named by the claim's token."""
+"""What an act writes aside for a file that it has claimed, by the claim's token; its publishing."""
 
 from __future__ import annotations
 
-from pinakes.archive_store.port import ASIDE, ArchiveStore
+from collections.abc import Callable
+
+from pinakes.archive_store.port import ASIDE, ArchiveStore, AsideFile
 
 from .file_rows import Held
+from .sidecar import sidecar_name
 
 COPY, REWRITTEN, SIDECAR = "copy", "rewritten", "sidecar"
 
@@ -19,3 +22,28 @@ def clear_dead_asides(archive: ArchiveStore, held: Held) -> None:
     for token in held.claim.dead:
         for part in (COPY, REWRITTEN, SIDECAR):
             archive.delete(f"{ASIDE}/{aside_token(token, part)}")
+
+
+def publish_pair(
+    archive: ArchiveStore,
+    copy: AsideFile,
+    sidecar: AsideFile,
+    name: str,
+    *,
+    sha256: str,
+    at: Callable[[str], None],
+) -> bool:
+    """Publish a file and its sidecar, the sidecar first: a published file always has one.
+
+    A file of that name and SHA-256 is kept: an act that died has published it.  False where
+    another file has the name.
+    """
+    archive.delete(sidecar_name(name))
+    sidecar.publish(sidecar_name(name))
+    at("sidecar published")
+    if archive.size(name) is None:
+        copy.publish(name)
+    elif archive.checksum(name) != sha256:
+        return False
+    at("published")
+    return True

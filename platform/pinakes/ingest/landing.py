@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import COPY, SIDECAR, aside_token, clear_dead_asides
+from pinakes.catalog.asides import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
 from pinakes.catalog.crawl_rows import require_open
 from pinakes.catalog.file_counts import put_landed_counts
 from pinakes.catalog.file_rows import (
@@ -43,7 +43,6 @@ from pinakes.warc.source import Source, open_source
 from .acts import Actor
 from .copying import CopyingFile, Writers, check_same_file, direct_writer
 from .landed import Landed, write_facts, write_rows
-from .publishing import publish_pair
 from .row_sink import RowSinks, stored_rows
 
 VERB = "ingest"
@@ -187,7 +186,15 @@ class Lander:
             write_facts(self._rows, path, held=held, collection=collection, result=result)
             self._at("facts")
             require_claim(self._rows, held)
-            publish_pair(self._archive, copy, sidecar, result, at=self._at)
+            name = held.archive_file
+            if not publish_pair(
+                self._archive, copy, sidecar, name, sha256=result.sha256, at=self._at
+            ):
+                raise InputRefused(
+                    "the store has another file of this name, which is not in the catalogue: "
+                    "`pinakes fsck` describes it",
+                    file=name,
+                )
         return Published(held=held, result=result, rows_stored=rows_stored)
 
     def _keeping(self, held: Held) -> Callable[[], None]:

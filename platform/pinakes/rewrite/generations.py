@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
-from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token
+from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token, publish_pair
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import FileEntry, Held, require_claim
 from pinakes.catalog.record_rows import location_of
@@ -125,15 +125,8 @@ def write_generation(
             at("checked")
             with archive.open(sidecar_name(old_name)) as rows:
                 write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), new, annotate))
-        if to.size(sidecar_name(name)) is not None:
-            to.delete(sidecar_name(name))
-        sidecar.publish(sidecar_name(name))
-        at("sidecar published")
-        if to.size(name) is None:
-            copy.publish(name)
-        elif to.checksum(name) != sha256:
+        if not publish_pair(to, copy, sidecar, name, sha256=sha256, at=at):
             raise DigestMismatch("another file has the new generation's name", file=name)
-        at("published")
     return Written(
         archive_file=generation.archive_file,
         generation=generation.generation + 1,
