@@ -93,6 +93,14 @@ def keep_as(path: Path, kept: Path) -> None:
         sync_folder(kept.parent)
 
 
+def remove_leftover(target: Path) -> None:
+    """Remove the hidden name of a process that died after it had published `target`."""
+    hidden = hidden_name(target)
+    with suppress(FileNotFoundError):
+        if hidden.samefile(target):
+            hidden.unlink()
+
+
 def _open_locked(hidden: Path, target: Path) -> int:
     """Open the hidden file, made if needed, that no other process writes."""
     while True:

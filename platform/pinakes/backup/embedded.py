@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pinakes.archive_store.local import LocalArchiveStore
-from pinakes.archive_store.local_files import make_folder, sync_folder, translated
+from pinakes.archive_store.local_files import make_folder, translated
 from pinakes.archive_store.port import ASIDE, ArchiveStore
+from pinakes.archive_store.whole_files import put_in_place
 from pinakes.errors import ConfigError, Conflict, DigestMismatch
 from pinakes.hbase_schema.tables import Schema
 from pinakes.row_store.embedded import EmbeddedRowStore
@@ -57,8 +58,7 @@ class EmbeddedSnapshots:
         copy_rows(self._store / ROWS_FILE, part / ROWS / ROWS_FILE, fixed=hold_files)
         self._at("rows held")
         with translated(act):
-            part.rename(self._folder / act)
-            sync_folder(self._folder)
+            put_in_place(part, self._folder / act)
         self._at("snapshot taken")
 
     def _link_files(self, folder: Path) -> None:
@@ -152,5 +152,4 @@ class EmbeddedRestorer:
         with translated(str(self._aside)):
             with suppress(OSError):
                 (self.folder / ASIDE).rmdir()
-            self._aside.rename(self.folder / ROWS_FILE)
-            sync_folder(self.folder)
+            put_in_place(self._aside, self.folder / ROWS_FILE)

@@ -14,7 +14,7 @@ from pinakes.cluster.daemons import DAEMONS, Daemon, command
 from pinakes.cluster.jars import Programs
 from pinakes.cluster.layout import DATA_NODES, Layout
 from pinakes.cluster.site_files import WEB_APPS, site_files
-from pinakes.cluster.state import is_free
+from pinakes.cluster.state import is_free, replace_text
 from pinakes.errors import Conflict, SchemaError, StoreUnavailable
 
 
@@ -29,14 +29,14 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
         (layout.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
     for name, text in site_files(layout, programs.jars["hadoop"]).items():
         (layout.conf / name).parent.mkdir(exist_ok=True)
-        _write(layout.conf / name, text)
+        replace_text(layout.conf / name, text)
     settings = {
         **client_settings(layout, jobs=job_settings_of(programs)),
         "store": str(layout.folder / "store"),
     }
-    _write(layout.conf / "pinakes.toml", settings_file(settings))
+    replace_text(layout.conf / "pinakes.toml", settings_file(settings))
     for name, text in command_files(layout, programs).items():
-        _write(layout.bin / name, text, mode=0o755)
+        replace_text(layout.bin / name, text, mode=0o755)
     if not (layout.data / "namenode").exists():
         _format(layout, programs, say)
 
@@ -45,13 +45,6 @@ def job_settings_of(programs: Programs) -> dict[str, str]:
     """How jobs of ours run here: by this Python, not that of its virtual environment."""
     python: str = getattr(sys, "_base_executable", sys.executable)
     return job_settings(programs.jars["hadoop"], Path(python))
-
-
-def _write(file: Path, text: str, *, mode: int = 0o644) -> None:
-    aside = file.with_name(f".{file.name}.new")
-    aside.write_text(text, "utf-8")
-    aside.chmod(mode)
-    aside.replace(file)
 
 
 def _format(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:

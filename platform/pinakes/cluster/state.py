@@ -75,15 +75,17 @@ def have_layout(
     if after.base_port != before.base_port and running(before):
         raise Conflict(f"the cluster in {folder} runs on {before.base_port}: stop it first")
     if after != before or not known:
-        _write(folder / "cluster.json", after)
+        content = {"base_port": after.base_port, "parts": sorted(after.parts)}
+        replace_text(folder / "cluster.json", json.dumps(content) + "\n")
     return after
 
 
-def _write(file: Path, layout: Layout) -> None:
-    content = {"base_port": layout.base_port, "parts": sorted(layout.parts)}
-    aside = file.with_suffix(".new")
-    aside.write_text(json.dumps(content) + "\n", "utf-8")
-    aside.replace(file)
+def replace_text(file: Path, text: str, *, mode: int = 0o644) -> None:
+    """Write a file whole, in place of one that is there."""
+    fresh = file.with_name(f".{file.name}.new")
+    fresh.write_text(text, "utf-8")
+    fresh.chmod(mode)
+    fresh.replace(file)
 
 
 def free_base_port(first: int = FIRST_BASE_PORT) -> int:

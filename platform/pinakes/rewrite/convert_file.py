@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pinakes.archive_store.whole_files import hidden_name, written_aside
+from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
 from pinakes.warc.record import Finding
 from pinakes.warc.source import Source, open_source
@@ -17,6 +16,7 @@ from pinakes.warc.write import gzip_member, record_pieces
 from .arc_parts import ArcRecord, Stretch, findings_of
 from .convert import Survey, iter_converted, survey_arc, warc_name
 from .rebuild import rebuild_arc, verify_alone, verify_conversion
+from .replace import write_all
 
 WRITTEN, UNCHANGED, WOULD_WRITE = "written", "unchanged", "would write"
 
@@ -87,7 +87,7 @@ def convert_file(
         if os.path.lexists(target):
             with open_source(target) as existing:
                 require_equal(pieces, existing)
-                _drop_leftover(target)
+                remove_leftover(target)
                 result.outcome = UNCHANGED
                 if verify:
                     result.verified_bytes = verify_conversion(source, existing)
@@ -167,21 +167,6 @@ def require_equal(pieces: Iterable[bytes | memoryview], existing: Source) -> Non
     )
 
 
-def _drop_leftover(target: Path) -> None:
-    """Remove the hidden name left by a run that was killed after it published the file."""
-    hidden = hidden_name(target)
-    with suppress(FileNotFoundError):
-        if hidden.samefile(target):
-            hidden.unlink()
-
-
 def _verify(arc: Source, descriptor: int, target: Path) -> int:
     with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
         return verify_conversion(arc, Source(file, name=str(target)))
-
-
-def write_all(descriptor: int, data: bytes | memoryview) -> None:
-    """Write every byte; `os.write` may write fewer."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]

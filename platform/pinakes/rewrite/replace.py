@@ -154,7 +154,7 @@ class _KernelCopy:
             self.flush()
 
     def flush(self) -> None:
-        _write(self._target, b"".join(self._gathered))
+        write_all(self._target, b"".join(self._gathered))
         self.written += self._gathered_bytes
         self._gathered.clear()
         self._gathered_bytes = 0
@@ -184,10 +184,11 @@ def _copy_some(source: int, target: int, offset: int, count: int) -> int:
         except OSError as error:
             if error.errno not in _FALL_BACK:
                 raise
-    return _write(target, os.pread(source, count, offset))
+    return write_all(target, os.pread(source, count, offset))
 
 
-def _write(target: int, data: bytes | memoryview) -> int:
+def write_all(target: int, data: bytes | memoryview) -> int:
+    """Write every byte, where `os.write` may write some; the number of bytes."""
     view = memoryview(data)
     while view:
         view = view[os.write(target, view) :]

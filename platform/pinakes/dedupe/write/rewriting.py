@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from pinakes.archive_store.whole_files import hidden_name, written_aside
+from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
 from pinakes.rewrite.replace import Replacement, copy_with_replacements
 from pinakes.warc.source import Source, open_source
@@ -55,7 +55,7 @@ def rewrite_to(
         _write(path, again, replacements, check)
         if not filecmp.cmp(again, target, shallow=False):
             raise InputRefused("exists already and is not replaced", file=str(target))
-        hidden_name(target).unlink(missing_ok=True)
+        remove_leftover(target)
     finally:
         again.unlink(missing_ok=True)
 
