@@ -1,4 +1,4 @@
-"""The records of a stored file: out of its sidecar, or anew out of its bytes."""
+"""The records of a stored file: from its sidecar, or read again from its bytes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.errors import InputRefused
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import GenerationFacts
@@ -76,3 +77,22 @@ def read_rows_anew(
     with archive.open(archive_file) as file:
         source = Source(file, name=archive_file)
         yield from iter_rows(records(source), archive_file=archive_file, landed=landed)
+
+
+def capture_at(archive: ArchiveReader, file: str, offset: int) -> bytes | None:
+    """The row key of the first capture at an offset; None where there is none.
+
+    Raises:
+        InputRefused: where the store has no such file.
+    """
+    if archive.size(file) is None:
+        raise InputRefused("file not found on disk or in the store", file=file)
+    if archive.size(sidecar_name(file)) is None:
+        return None
+    with archive.open(sidecar_name(file)) as sidecar:
+        for row in read_sidecar(sidecar):
+            if row.offset == offset and row.row_key is not None:
+                return row.row_key
+            if row.offset > offset:
+                break
+    return None

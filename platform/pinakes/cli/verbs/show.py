@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from pinakes.catalog.capture_history import CellState, read_cells
 from pinakes.catalog.captures import Placed, get_captures, place_captures
+from pinakes.catalog.file_records import capture_at
 from pinakes.catalog.file_rows import scan_inflight
 from pinakes.catalog.payloads import open_record, read_body
-from pinakes.catalog.places import capture_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
