@@ -41,7 +41,7 @@ def test_tool_has_no_input() -> None:
     [
         ("echo what went wrong >&2; exit 3", "sh tool ended with 3: what went wrong"),
         ("echo only here; exit 255", "sh tool ended with 255: only here"),
-        ("exit 1", "sh tool ended with 1: it said nothing"),
+        ("exit 1", "sh tool ended with 1: it printed nothing"),
         ("kill -9 $$", "sh tool was killed by signal 9"),
         ("printf 'why\\n\\tat a.B.c(B.java:1)\\n\\tat d\\n' >&2; exit 1", "1: why"),
         ("i=0; while [ $i -lt 99 ]; do i=$((i+1)); echo $i >&2; done; exit 1", "98 | 99"),

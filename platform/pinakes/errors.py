@@ -1,4 +1,4 @@
-"""What can go wrong, one class per thing the caller can do about it.
+"""Errors: one class per action that the caller can take.
 
 The lowest layer: imports nothing of the project.  `pinakes.cli.frame.exits` maps each
 class to an exit code; foreign exceptions become one of these in adapters only.
@@ -44,7 +44,7 @@ class MalformedRecord(PinakesError):
 
 
 class DigestMismatch(PinakesError):
-    """Bytes are not what their checksum says: keep both sides, put aside, look."""
+    """Bytes do not match their checksum: keep both sides, quarantine, investigate."""
 
 
 class UnresolvedReference(PinakesError):
@@ -52,25 +52,25 @@ class UnresolvedReference(PinakesError):
 
 
 class InputRefused(PinakesError):
-    """This input was not taken (a folder, changed while read, other bytes under a
-    known name): the rest of the batch goes on."""
+    """This input was refused (a folder, changed while read, other bytes under a
+    known name): the rest of the batch continues."""
 
 
 class SchemaError(PinakesError):
-    """The store's schema is not ours (newer, or drifted): stop, upgrade first."""
+    """The store's schema differs from ours (newer, or drifted): stop, upgrade first."""
 
 
 class StoreUnavailable(PinakesError):
-    """A store cannot be reached or is full: nothing half-written; try again later."""
+    """A store cannot be reached or is full: nothing is half written; try again later."""
 
 
 class Conflict(PinakesError):
-    """Somebody else holds the claim or lease, or pins stand in the way: wait, or
-    settle what the message lists."""
+    """Another process holds the claim or lease, or pins prevent it: wait, or
+    resolve what the message lists."""
 
 
 class Busy(Conflict):
-    """Somebody is at work on it just now: come back when they are done, or gone."""
+    """Another process is working on it now: retry when it has finished or died."""
 
 
 class ConfigError(PinakesError):

@@ -1,7 +1,7 @@
 """The commands `hbase` and `hadoop`, run as child processes.
 
-Layer: beside `warc`, at the bottom; whoever needs work done that only Hadoop's own tools do
-(bulk loads, snapshots, copies between clusters) calls them here.  No shell is between.
+Layer: beside `warc`, at the bottom; for work that only Hadoop's own tools do (bulk loads,
+snapshots, copies between clusters).  No shell is involved.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _PATIENCE_TO_END_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HadoopTools:
-    """How the two commands are called: first words of command lines.
+    """How the two commands are called: the first words of their command lines.
 
-    More words than one are for those who act as somebody else: `sudo -u hbase hbase`.
+    Several words are for acting as another user: `sudo -u hbase hbase`.
     """
 
     hbase: tuple[str, ...] = ("hbase",)
@@ -41,7 +41,7 @@ class HadoopTools:
 
 
 def parse_command(text: str) -> tuple[str, ...]:
-    """Words as a shell would split them; ValueError where there are none."""
+    """Words as a shell would split them; ValueError if there are none."""
     words = tuple(shlex.split(text))
     if not words:
         raise ValueError("a command")
@@ -56,17 +56,17 @@ def run_tool(
     meanwhile: Callable[[], None] = lambda: None,
     every_s: float = 60.0,
 ) -> str:
-    """Run a tool to its end, and return its standard output, the last 4 MB of it.
+    """Run a tool to its end, and return the last 4 MB of its standard output.
 
-    It works in `folder`, where one is given: some tools leave things where they are called.
-    `on_line` gets each line of its standard error, where Hadoop's tools say how far they are;
-    `meanwhile` is called every `every_s` seconds, and ends the tool by raising.  Whatever ends
-    this call (a signal, an error) ends the tool with all processes that it started.  A job that
-    the tool has handed to YARN is not its process, and may go on.
+    It runs in `folder`, if given: some tools leave files in their working directory.  `on_line`
+    is called per line of its standard error, where Hadoop's tools report progress; `meanwhile`
+    is called every `every_s` seconds, and may raise to end the tool.  Whatever ends this call (a
+    signal, an error) ends the tool and all processes that it started.  A job that the tool has
+    submitted to YARN is not its process, and may continue.
 
     Raises:
-        ConfigError: where there is no such command.
-        StoreUnavailable: where it failed; with the end of what it said.
+        ConfigError: command not found.
+        StoreUnavailable: the tool failed; with the end of its output.
     """
     with started_tool(command, folder) as process:
         output, said = _follow(process, on_line, meanwhile, every_s)
@@ -97,8 +97,8 @@ def started_tool(
         )
     except OSError as error:
         raise ConfigError(
-            f"{command[0]} cannot be run ({error.strerror}): hbase_command and hadoop_command "
-            "say where the commands of HBase and Hadoop are"
+            f"{command[0]} cannot be run ({error.strerror}): set hbase_command and hadoop_command "
+            "to the commands of HBase and Hadoop"
         ) from error
     with process:
         try:
@@ -109,7 +109,7 @@ def started_tool(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End its process group: politely, then not."""
+    """End its process group: SIGTERM, then SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -123,7 +123,7 @@ def _follow(
     meanwhile: Callable[[], None],
     every_s: float,
 ) -> tuple[str, list[str]]:
-    """Read both outputs to their ends; standard output, and the last lines of the other."""
+    """Read both outputs to their ends; return standard output and the last lines of errors."""
     assert process.stdout is not None
     assert process.stderr is not None
     output = bytearray()
@@ -162,12 +162,12 @@ def _text(line: bytes) -> str:
 
 
 def _name(command: Sequence[str]) -> str:
-    """The command, and what it was to do: its first word that is no option."""
+    """The command and its first argument that is not an option."""
     does = next((word for word in command[1:] if re.fullmatch(r"\w[\w.]*", word)), "")
     return f"{os.path.basename(command[0])} {does.rpartition('.')[2]}".strip()
 
 
 def end_of(lines: Sequence[str]) -> str:
-    """The last lines of what a tool said that are no stack trace, on one line."""
+    """The last lines of a tool's output that are not a stack trace, on one line."""
     told = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
-    return " | ".join(told[-_QUOTED_LINES:])[-_QUOTED_CHARS:] or "it said nothing"
+    return " | ".join(told[-_QUOTED_LINES:])[-_QUOTED_CHARS:] or "it printed nothing"

@@ -1,7 +1,6 @@
-"""Tells people that a store is waited for, by `logging`: to standard error, unless told otherwise.
+"""Logs that a store is being waited for: to standard error, unless configured otherwise.
 
-A store that is away is asked again for minutes; whoever looks should not have to guess why
-nothing goes on.
+Calls to a store that is down are repeated for minutes; the log says why nothing happens.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ _QUIET_S = 60.0
 
 
 class Waiting:
-    """What is said of one store: when a call has waited for some seconds, once a minute at most.
+    """Logs waits for one store, after some seconds and at most once a minute.
 
-    For several threads.
+    Safe for several threads.
     """
 
     def __init__(self, store: str, patience_s: float) -> None:
@@ -26,7 +25,7 @@ class Waiting:
         self._quiet_until_s = float("-inf")
 
     def tell(self, waited_s: float, why: str) -> None:
-        """A call has waited for so long; nothing is said of less than NOTICE_AFTER_S."""
+        """Log that a call has waited for so long, from NOTICE_AFTER_S on."""
         now_s = time.monotonic()
         if waited_s < NOTICE_AFTER_S or now_s < self._quiet_until_s:
             return

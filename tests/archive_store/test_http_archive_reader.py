@@ -157,7 +157,7 @@ def test_silent_server_is_given_up(
 
     with reader.open("top") as file:
         server.behave = reset
-        with pytest.raises(StoreUnavailable, match="4 times over") as error:
+        with pytest.raises(StoreUnavailable, match="failed 4 times") as error:
             file.read()
         assert error.value.file == f"{server.url}/top"
     assert pauses == [0.0, 0.5, 1.0]
@@ -167,7 +167,7 @@ def test_refused_connection() -> None:
     with serving({}) as server:
         url = server.url
     reader = HttpArchiveReader(url, attempts=2, pause=lambda _: None)
-    with pytest.raises(StoreUnavailable, match="2 times over"):
+    with pytest.raises(StoreUnavailable, match="failed 2 times"):
         reader.size("top")
 
 
@@ -195,7 +195,7 @@ def test_changed_file_is_refused(
         assert file.read(10) == LARGE[:10]
         change(server)  # type: ignore[operator]
         file.seek(500_000)
-        with pytest.raises(InputRefused, match=r"changed on the server|no such file"):
+        with pytest.raises(InputRefused, match=r"changed on the server|not found"):
             file.read(10)
 
 
@@ -277,15 +277,15 @@ def test_whole_answer_in_chunks(server: RangeServer, reader: HttpArchiveReader) 
 @pytest.mark.parametrize(
     ("status", "headers", "message"),
     [
-        (206, {}, "without saying which"),
+        (206, {}, "without Content-Range"),
         (206, {"Content-Range": "bytes 5-5/10"}, "another range"),
-        (206, {"Content-Range": "bytes 0-0/*"}, "without saying which"),
-        (206, {"Content-Range": "items 0-0/10"}, "without saying which"),
-        (206, {"Content-Type": "multipart/byteranges; boundary=x"}, "without saying which"),
+        (206, {"Content-Range": "bytes 0-0/*"}, "without Content-Range"),
+        (206, {"Content-Range": "items 0-0/10"}, "without Content-Range"),
+        (206, {"Content-Type": "multipart/byteranges; boundary=x"}, "without Content-Range"),
         (403, {}, "403 Forbidden"),
         (401, {}, "401 Unauthorized"),
         (204, {}, "204 No Content"),
-        (302, {}, "redirects without end"),
+        (302, {}, "too many redirects"),
         (302, {"Location": "ftp://example.org/"}, "redirects to"),
         (302, {"Location": "http://[::1"}, "redirects to"),
         (302, {"Location": "http://user:secret@127.0.0.1/"}, "redirects to"),

@@ -25,7 +25,7 @@ FILES, RECORDS = 12, 10
 REFUSALS = {
     "no room": "HDFS has no room for another block",
     "quota": "the quota of the folder is full",
-    "permission": "HDFS does not permit this to the user we are",
+    "permission": "this user has no permission for it in HDFS",
     "safe mode": "HDFS is in safe mode",
 }
 HANGING = {

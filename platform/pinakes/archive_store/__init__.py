@@ -1,12 +1,14 @@
-"""Archive files by name: read them anywhere, keep them somewhere.
+"""Archive files by name: readers and stores, for folders, HDFS, HTTP and pyarrow.
 
 Layer: beside `row_store`.
 
 - `port`: `ArchiveReader`, `ArchiveStore`, `AsideFile`
 - `names`: which names a store takes
-- `local`: a folder; `local_files`: what it asks of the file system
+- `local`: a folder; `local_files`: its file system calls
+- `whole_files`: single files of a folder that appear whole, by path
+- `anew`: writing again what a lost server took with it
 - `http`: a web server, by byte ranges; `http_ranges`: the requests
 - `hdfs`: a folder in HDFS, through hdfs-native; `hdfs_*`: its parts
-- `seeking`: where one is in a file that is read by ranges
+- `seeking`: the position in a file that is read by ranges
 - `arrow`: whatever `pyarrow.fs` reads (S3, GCS, HDFS through libhdfs, a folder)
 """

@@ -1,4 +1,4 @@
-"""Writing again what was lost to a server that went while it was written."""
+"""Write a file again when a server that took part in writing it was lost."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 5.0
 def write_anew(
     write: Callable[[], T], name: str, *, on_retry: Callable[[], None] = lambda: None
 ) -> T:
-    """What `write` returns, called again as long as its writing is lost and the store has patience.
+    """Call `write` and return its result; repeat on WritingLost until the store's patience ends.
 
-    So `write` begins at its beginning each time, what it counts included; `on_retry` is called
-    before each time but the first.
+    `write` must start over on each call, its counts included; `on_retry` is called before each
+    repetition.
 
     Raises:
-        StoreUnavailable: as `write` does, about `name`, and not about what the store calls it.
+        StoreUnavailable: as `write` does, but with `name` as its file.
     """
     pause_s, until_s = _FIRST_PAUSE_S, None
     while True:
@@ -47,10 +47,10 @@ def write_anew(
 def publish_copy(
     store: ArchiveStore, content: BinaryIO, name: str, *, token: str, place: str = ""
 ) -> None:
-    """Publish all that `content` holds, from its first byte; an error is about `place`, or `name`.
+    """Publish all of `content`, from its first byte; errors name `place`, or else `name`.
 
     Raises:
-        InputRefused: where that name is taken.
+        InputRefused: the name is taken.
         StoreUnavailable: as the store.
     """
 

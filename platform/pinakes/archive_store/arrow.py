@@ -22,7 +22,7 @@ class ArrowArchiveReader:
 
     def open(self, name: str) -> BinaryIO:
         if self.size(name) is None:
-            raise InputRefused("there is no such file in the store", file=name)
+            raise InputRefused("file not found in the store", file=name)
         try:
             file = self._filesystem.open_input_file(self._path(name))
         except OSError as error:

@@ -4,8 +4,8 @@
     FOLDER/.landing/TOKEN/NONCE      written aside
 
 Publishing is HDFS's rename without overwriting, which is atomic and refuses a taken name.
-Each writer's file has a nonce for its name: a writer that was thought dead cannot publish,
-cut or delete the file of the one that took its place (docs/adr/0013-archive-store.md).
+Each writer's file is named by a nonce: a writer that was wrongly thought dead cannot publish,
+truncate or delete the file of its successor (docs/adr/0016-archive-store-on-hdfs.md).
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from .port import ASIDE, StoredFile
 if TYPE_CHECKING:
     from hdfs_native import Client
 
-# Less is read back sooner than two web servers answer.
+# Smaller files are read back faster than two web servers answer.
 _ASKED_FROM_BYTES = 8 << 20
 
 
 class HdfsArchiveStore:
-    """Archive files below one folder of HDFS.  For several threads, and across forks."""
+    """Archive files below one folder of HDFS.  Safe for several threads, and across forks."""
 
     def __init__(
         self, connection: HdfsConnection, *, on_retry: Callable[[], None] = lambda: None
     ) -> None:
-        """`on_retry` is called whenever HDFS is asked again."""
+        """`on_retry` is called before each repeated call."""
         self.connection = connection
         self._calls = HdfsCalls(connection, on_retry)
 
     def close(self) -> None:
-        """Let go of the connection; a later call makes another."""
+        """Close the connection; a later call opens another."""
         self._calls.close()
 
     def open(self, name: str) -> BinaryIO:
@@ -70,7 +70,7 @@ class HdfsArchiveStore:
         try:
             yield aside
         except BaseException:
-            # Twice: the call that finds a connection lost is lost itself.  What is left here then
+            # Twice: the call that finds the connection lost fails itself.  What then remains
             # is `ASIDE/token`.
             for _ in range(2):
                 with suppress(StoreUnavailable):
@@ -111,20 +111,20 @@ class HdfsArchiveStore:
             yield StoredFile(name, size)
 
     def move(self, path: str, name: str, new_name: str) -> None:
-        """Give what lies at `path` a name that is not taken.
+        """Rename the file at `path` to a name that is not taken.
 
-        Asked again after an answer that was lost, HDFS has no file to rename; then the one
-        that has the new name is looked at.
+        If the answer was lost and the call is repeated, HDFS finds no file to rename; then the
+        file of the new name is compared.
         """
         target = self._path(new_name)
         status = self._calls.ask(name, lambda client: client.get_file_info(path))
         if status.isdir:
-            raise NotThere("a folder, and not a file", file=name)
+            raise NotThere("this is a folder, not a file", file=name)
         parent = target.rpartition("/")[0]
         try:
             self._calls.ask(new_name, lambda client: client.mkdirs(parent, create_parent=True))
         except NotThere as error:
-            raise InputRefused("a file stands where a folder would", file=new_name) from error
+            raise InputRefused("a file exists where a folder is needed", file=new_name) from error
 
         def rename(client: Client) -> None:
             try:
@@ -141,7 +141,7 @@ class HdfsArchiveStore:
     def _aside_folder(self, token: str) -> str:
         path = check_file_name(token)
         if len(path.parts) > 1:
-            raise InputRefused("a token is one plain name", file=token)
+            raise InputRefused("a token must be a single plain name", file=token)
         return f"{self.connection.folder}/{ASIDE}/{path}"
 
 
@@ -155,7 +155,7 @@ class HdfsAsideFile:
         options = WriteOptions(
             block_size=connection.block_bytes,
             replication=connection.replication,
-            overwrite=True,  # its own, where an answer was lost
+            overwrite=True,  # its own, if an answer was lost
         )
         self._store = store
         self._calls = calls
@@ -191,7 +191,7 @@ class HdfsAsideFile:
         self._store.move(self._path, self._token, name)
 
     def remove(self, ask: Callable[[str, Callable[[Client], object]], object]) -> None:
-        """Remove what was not published, and the token's folder, unless another has it."""
+        """Remove the file if it was not published, and the token's folder if it is empty."""
         self._file.close()
         folder = self._path.rpartition("/")[0]
         ask(self._token, lambda client: client.delete(self._path, False))
@@ -199,7 +199,7 @@ class HdfsAsideFile:
             self._calls.once(self._token, lambda client: client.delete(folder, False))
 
     def _is_vouched_for(self) -> bool:
-        """Has HDFS the checksum that what was written has?"""
+        """Whether HDFS's checksum of the file equals that of the bytes written."""
         status = self._file.finish()
         written = self._file.kept
         if written is None or status.length < _ASKED_FROM_BYTES:

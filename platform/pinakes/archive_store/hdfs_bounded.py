@@ -1,9 +1,8 @@
-"""A bound on how long hdfs-native may take, which of itself waits for ever.
+"""Time-outs for calls of hdfs-native, which has none of its own.
 
-It has no time-out for what it asks of a name node, and a sync was seen not to return where a
-data node had been killed.  So another thread calls; one that does not come back in time is
-left behind, until it does or the process ends.  Threads are kept for the next call: to start
-one takes as long as a short call.
+It waits for ever for a name node's answer, and a sync was seen not to return after a data node
+was killed.  So calls run in other threads; a thread that does not return in time is abandoned.
+Threads are kept for later calls: starting one takes as long as a short call.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 
 class Bounded:
-    """Calls in threads of its own.  For several threads, and across forks."""
+    """Runs calls in threads of its own.  Safe for several threads, and across forks."""
 
     def __init__(self, waiting: Waiting) -> None:
         self._waiting = waiting
@@ -28,15 +27,15 @@ class Bounded:
         self._pid = os.getpid()
 
     def call(self, act: Callable[[], T], patience_s: float) -> T:
-        """What `act` returns or raises; TimeoutError where it does neither in time.
+        """Return or raise what `act` does; raise TimeoutError after `patience_s`.
 
-        `waiting` is told of one that takes long.
+        `waiting` logs a call that takes long.
         """
-        if self._pid != os.getpid():  # a forked process has none of these threads
+        if self._pid != os.getpid():  # a forked process does not have these threads
             self._idle, self._pid = [], os.getpid()
         try:
             caller = self._idle.pop()
-        except IndexError:  # asked first, another thread might be quicker
+        except IndexError:  # no `if` before it: another thread may take the last one
             caller = _Caller()
         caller.given.put(act)
         result: T
@@ -56,17 +55,17 @@ class Bounded:
         try:
             raise error
         finally:
-            del error  # else it and this frame, and all that it came through, would stay
+            del error  # else a reference cycle would keep this frame and its callers alive
 
     def close(self) -> None:
-        """End the threads that wait; a later call starts others."""
+        """End the idle threads; a later call starts others."""
         idle, self._idle = self._idle, []
         for caller in idle:
             caller.given.put(None)
 
 
 class _Caller:
-    """A thread that does what it is given, one after another, until that is None."""
+    """A thread that runs the calls it is given, one after another, until one is None."""
 
     def __init__(self) -> None:
         self.given: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()

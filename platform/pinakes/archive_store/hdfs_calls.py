@@ -1,11 +1,11 @@
-"""Calls to HDFS through hdfs-native: a client a process, asked again while HDFS is away.
+"""Calls to HDFS through hdfs-native: one client per process; calls repeat while HDFS is down.
 
-A call ends when patience does, also where a server hangs and hdfs-native would wait for ever.
+A call ends after `patience_s`, even when a server hangs and hdfs-native would wait for ever.
 
 hdfs-native keeps connections to data nodes, for all its clients, until 3 s after their last
-read; and threads, which no forked process inherits.  So a forked process makes a client of
-its own, and a fork waits until no connection is kept: one used by two processes would give
-each the other's bytes.  (Which supposes that no other thread reads while one forks.)
+read; and threads, which a forked process does not inherit.  So a forked process makes a client
+of its own, and a fork waits until no connection is kept: two processes that share one would get
+each other's bytes.  (This assumes that no other thread reads during a fork.)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 5.0
 _ONCE_S = 20.0
 _KEPT_S = 3.2
-"""How long hdfs-native keeps a connection (3 s, in the source of 0.14), and a little."""
+"""A little longer than hdfs-native keeps a connection (3 s in the source of 0.14)."""
 
 
 class HdfsCalls:
@@ -42,7 +42,7 @@ class HdfsCalls:
     def __init__(
         self, connection: HdfsConnection, on_retry: Callable[[], None] = lambda: None
     ) -> None:
-        """`on_retry` is called before each attempt behind the first."""
+        """`on_retry` is called before each repeated call."""
         try:
             import hdfs_native
         except ImportError as error:
@@ -60,14 +60,14 @@ class HdfsCalls:
 
     @property
     def patience_s(self) -> float:
-        """For how long what fails is tried again, in seconds."""
+        """How long failed calls are repeated, in seconds."""
         return self._connection.patience_s
 
     def ask(self, name: str, act: Callable[[Client], T]) -> T:
-        """What `act` gets of a client; asked again while HDFS is away.
+        """Return what `act(client)` returns; repeat it while HDFS is down.
 
-        So `act` must do no harm when it is done twice, even where it was thought to have
-        failed.  Raises at once what no patience mends, about `name`.
+        `act` must be idempotent: it may be repeated after a call that only seemed to fail.
+        Errors that waiting cannot solve are raised at once, with `name` as their file.
         """
         began = time.monotonic()
         pauses_s = pauses(self.patience_s, lambda: time.monotonic() - began)
@@ -75,7 +75,7 @@ class HdfsCalls:
             try:
                 return self.bounded(lambda: act(self.client()), inf)
             except FOREIGN as error:
-                # Not in a variable, or it and this frame would hold each other, and by what it
+                # Not in a variable: it and this frame would keep each other alive, and by what it
                 # was raised from the client: which a forked process must never clear away.
                 failure = failure_of(error, name)
                 passes, why = failure.passes, failure.error.message
@@ -88,21 +88,21 @@ class HdfsCalls:
                 self._on_retry()
 
     def once(self, name: str, act: Callable[[Client], T]) -> T:
-        """What `act` gets of a client, asked once, and waited for some seconds at most."""
+        """Return what `act(client)` returns; call it once, and wait some seconds at most."""
         try:
             return self.bounded(lambda: act(self.client()), _ONCE_S)
         except FOREIGN as error:
             raise failure_of(error, name).error from error
 
     def bounded(self, act: Callable[[], T], most_s: float) -> T:
-        """What a call of something that a client gave returns.
+        """Return what a call on an object of a client returns.
 
-        Raises TimeoutError where that takes longer than patience, or than `most_s`.
+        Raises TimeoutError after `patience_s`, or after `most_s`.
         """
         return self._bounded.call(act, min(most_s, self.patience_s))
 
     def client(self) -> Client:
-        """This process's own client."""
+        """The client of this process."""
         if self._pid != os.getpid():
             with self._lock:
                 if self._pid != os.getpid():
@@ -114,14 +114,14 @@ class HdfsCalls:
         return self._client
 
     def close(self) -> None:
-        """Let go of the client; a later call makes another."""
+        """Close the client; a later call makes another."""
         if self._pid == os.getpid():
             self._client, self._pid = None, 0
             self._bounded.close()
 
     def _inherit(self) -> None:
         if self._client is not None:
-            _inherited.append(self._client)  # its threads are not here: it could not be ended
+            _inherited.append(self._client)  # its threads are not here: it cannot be closed
         self._lock = threading.Lock()
 
     def _connect(self) -> Client:
@@ -140,7 +140,7 @@ class HdfsCalls:
 
 
 def pauses(patience_s: float, elapsed_s: Callable[[], float]) -> Iterator[float]:
-    """Seconds to wait before each new attempt: twice as long each time, half of it by chance."""
+    """Seconds to wait before each new attempt: doubled each time, half of it random."""
     longest = _FIRST_PAUSE_S
     while (left := patience_s - elapsed_s()) > 0:
         chance = random.random()  # noqa: S311  (lest all who lost one server come back together)

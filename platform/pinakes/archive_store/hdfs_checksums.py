@@ -1,10 +1,10 @@
-"""The checksum that HDFS keeps of a file, computed of what is written.  Pure.
+"""The checksum that HDFS keeps for a file, computed from the bytes written.  Pure.
 
-    of every 512 bytes of a block      CRC-32C, big-endian
-    of these of a block                MD5
-    of these of the file, with zeros   MD5
+    each 512 bytes of a block                     CRC-32C, big-endian
+    the CRCs of a block                           MD5
+    the MD5s of a file's blocks, zero-padded      MD5
 
-The zeros fill up a buffer of Hadoop's, of 32 bytes and twice as much each time it is full.
+The zeros pad to Hadoop's buffer size: 32 bytes, doubled each time the buffer is full.
 Source: Hadoop 3.4, `FileChecksumHelper`, `MD5MD5CRC32FileChecksum`.
 """
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 512
 _ALGORITHM = re.compile(r"MD5-of-(\d+)MD5-of-(\d+)CRC32C\Z")
 _DIGEST = slice(12, 28)
-"""In the answer, after the bytes to a CRC and the CRCs to a block."""
+"""In the answer, after the bytes per CRC and the CRCs per block."""
 
 
 class KeptChecksum(NamedTuple):
-    """What HDFS answers: how it computed, and the digest."""
+    """HDFS's answer: the algorithm, and the digest."""
 
     algorithm: str
     answer: bytes
 
     @property
     def comparable(self) -> bool:
-        """Is it computed as here?"""
+        """Whether its algorithm is the one computed here."""
         match = _ALGORITHM.match(self.algorithm)
         return match is not None and int(match[2]) == CHUNK_BYTES and len(self.answer) >= 28
 
@@ -42,7 +42,7 @@ class KeptChecksum(NamedTuple):
 
 
 class WrittenChecksum:
-    """The same, of the bytes that a writer gives, block by block."""
+    """The same checksum, of the bytes that a writer passes, block by block."""
 
     def __init__(self, block_bytes: int) -> None:
         from google_crc32c import value
@@ -55,7 +55,7 @@ class WrittenChecksum:
         self._blocks = b""
 
     def update(self, data: bytes) -> None:
-        """Take what comes next."""
+        """Add the next bytes."""
         while data:
             room = self._block_bytes - self._in_block
             piece, data = data[:room], data[room:]
@@ -65,7 +65,7 @@ class WrittenChecksum:
                 self._end_block()
 
     def digest(self) -> bytes:
-        """The MD5 of the whole; then nothing more is taken."""
+        """The MD5 of all bytes; no bytes may be added afterwards."""
         if self._in_block:
             self._end_block()
         padded = 32

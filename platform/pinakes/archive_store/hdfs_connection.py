@@ -1,4 +1,4 @@
-"""How HDFS is reached: name nodes, security, patience.  A value, made from the configuration."""
+"""How HDFS is reached: name nodes, security, time-outs.  A value, made from the configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WEB = re.compile(r"https?://[^/?#@\s]+\Z")
 
 
 def parse_web(text: str) -> tuple[str, ...]:
-    """`http://host:port`, several with commas between them.  Raises ValueError."""
+    """`http://host:port`, or several of them separated by commas.  Raises ValueError."""
     addresses = tuple(part.strip().rstrip("/") for part in text.split(","))
     if not all(_WEB.match(address) for address in addresses):
         raise ValueError("addresses such as http://namenode1:9870,http://namenode2:9870")
@@ -22,18 +22,18 @@ def parse_web(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HdfsConnection:
-    """Everything that one process needs to know to reach a folder in HDFS.
+    """Everything that a process needs to reach a folder in HDFS.
 
     `url` is `hdfs://HOST:PORT/FOLDER`, or `hdfs://NAMESERVICE/FOLDER` where `config_folder`
     (else HADOOP_CONF_DIR) has the core-site.xml and hdfs-site.xml that say which name nodes
-    that is.  `web` are the name nodes' web servers (WebHDFS): without, what was written is
-    read back instead of asking for its checksum.
+    that is.  `web` are the name nodes' web servers (WebHDFS): without them, written files are
+    read back instead of asking HDFS for their checksums.
 
-    `principal` and `keytab`, or a `ticket_cache`, are for Kerberos; without, the ticket that
-    is there.  `replication` and `block_bytes` are the cluster's own where they are None.
+    `principal` and `keytab`, or a `ticket_cache`, are for Kerberos; without them, the
+    existing ticket is used.  `replication` and `block_bytes` default to the cluster's own.
 
-    What fails is tried again until `patience_s` have passed: longer than a name node takes
-    to start, or to find out that a data node is gone.
+    Failed calls are repeated until `patience_s` have passed: longer than a name node takes to
+    start, or to notice that a data node is lost.
     """
 
     url: str
@@ -53,7 +53,7 @@ class HdfsConnection:
         if any(part in (".", "..") for part in match[3].split("/")):
             raise ConfigError(f"not a plain path in HDFS: {self.url!r}")
         if self.keytab is not None and self.principal is None:
-            raise ConfigError("a keytab needs the principal that it is for")
+            raise ConfigError("a keytab needs its principal")
 
     @property
     def server(self) -> str:

@@ -1,8 +1,8 @@
-"""What hdfs-native raises, as errors of ours.  Pure.
+"""Translates exceptions of hdfs-native to ours.  Pure.
 
-It has exceptions of its own for little; the rest is a RuntimeError with the name of the Java
-class and its stack trace as text.  What is not known to be final is taken to pass: data
-nodes come back, name nodes start.
+It has few exceptions of its own; the rest are RuntimeErrors with the name of the Java class and
+its stack trace as text.  Errors not known to be final count as temporary: data nodes come back,
+name nodes start.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class NotThere(InputRefused):
 
 
 class TakenOver(StoreUnavailable):
-    """What was written aside is no longer ours."""
+    """Another writer has taken over the file that was written aside."""
 
 
 class Failure(NamedTuple):
-    """An error of ours; `passes` where asking again may mend it."""
+    """An error of ours; `passes` if repeating the call may help."""
 
     error: PinakesError
     passes: bool
@@ -34,25 +34,25 @@ class Failure(NamedTuple):
 NOT_CLOSED = "Failed to complete file in time"
 
 _NOTHING_PUBLISHED = "and nothing was published"
-_MAKE_ROOM = "make room (or see which data nodes are away), and run it again"
+_MAKE_ROOM = "make room (or find out which data nodes are down), and run it again"
 _SIGNS: tuple[tuple[str, type[PinakesError], bool, str], ...] = (
-    ("No lease on|LeaseExpired", TakenOver, False, "another writer took the place of this one"),
-    ("FileNotFound", NotThere, False, "there is no such file in the store"),
+    ("No lease on|LeaseExpired", TakenOver, False, "another writer has taken over this file"),
+    ("FileNotFound", NotThere, False, "file not found in the store"),
     (
         "is not a directory|ParentNotDirectory",
         NotThere,
         False,
-        "there is no such file in the store",
+        "file not found in the store",
     ),
-    ("FileExists|AlreadyExists", InputRefused, False, "a file of that name is there already"),
-    ("must both be directories", InputRefused, False, "a folder of that name is there already"),
-    ("InvalidPath|Invalid path|UnicodeEncode", InputRefused, False, "HDFS takes no such name"),
-    ("PathComponentTooLong", InputRefused, False, "HDFS takes no name so long"),
+    ("FileExists|AlreadyExists", InputRefused, False, "a file of this name exists already"),
+    ("must both be directories", InputRefused, False, "a folder of this name exists already"),
+    ("InvalidPath|Invalid path|UnicodeEncode", InputRefused, False, "HDFS refuses this name"),
+    ("PathComponentTooLong", InputRefused, False, "this name is too long for HDFS"),
     (
         "SafeModeException|in safe mode",
         StoreUnavailable,
         True,
-        "HDFS is in safe mode, and takes no changes: wait until it has left it, and run it again",
+        "HDFS is in safe mode and accepts no changes: wait until it leaves it, and run it again",
     ),
     (
         "QuotaExceeded|quota of .* is exceeded",
@@ -70,19 +70,19 @@ _SIGNS: tuple[tuple[str, type[PinakesError], bool, str], ...] = (
         "AccessControlException|Permission denied",
         StoreUnavailable,
         False,
-        "HDFS does not permit this to the user we are: ask for the folder's permissions",
+        "this user has no permission for it in HDFS: have the folder's permissions changed",
     ),
     (
         "SASL|GSSAPI|Kerberos|AuthenticationMethod|not allowed to impersonate",
         StoreUnavailable,
         False,
-        "HDFS does not know who we are: see that there is a ticket (kinit), or a keytab",
+        "HDFS cannot authenticate this user: get a ticket (kinit), or configure a keytab",
     ),
     (
         "UnsupportedFeature|UnsupportedErasure",
         ConfigError,
         False,
-        "not done in erasure-coded or encrypted folders: give the archive a plain one",
+        "erasure-coded and encrypted folders are not supported: use a plain one for the archive",
     ),
     (
         "StandbyException|observer",
@@ -94,7 +94,7 @@ _SIGNS: tuple[tuple[str, type[PinakesError], bool, str], ...] = (
         "All (DataNodes|nodes) failed|BlockMissing|BlocksNotFound|DataTransferError",
         StoreUnavailable,
         True,
-        "data nodes of HDFS are away",
+        "data nodes of HDFS are down",
     ),
     ("TimeoutError", StoreUnavailable, True, "HDFS does not answer"),
     (NOT_CLOSED, StoreUnavailable, True, "HDFS did not confirm the last block"),
@@ -110,5 +110,5 @@ def failure_of(error: Exception, name: str) -> Failure:
             cause = "" if issubclass(kind, InputRefused) else f" ({text:.200})"
             return Failure(kind(words + cause, file=name), passes)
     return Failure(
-        StoreUnavailable(f"HDFS cannot be reached, or failed: {text:.300}", file=name), True
+        StoreUnavailable(f"HDFS cannot be reached, or it failed: {text:.300}", file=name), True
     )

@@ -1,4 +1,4 @@
-"""What lies below a folder of HDFS, lazily and in order of names."""
+"""The files below a folder of HDFS, lazily and sorted by name."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def walk_files(calls: HdfsCalls, folder: str, inside: str = "") -> Iterator[tuple[str, int]]:
-    """Name and size of the files below a folder, in order of their names; no hidden ones.
+    """Yield name and size of the files below a folder, sorted by name, without hidden ones.
 
-    One folder's names are in memory at a time: HDFS sorts by bytes with a sign, and a folder
-    without its `/`.  A folder that cannot be read is an error, and not a folder without
-    files; one that is not there (any more) has none.
+    Memory: the names of one folder, because HDFS sorts by signed bytes, and folders without
+    their `/`.  A folder that cannot be read is an error, not an empty folder; one that does not
+    exist (any more) has no files.
     """
     for name, size in sorted(_entries(calls, folder)):
         if name.startswith("."):
@@ -30,7 +30,7 @@ def walk_files(calls: HdfsCalls, folder: str, inside: str = "") -> Iterator[tupl
 
 
 def folder_sizes(calls: HdfsCalls, folder: str) -> Iterator[tuple[str, int]]:
-    """The folders in a folder, each with the bytes of the files in it, in order of names."""
+    """Yield the folders in a folder, sorted by name, each with the size of its files in bytes."""
     for name, _ in sorted(_entries(calls, folder)):
         if name.endswith("/"):
             found = _entries(calls, f"{folder}/{name[:-1]}")
@@ -38,13 +38,13 @@ def folder_sizes(calls: HdfsCalls, folder: str) -> Iterator[tuple[str, int]]:
 
 
 def _entries(calls: HdfsCalls, folder: str) -> list[tuple[str, int]]:
-    """Name and size of what is in a folder, a folder's name with a `/` behind."""
+    """Name and size of each entry of a folder; folder names end with `/`."""
 
     def entries(client: Client) -> list[tuple[str, int]]:
         return [
             (status.path.rpartition("/")[2] + "/" * status.isdir, status.length)
             for status in client.list_status(folder)
-            if status.path != folder  # asked for a file, HDFS gives that
+            if status.path != folder  # HDFS lists a file as itself
         ]
 
     try:

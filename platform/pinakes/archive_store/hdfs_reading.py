@@ -1,8 +1,8 @@
 """A file in HDFS, read at any offset.
 
-Read on from where the last read ended, it reads ahead, up to 4 MiB; elsewhere it reads what
-it is asked for.  A file that is not the one that was opened (its length, or the time it was
-closed) is refused, and blocks have names of their own: so no two files' bytes are mixed.
+A read that continues where the last one ended reads ahead, up to 4 MiB; other reads fetch what
+was asked for.  A file that is no longer the one that was opened (by its length and closing time)
+is refused, and blocks have unique names: so bytes of two files are never mixed.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ _FIRST_AHEAD_BYTES = 1 << 18
 _GROWTH = 4
 _MOST_AHEAD_BYTES = 4 << 20
 _MOST_BYTES = 4 << 20
-"""Of a range: each costs some ms besides, and above 4 MiB memory is new to the system each time."""
+"""Of one range: each costs some ms, and above 4 MiB the system maps new memory each time."""
 
 _PIECE_BYTES = 1 << 20
 
 
 class Identity(NamedTuple):
-    """What tells a file from another of its name: a rename changes neither."""
+    """What distinguishes a file from another of its name; a rename does not change it."""
 
     size: int
     closed_ms: int
 
 
 def identity_of(status: FileStatus) -> Identity:
-    """The identity of what HDFS says this of."""
+    """The identity of a file with this status."""
     return Identity(status.length, status.modification_time)
 
 
 class HdfsFile(SeekableRaw):
     """A published file, seekable; not for several threads.
 
-    Raises NotThere where there is none.
+    Raises NotThere if it does not exist.
     """
 
     def __init__(self, calls: HdfsCalls, path: str, name: str) -> None:
@@ -59,7 +59,7 @@ class HdfsFile(SeekableRaw):
         self._file: FileReader | None = None
         status = calls.ask(name, lambda client: client.get_file_info(path))
         if status.isdir:
-            raise NotThere("a folder, and not a file", file=name)
+            raise NotThere("this is a folder, not a file", file=name)
         self._identity = identity_of(status)
         self._size = self._identity.size
 
@@ -89,7 +89,7 @@ class HdfsFile(SeekableRaw):
         super().close()
 
     def _fetch(self, wanted: int) -> None:
-        """Have `wanted` bytes from where we are, and more where reading goes on."""
+        """Fetch `wanted` bytes at the position, and more when reading sequentially."""
         kept = b""
         length = wanted
         if self._ahead_at <= self._at <= self._ahead_at + len(self._ahead):
@@ -101,7 +101,7 @@ class HdfsFile(SeekableRaw):
         start = self._at + len(kept)
         length = min(length, self._size - start)
         end = start + length
-        # In pieces, each of which may take as long as there is patience.
+        # In pieces: each may take `patience_s`.
         pieces = [
             self._calls.ask(self.name, partial(self._read, at, min(_MOST_BYTES, end - at)))
             for at in range(start, end, _MOST_BYTES)
@@ -110,7 +110,7 @@ class HdfsFile(SeekableRaw):
 
     def _read(self, start: int, length: int, client: Client) -> bytes:
         file = self._file or self._opened(client)
-        self._file = None  # where it fails, look where its blocks are now
+        self._file = None  # after a failure, look up its blocks again
         fetched = bytes(file.read_range(start, length))
         if len(fetched) != length:
             raise InputRefused("the file became shorter while it was read", file=self.name)
@@ -119,7 +119,7 @@ class HdfsFile(SeekableRaw):
 
     def _opened(self, client: Client) -> FileReader:
         file = client.read(self._path)
-        # Looked at after its blocks were: what it was before and is after, it was between.
+        # Compared after its blocks were looked up: equal before and after means equal between.
         if identity_of(client.get_file_info(self._path)) != self._identity:
             raise InputRefused("the file was replaced while it was read", file=self.name)
         return file

@@ -1,7 +1,7 @@
-"""The checksum that HDFS keeps of a file, asked for through WebHDFS.
+"""The checksum that HDFS keeps for a file, read through WebHDFS.
 
 Source: Hadoop 3.4, WebHDFS REST API, GETFILECHECKSUM: a name node redirects to a data node,
-which asks those that have the blocks.
+which asks the nodes that have the blocks.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _MOST_ANSWER_BYTES = 1 << 16
 
 
 def kept_checksum(addresses: tuple[str, ...], path: str, user: str) -> KeptChecksum | None:
-    """What HDFS answers a user of a file; None where no name node's web server answers.
+    """HDFS's checksum of a file, as this user; None if no name node's web server answers.
 
-    None too where it wants to know who asks (Kerberos): then the file is read back.
+    Also None where it requires authentication (Kerberos): then the file is read back.
     """
     query = urlencode({"op": "GETFILECHECKSUM", "user.name": user})
     for address in addresses:

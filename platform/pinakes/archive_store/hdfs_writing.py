@@ -1,7 +1,7 @@
 """A file in HDFS while it is written: sent in large pieces, checksummed, synced.
 
-HDFS syncs the block that is being written, and only when it is asked to: so each block is
-synced when it is full, and the last at the end.
+HDFS syncs only the block that is being written, and only on request: so each block is synced
+when it is full, and the last one at the end.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _PIECE_BYTES = 1 << 18
 _STALL_S = 60.0
-"""After so long without a word hdfs-native (0.14) takes a data node for lost; and where one is
-lost, it may wait for ever: for its sender, which waits for a packet more."""
+"""hdfs-native (0.14) gives up a data node that has been silent for so long.  After that it may wait
+for ever: for its sender, which waits for one more packet."""
 
 
 class AsideIO(io.RawIOBase):
-    """A new file; a write takes all it is given, or raises StoreUnavailable.
+    """A new file; `write` writes all bytes or raises StoreUnavailable.
 
-    A write that failed ends it: nothing more is taken, and it cannot be published.  Where the
-    same might be written with more luck, WritingLost is raised.
+    After a failed write, nothing more is written and the file cannot be published.  WritingLost
+    is raised if writing the same again may succeed.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class AsideIO(io.RawIOBase):
         self._in_block = 0
         self._failed = False
         self._written: FileStatus | None = None
-        # Not its FileWriter: let go of, that closes the file, and waits for a dead server.
+        # Not its FileWriter: when dropped, it closes the file, and waits for a dead server.
         self._writer: RawFileWriter = calls.ask(
             name, lambda client: client.inner.create(path, options)
         )
@@ -76,7 +76,7 @@ class AsideIO(io.RawIOBase):
         return length
 
     def finish(self) -> FileStatus:
-        """Bring everything to disk and close it; what HDFS says of it then."""
+        """Sync and close the file; return its status in HDFS."""
         if self._written is None:
             self._check_open()
             self._send_waiting()
@@ -95,9 +95,9 @@ class AsideIO(io.RawIOBase):
 
     def _check_open(self) -> None:
         if self._failed:
-            raise StoreUnavailable("writing this file has failed: begin anew", file=self.name)
+            raise StoreUnavailable("writing this file failed: write it again", file=self.name)
         if self.closed or self._written is not None:
-            raise ValueError("write to a file that was finished")
+            raise ValueError("write to a finished file")
 
     def _send_waiting(self) -> None:
         data, self._waiting = bytes(self._waiting), bytearray()
@@ -118,7 +118,7 @@ class AsideIO(io.RawIOBase):
                 self._in_block = 0
 
     def _do(self, act: Callable[[RawFileWriter], object]) -> None:
-        """Something that, having failed, cannot be done again."""
+        """Run a step that cannot be repeated after a failure."""
         try:
             self._calls.bounded(lambda: act(self._writer), _STALL_S)
         except FOREIGN as error:
@@ -139,7 +139,7 @@ class AsideIO(io.RawIOBase):
         return error
 
     def _close_writer(self) -> None:
-        """Close it; where that fails, have HDFS close it, which has all there is by now."""
+        """Close the file; if that fails, make HDFS close it, which has all bytes by now."""
         try:
             self._calls.bounded(self._writer.close, _STALL_S)
         except FOREIGN:
@@ -157,7 +157,7 @@ class AsideIO(io.RawIOBase):
         found = self._status()
         if found.length != self.size:
             raise self._lost(
-                f"HDFS has {found.length} bytes of {self.size} that were written: run it again"
+                f"HDFS has {found.length} of the {self.size} bytes written: run it again"
             )
         return found
 
@@ -168,4 +168,4 @@ class AsideIO(io.RawIOBase):
             raise self._taken_over() from error
 
     def _taken_over(self) -> TakenOver:
-        return TakenOver("what was written is gone: another writer took its place", file=self.name)
+        return TakenOver("the file is gone: another writer has taken its place", file=self.name)

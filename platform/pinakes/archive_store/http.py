@@ -1,8 +1,8 @@
 """Archive files on a web server, read by byte ranges.
 
-A server that ignores ranges sends the whole file, which is then kept in a temporary file
-and read there.  A file that changes between two reads (ETag, Last-Modified or size) is
-refused, for a record put together from two of its states would be neither.
+A server that ignores ranges sends the whole file, which is then read from a temporary file.  A
+file that changes between two reads (ETag, Last-Modified or size) is refused: a record read
+partly before and partly after would be wrong.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ T = TypeVar("T")
 class HttpArchiveReader:
     """An `ArchiveReader` of the files below one URL.
 
-    `attempts` in a row that bring nothing are given up as StoreUnavailable; between them
-    it waits 0, 0.5, 1, 2 … s, or as long as the server says.
+    After `attempts` failures in a row, StoreUnavailable is raised; between attempts it
+    waits 0, 0.5, 1, 2 … s, or as long as the server says.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class HttpArchiveReader:
         self._timeout_s = timeout_s
         self._attempts = attempts
         self._pause = pause
-        RangeClient(self._base, timeout_s=timeout_s)  # a wrong URL is found now
+        RangeClient(self._base, timeout_s=timeout_s)  # fails early for an invalid URL
 
     def open(self, name: str) -> BinaryIO:
         raw = HttpFile(self._url(name), self._timeout_s, self._attempts, self._pause)
@@ -96,7 +96,7 @@ class HttpFile(SeekableRaw):
         return got
 
     def readall(self) -> bytes:
-        # In as few requests as the server allows; the inherited one asks for 8 KiB at a time.
+        # In as few requests as possible; the inherited method asks for 8 KiB at a time.
         data = bytearray(max(self._size - self._at, 0))
         with memoryview(data) as view:
             got = 0
@@ -112,19 +112,19 @@ class HttpFile(SeekableRaw):
         super().close()
 
     def _look(self) -> None:
-        """Learn size and validators; take the whole file where there are no ranges."""
+        """Read size and validators; fetch the whole file if the server has no ranges."""
         answer = self._client.get(0, 1)
         self._validator = answer.validator
         if answer.whole:
             self._keep_whole(answer)
         elif answer.total is None:
-            raise InputRefused("the server does not tell how long the file is", file=self.name)
+            raise InputRefused("the server does not send the size of the file", file=self.name)
         else:
             self._size = answer.total
             answer.response.read(2)
 
     def _read_range(self, wanted: memoryview) -> int:
-        """Read into `wanted` from where we are: at least one byte, perhaps fewer than all."""
+        """Read into `wanted` at the position: at least one byte, possibly fewer than all."""
         if self._spool is not None:
             self._spool.seek(self._at)
             data = self._spool.read(wanted.nbytes)
@@ -148,13 +148,13 @@ class HttpFile(SeekableRaw):
                 break
             got += count
         if got < (answer.length or 1):
-            self._client.drop()  # what is left on this connection is not ours to guess
+            self._client.drop()  # the rest of the body is still on this connection
         if not got:
-            raise TryAgain("the server breaks off")
+            raise TryAgain("the server closed the connection early")
         return got
 
     def _keep_whole(self, answer: Answer) -> None:
-        """Take the whole body into a temporary file."""
+        """Save the whole body in a temporary file."""
         with translated(self.name):
             spool = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this file)
         try:
@@ -171,7 +171,7 @@ class HttpFile(SeekableRaw):
         with translated(self.name):
             spool.flush()
         if answer.length is not None and spool.tell() != answer.length:
-            raise TryAgain("the server breaks off")
+            raise TryAgain("the server closed the connection early")
         return spool.tell()
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
@@ -184,7 +184,7 @@ class HttpFile(SeekableRaw):
                 failed += 1
                 if failed >= self._attempts:
                     raise StoreUnavailable(
-                        f"the server cannot be read, {failed} times over: {error!r:.200}",
+                        f"reading from the server failed {failed} times: {error!r:.200}",
                         file=self.name,
                     ) from error
                 asked_s = error.after_s if isinstance(error, TryAgain) else 0.0

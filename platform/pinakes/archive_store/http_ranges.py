@@ -1,7 +1,7 @@
-"""Byte ranges of one URL over one kept connection, as the servers there are give them.
+"""Byte ranges of one URL over one persistent connection.
 
 Source: RFC 9110 §14 (range requests), §13.1 and §8.8 (validators), §15.4 (redirection).
-Nothing is taken from a proxy or the environment.
+Proxies and the environment are ignored.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+)\Z")
 
 NETWORK_ERRORS = (OSError, HTTPException)
-"""What a request raises when it is worth another attempt; `TryAgain` is one."""
+"""What a request raises when another attempt may succeed; includes `TryAgain`."""
 
 
 class TryAgain(HTTPException):
-    """The server cannot answer now; `after_s` is what it asks to wait."""
+    """The server cannot answer now; `after_s` is its Retry-After."""
 
     def __init__(self, message: str, after_s: float = 0.0) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class TryAgain(HTTPException):
 
 
 class Validator(NamedTuple):
-    """What tells one content of a URL from another."""
+    """What distinguishes one content of a URL from another."""
 
     etag: str | None
     last_modified: str | None
@@ -40,8 +40,8 @@ class Validator(NamedTuple):
 class Answer(NamedTuple):
     """An answer to a range request; its body is still to be read.
 
-    `start` is where the body begins in the file, and `whole` says that the server ignored
-    the range and sends all of it.  `total` is the size of the file, where it is told.
+    `start` is the offset of the body in the file; `whole`: the server ignored the range and
+    sends all of it.  `total` is the size of the file, if the server sends it.
     """
 
     response: HTTPResponse
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 
 class RangeClient:
-    """Asks one URL for ranges; follows redirects once and for all.  Not for several threads."""
+    """Requests ranges of one URL; remembers redirects.  Not for several threads."""
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
         self.url = _checked_url(url)
@@ -63,15 +63,15 @@ class RangeClient:
     def get(self, start: int, end: int) -> Answer:
         """Ask for the bytes from `start` to `end` (exclusive).
 
-        Raises InputRefused for what is not there or not ours to read; one of
-        `NETWORK_ERRORS` for what another attempt may mend.
+        Raises InputRefused if the file does not exist or may not be read; one of
+        `NETWORK_ERRORS` if another attempt may succeed.
         """
         for _ in range(_MOST_REDIRECTS + 1):
             response = self._request(start, end)
             if response.status not in _REDIRECTS:
                 return _answer(response, self.url, start)
             self._follow(response)
-        raise InputRefused("the server redirects without end", file=self.url)
+        raise InputRefused("too many redirects", file=self.url)
 
     def drop(self) -> None:
         """Close the connection; the next request opens another."""
@@ -85,7 +85,7 @@ class RangeClient:
             kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
             self._connection = kind(parts.hostname or "", parts.port, timeout=self._timeout_s)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        # Offsets are those of the stored bytes: no coding on the way.
+        # Offsets are those of the stored bytes: no content coding.
         headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
         self._connection.request("GET", path, headers=headers)
         return self._connection.getresponse()
@@ -109,9 +109,9 @@ def _checked_url(url: str) -> str:
     except ValueError:
         usable = False
     if not usable or not url.isascii() or not url.isprintable() or " " in url:
-        raise ConfigError(f"no URL that can be read over HTTP: {url!r}")
+        raise ConfigError(f"not an HTTP URL: {url!r}")
     if parts.username is not None:
-        raise ConfigError("a URL with a user's name and password is not taken", file=url)
+        raise ConfigError("URLs with a user name or password are not accepted", file=url)
     return url
 
 
@@ -123,18 +123,18 @@ def _answer(response: HTTPResponse, url: str, start: int) -> Answer:
     if status in (206, 416):
         match = _CONTENT_RANGE.match(response.getheader("Content-Range") or "")
         if match is None:
-            raise InputRefused("the server answers a range without saying which", file=url)
+            raise InputRefused("the server sends a range without Content-Range", file=url)
         first, last, total = (None if text is None else int(text) for text in match.groups())
         if status == 416:
             return Answer(response, start, 0, total, False, validator)
         if first is None or last is None or first != start or last < first:
-            raise InputRefused("the server answers another range than was asked for", file=url)
+            raise InputRefused("the server sends another range than requested", file=url)
         return Answer(response, first, last + 1 - first, total, False, validator)
     reason = f"the server answers {status} {response.reason}".rstrip()
     if status in _RETRIED:
         raise TryAgain(reason, _seconds(response.getheader("Retry-After")))
     if status in (404, 410):
-        raise NotThere("there is no such file on the server", file=url)
+        raise NotThere("file not found on the server", file=url)
     raise InputRefused(reason, file=url)
 
 

@@ -3,9 +3,9 @@
     FOLDER/crawl/path.warc.gz        published
     FOLDER/.landing/TOKEN            written aside, a file or a folder of files
 
-Publishing links the file to its name, which the kernel refuses where the name is taken,
-after the file was brought to disk; then the folder is.  Why not `pyarrow.fs`: its move
-replaces what is there, and it syncs nothing (docs/adr/0013-archive-store.md).
+Publishing syncs the file, links it to its name (the kernel refuses a name that is taken), and
+syncs the folder.  `pyarrow.fs` is not used: its move replaces files, and it syncs nothing
+(docs/adr/0013-archive-store.md).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LocalArchiveStore:
         self.folder = folder
 
     def path_of(self, name: str) -> Path:
-        """Where a name lies; `Raises` InputRefused for a name that is none."""
+        """The path of a name; `Raises` InputRefused for an invalid name."""
         return self.folder / check_file_name(name)
 
     def open(self, name: str) -> BinaryIO:
@@ -63,7 +63,7 @@ class LocalArchiveStore:
         path = self._aside_path(token)
         with translated(token):
             make_folder(path.parent)
-        # A signal may come as soon as the file is there.
+        # A signal may arrive as soon as the file exists.
         try:
             with translated(token):
                 file = AsideIO(path)
@@ -128,14 +128,14 @@ class LocalArchiveStore:
                     else:
                         try:
                             size = path.stat().st_size
-                        except FileNotFoundError:  # published since
+                        except FileNotFoundError:  # published meanwhile
                             continue
                     yield StoredFile(f"{ASIDE}/{token}", size)
 
     def _aside_path(self, token: str) -> Path:
         path = check_file_name(token)
         if len(path.parts) > 1:
-            raise InputRefused("a token is one plain name", file=token)
+            raise InputRefused("a token must be a single plain name", file=token)
         return self.folder / ASIDE / path
 
 

@@ -1,6 +1,6 @@
-"""What a local archive store asks of the file system: whole, synced, never replacing.
+"""File system calls of the local archive store: synced, and never replacing a file.
 
-Every error of the operating system comes out as one of ours.
+`translated` turns errors of the operating system into ours.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from isal import isal_zlib
 from pinakes.errors import InputRefused, StoreUnavailable
 
 _READ_BYTES = 1 << 18
-# What a writer leaves in the page cache before it asks for it to be dropped.
+# Bytes written before the kernel is asked to drop them from the page cache.
 _KEPT_BYTES = 4 << 20
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_THERE = {errno.ENOENT, errno.ENOTDIR}
@@ -29,7 +29,7 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 @contextmanager
 def translated(name: str) -> Iterator[None]:
-    """Turn errors of the operating system about `name` into ours."""
+    """Turn errors of the operating system into ours, with `name` as their file."""
     try:
         yield
     except OSError as error:
@@ -39,31 +39,31 @@ def translated(name: str) -> Iterator[None]:
 def _raise_ours(error: OSError, name: str) -> NoReturn:
     code, reason = error.errno, error.strerror or str(error)
     if code == errno.EEXIST:
-        raise InputRefused("a file of that name is there already", file=name) from error
+        raise InputRefused("a file of this name exists already", file=name) from error
     if code in _NOT_THERE:
-        raise InputRefused("there is no such file in the store", file=name) from error
+        raise InputRefused("file not found in the store", file=name) from error
     if code in _NO_FILE:
-        raise InputRefused(f"cannot be a file: {reason}", file=name) from error
+        raise InputRefused(f"the file system refuses this name: {reason}", file=name) from error
     if code in _FULL:
         raise StoreUnavailable(
-            f"the disk is full ({reason}), and nothing was published: make room and run it again",
+            f"the disk is full ({reason}); nothing was published: make room and run it again",
             file=name,
         ) from error
     raise StoreUnavailable(f"the store failed: {reason}", file=name) from error
 
 
 class AsideIO(io.FileIO):
-    """A new file, unbuffered; a write takes all it is given, or raises StoreUnavailable.
+    """A new file, unbuffered; `write` writes all bytes or raises StoreUnavailable.
 
-    What was written is sent to disk and dropped from the page cache as it goes: a landing of
-    terabytes would push out what others read, and pays for finding fresh pages more than for
-    writing to them (docs/adr/0013-archive-store.md).
+    Written bytes are sent to disk and dropped from the page cache on the way: a landing of
+    terabytes would evict what others read, and allocating pages costs more than writing to
+    them (docs/adr/0013-archive-store.md).
     """
 
     def __init__(self, path: Path) -> None:
         self._kept_bytes = 0
-        # Never the file itself: what a dead writer left here may be the other name of a
-        # published file (it died between link and unlink), which "w" would cut to nothing.
+        # Never truncate: the leftover of a dead writer may be a second name of a published file
+        # (the writer died between link and unlink).
         path.unlink(missing_ok=True)
         super().__init__(path, "x+")
 
@@ -80,16 +80,16 @@ class AsideIO(io.FileIO):
 
 
 def link_new(old: Path, new: Path) -> None:
-    """Give a file another name as well, atomically; Raises FileExistsError where it is taken.
+    """Give a file a second name, atomically; Raises FileExistsError if the name is taken.
 
-    Where the file system has no hard links, the file is renamed after a look: claims, not
-    this, must then keep two writers of one name apart.
+    Without hard links, the file is renamed after a check that the name is free, which is not
+    atomic: claims or locks must then keep two writers of one name apart.
     """
     make_folder(new.parent)
     try:
         os.link(old, new, follow_symlinks=False)
     except FileExistsError:
-        if not new.samefile(old):  # else: broken off after the link, and done again
+        if not new.samefile(old):  # else: interrupted after the link, and repeated
             raise
     except OSError as error:
         if error.errno not in _NO_LINKS:
@@ -101,7 +101,7 @@ def link_new(old: Path, new: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, each on disk in the one above."""
+    """Make a folder and its parents, and sync each parent."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -110,7 +110,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to disk."""
+    """Sync a folder: the names in it."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -119,14 +119,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def walk_files(folder: Path, inside: str = "") -> Iterator[tuple[str, int]]:
-    """Name and size of the files below a folder, in order of their names; no hidden ones.
+    """Yield name and size of the files below a folder, sorted by name, without hidden ones.
 
-    One folder's names are in memory at a time.  A folder that cannot be read is an error,
-    and not a folder without files.
+    Memory: the names of one folder.  A folder that cannot be read is an error, not an empty
+    folder.
     """
     with os.scandir(folder) as found:
         entries = [entry for entry in found if not entry.name.startswith(".")]
-    # A folder sorts with its `/`: `a-b` before `a/b`.
+    # A folder sorts with its `/`: `a-b` comes before `a/b`.
     named = sorted((e.name + "/" * e.is_dir(follow_symlinks=False), e) for e in entries)
     for name, entry in named:
         if name.endswith("/"):
@@ -134,16 +134,16 @@ def walk_files(folder: Path, inside: str = "") -> Iterator[tuple[str, int]]:
             continue
         try:
             size = entry.stat().st_size
-        except FileNotFoundError:  # deleted since
+        except FileNotFoundError:  # deleted meanwhile
             continue
         if entry.is_file():
             yield inside + name, size
 
 
 def drop_pages(descriptor: int) -> None:
-    """Ask the kernel to write a file out and forget it; what is not yet written stays.
+    """Ask the kernel to write a file out and drop its pages; pages not yet written stay.
 
-    Nothing where the system takes no such advice (macOS).
+    Does nothing on systems without `posix_fadvise` (macOS).
     """
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -159,7 +159,7 @@ def sha256_of(path: Path) -> str:
 
 
 def crc32_from_disk(path: Path) -> int:
-    """The CRC-32 of a file that was synced, read from the disk and not from the page cache."""
+    """The CRC-32 of a synced file, read from the disk instead of the page cache."""
     crc = 0
     with path.open("rb", buffering=0) as file:
         drop_pages(file.fileno())
@@ -172,7 +172,7 @@ def crc32_from_disk(path: Path) -> int:
 
 
 def _pieces(file: io.FileIO) -> Iterator[memoryview]:
-    """A file in pieces, each valid until the next."""
+    """Yield a file in pieces, each valid until the next."""
     buffer = memoryview(bytearray(_READ_BYTES))
     while size := file.readinto(buffer):
         yield buffer[:size]

@@ -1,13 +1,13 @@
-"""The ports: what Pinakes asks of a place that holds archive files.
+"""The ports: what Pinakes needs from a place that holds archive files.
 
-A file is written aside, under a name that no reader looks at, and published by a rename
-that never replaces anything.  What is published is whole, on disk, and never changed.
+A file is written aside, under a name that no reader sees, and published by a rename that
+never replaces a file.  A published file is whole, on disk, and never changed.
 
 Names are relative paths (`names.check_file_name`), `/` between their parts.
 
-Errors: `InputRefused` for a name that is not there, is there already, or is none, and for
-a file that changes while it is read; `StoreUnavailable` where the place is not reachable
-or full.  Errors of whoever writes or reads in between pass through unchanged.
+Errors: `InputRefused` for a name that is not found, exists already or is invalid, and for
+a file that changes while it is read; `StoreUnavailable` when the place cannot be reached or
+is full.  Errors of the caller's own reading or writing pass through unchanged.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import BinaryIO, NamedTuple, Protocol
 from pinakes.errors import StoreUnavailable
 
 ASIDE = ".landing"
-"""The folder of what is not published: `list` gives it when asked, `delete` clears it."""
+"""The folder of unpublished files: `list` shows it on request, `delete` removes from it."""
 
 
 class WritingLost(StoreUnavailable):
-    """What was being written aside is lost, to a server that went: write it anew.
+    """A server was lost, and with it the file that was being written: write it again.
 
     `anew.write_anew` does, for `patience_s` seconds from the first loss.
     """
@@ -45,12 +45,12 @@ class ArchiveReader(Protocol):
         """A seekable file (`read`, `readinto`, `seek`, `tell`, `close`), as `warc.source`
         reads it; not for several threads.
 
-        Raises InputRefused where there is none of that name.
+        Raises InputRefused if there is no file of that name.
         """
         ...
 
     def size(self, name: str) -> int | None:
-        """The size in bytes; None where there is no such file."""
+        """The size in bytes; None if there is no such file."""
         ...
 
 
@@ -59,72 +59,72 @@ class AsideFile(Protocol):
 
     @property
     def file(self) -> BinaryIO:
-        """What to write to; a write takes all it is given, or raises StoreUnavailable.
+        """The file to write to; `write` writes all bytes or raises StoreUnavailable.
 
-        WritingLost, which is one, where the store is there, and only this file's writing ended.
+        Raises its subclass WritingLost if the store works and only this file was lost.
         """
         ...
 
     def checksum(self) -> str:
-        """Bring everything to disk; the SHA-256 of what is stored, in hex.
+        """Sync the file; return the SHA-256 of what is stored, in hex.
 
-        Read back, or vouched for by checksums that the store keeps and that were compared.
+        The file is read back, or checksums kept by the store were compared.
         """
         ...
 
     def crc32(self) -> int:
-        """Bring everything to disk; the CRC-32 of what is stored, by the same rule.
+        """Sync the file; return the CRC-32 of what is stored, by the same rule.
 
-        To compare a copy with what was written: as good against accident, at a fraction of
-        the cost.  No identity.
+        For comparing a copy with what was written: as good against accidents as SHA-256, at a
+        fraction of the cost.  It does not identify a file.
         """
         ...
 
     def open(self) -> BinaryIO:
-        """What was written, to be read as `ArchiveReader.open` gives a file.
+        """Open what was written for reading, as `ArchiveReader.open` does.
 
-        After `checksum` or `crc32` only; nothing is written any more.
+        Only after `checksum` or `crc32`; nothing may be written afterwards.
         """
         ...
 
     def publish(self, name: str) -> None:
-        """Give it its name, all at once, on disk when this returns.
+        """Give the file its name, atomically; on disk when this returns.
 
-        Raises InputRefused where that name is taken.  Done once; then nothing is written.
+        Raises InputRefused if the name is taken.  Call once; nothing may be written afterwards.
         """
         ...
 
 
 class ArchiveStore(ArchiveReader, Protocol):
-    """A place of our own: adds writing, listing and deleting."""
+    """A reader that can also write, list and delete."""
 
     def create_aside(self, token: str) -> AbstractContextManager[AsideFile]:
-        """A file to write, gone at the end of the `with` unless it was published.
+        """A file to write, removed at the end of the `with` unless it was published.
 
-        `token` names it: whoever creates one of the same token takes the place of a
-        writer that died.  What a writer left that nobody replaces is `ASIDE/token`.
+        `token` names it: creating a file with the same token replaces what a writer that died
+        has left.  A leftover that nobody replaces is `ASIDE/token`.
         """
         ...
 
     def folder_aside(self, token: str) -> str:
-        """A path or URL below which processes of other hosts may write files aside, too.
+        """A path or URL below which processes on other hosts may write files aside.
 
-        As `create_aside` has it of one file, but that nothing is made here, and that only
-        `delete` clears it.  `profile.open_folder` opens it as a store of its own.
+        Like `create_aside`, but nothing is created here, and only `delete` removes it.
+        `profile.open_folder` opens it as a store of its own.
         """
         ...
 
     def publish_from(self, token: str, inner: str, name: str) -> None:
-        """Give the file at `inner`, a path below `folder_aside(token)`, its name; as `rename`.
+        """Publish the file at `inner`, a path below `folder_aside(token)`; like `rename`.
 
-        It must be on disk, as files are that another archive store has published there.
+        It must be on disk, as files are that an archive store has published there.
         """
         ...
 
     def rename(self, name: str, new_name: str) -> None:
-        """Give a published file another name; never replaces anything.
+        """Give a published file another name; never replaces a file.
 
-        A rename that was broken off is completed by doing it again.
+        An interrupted rename is completed by repeating it.
         """
         ...
 
@@ -133,13 +133,13 @@ class ArchiveStore(ArchiveReader, Protocol):
         ...
 
     def delete(self, name: str) -> None:
-        """Remove a published file, or `ASIDE/token`, file or folder; none is no error."""
+        """Remove a published file, or the file or folder `ASIDE/token`; may be missing."""
         ...
 
     def list(self, prefix: str = "") -> Iterator[StoredFile]:
-        """The published files below a folder, in order of their names, lazily.
+        """Yield the published files below a folder, sorted by name, lazily.
 
-        `ASIDE` for a prefix gives what is written aside, and what dead writers left: a
-        folder of files as one.
+        The prefix `ASIDE` yields unpublished files and leftovers of dead writers; a folder of
+        files counts as one.
         """
         ...

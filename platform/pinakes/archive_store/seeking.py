@@ -1,4 +1,4 @@
-"""Where one is in a file that is read by ranges, and has no descriptor to say it."""
+"""The position in a file that is read by ranges and has no descriptor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 
 
 class SeekableRaw(io.RawIOBase):
-    """Reads from `_at` on, in a file of `_size` bytes; who inherits does the reading."""
+    """Keeps the position `_at` in a file of `_size` bytes; subclasses read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,6 +25,6 @@ class SeekableRaw(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         base = (0, self._at, self._size)[whence]
         if base + offset < 0:
-            raise ValueError("a place before the beginning of the file")
+            raise ValueError("a position before the beginning of the file")
         self._at = base + offset
         return self._at

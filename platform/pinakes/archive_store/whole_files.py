@@ -63,11 +63,11 @@ def written_aside(target: Path, *, replace: bool = False) -> Iterator[int]:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise StoreUnavailable(
-                    "the disk is full; nothing was published: make room and run again",
+                    "the disk is full; nothing was published: make room and run it again",
                     file=str(target),
                 ) from error
             if error.errno == errno.ENAMETOOLONG:
-                raise InputRefused("is too long a name here", file=str(target)) from error
+                raise InputRefused("name too long for the file system", file=str(target)) from error
             raise
         finally:
             with suppress(FileNotFoundError):
