@@ -95,8 +95,8 @@ def test_browsertrix_webhook(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         pytest.param({"event": "crawlStarted"}, "of crawlStarted", id="started"),
-        pytest.param({"resources": None}, "no webhook", id="no-resources"),
-        pytest.param({"resources": [{"path": "/x"}]}, "no webhook", id="no-name"),
+        pytest.param({"resources": None}, "not a webhook", id="no-resources"),
+        pytest.param({"resources": [{"path": "/x"}]}, "not a webhook", id="no-name"),
     ],
 )
 def test_other_webhooks_are_refused(

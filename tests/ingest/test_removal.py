@@ -247,8 +247,8 @@ def test_a_dry_run_changes_nothing(store: LandedStore) -> None:
     ("crawl", "way", "message"),
     [
         ("none", REMOVE, "there is no crawl"),
-        ("other", REMOVE, "is open: `pinakes crawl cancel`"),
-        ("one", CANCEL, "is committed: `pinakes crawl remove`"),
+        ("other", REMOVE, "is open: use `pinakes crawl cancel`"),
+        ("one", CANCEL, "is committed: use `pinakes crawl remove`"),
     ],
     ids=["unknown", "open", "committed"],
 )

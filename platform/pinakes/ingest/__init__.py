@@ -1,4 +1,4 @@
-"""Landing: archive files come in, their rows first, then the file, then both visible.
+"""Landing of archive files: rows are written, the file is published, then both are shown.
 
 Layer: above `rewrite` and `catalog`, beside `dedupe`.
 """

@@ -1,4 +1,4 @@
-"""Who does an act, and when: the only place of landing that looks at clock and process."""
+"""Who does an act, and when: the only module of landing that reads clock and process."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _LOOK_AGAIN_S = 0.1
 class Actor:
     """One worker of this process, as claims name it: `HOST/PID/START/WORKER`.
 
-    What it left unfinished it may take up again itself; so no two threads share one.
+    It may resume what it left unfinished; so two threads must not share one.
     """
 
     owner: str = field(default_factory=lambda: f"{_process(os.getpid())}/{uuid.uuid4().hex[:8]}")
 
     def beside(self) -> Actor:
-        """Another worker, anywhere, whose claims are gone when the process of this one is."""
+        """Another worker, in any process, whose claims end with the process of this one."""
         return Actor(owner=f"{self.owner.rpartition('/')[0]}/{uuid.uuid4().hex[:8]}")
 
     def now_ms(self) -> int:
@@ -36,11 +36,11 @@ class Actor:
         return time.time_ns() // 1_000_000
 
     def new_token(self) -> str:
-        """A token that nobody else has."""
+        """A unique token."""
         return uuid.uuid4().hex
 
     def new_act(self, verb: str) -> str:
-        """A name for an act, readable and unique: `ingest-20260101T000000-1a2b3c4d`."""
+        """A readable, unique name for an act: `ingest-20260101T000000-1a2b3c4d`."""
         moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
         return f"{verb}-{moment}-{uuid.uuid4().hex[:8]}"
 
@@ -72,7 +72,7 @@ class Actor:
     def wait_until_unpinned(self, rows: RowStore) -> None:
         """Wait while a backup pins the bytes of the archive: see `catalog.pinning`.
 
-        To be called behind the write that lets go of them, before they are deleted.
+        Call it after the write that releases the bytes, and before deleting them.
         """
         while is_pinned(rows, now_ms=self.now_ms(), is_gone=self.is_gone):
             time.sleep(_LOOK_AGAIN_S)
@@ -89,9 +89,9 @@ class Actor:
         )
 
     def is_gone(self, owner: str) -> bool:
-        """Whether the owner of a claim was a process of this host that is not there any more.
+        """Whether the owner of a claim was a process of this host that has ended.
 
-        Of another host nobody can tell: its claims are waited for until they expire.
+        Owners on other hosts are unknown: their claims are waited for until they expire.
         """
         host, _, rest = owner.partition("/")
         pid = rest.partition("/")[0]

@@ -1,4 +1,4 @@
-"""One try at landing one file, as a value that can be given to another process and answered."""
+"""One attempt at landing one file: values that other processes can take and return."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Attempt(NamedTuple):
 
 
 class Left(NamedTuple):
-    """Why a file was not tried."""
+    """Why a file was skipped."""
 
     why: str
 
@@ -41,10 +41,10 @@ Outcome = Landed | Published | Left | PinakesError
 
 @dataclass(frozen=True, slots=True)
 class Landings:
-    """Where files land: `attempt` is one file, and never ends the batch for what is its fault.
+    """Lands files: `attempt` lands one, and reports that file's errors instead of raising them.
 
-    In bulk a file is published, and finished by somebody else.  One whose copy was lost while
-    it was written, as when a data node dies, is begun anew; `on_retry` is called before.
+    In bulk a file is published here and finished elsewhere.  A file whose copy was lost while
+    it was written (a data node died) is started again; `on_retry` is called before.
     """
 
     lander: Lander
@@ -54,7 +54,7 @@ class Landings:
     on_retry: Callable[[], None] = lambda: None
 
     def attempt(self, attempt: Attempt) -> Outcome:
-        """What became of it.  Raises what concerns all files: StoreUnavailable, SchemaError."""
+        """The outcome.  Raises errors that concern all files: StoreUnavailable, SchemaError."""
         path, name = attempt.item
         try:
             refuse_wacz(attempt.item)
@@ -71,9 +71,9 @@ class Landings:
 
 
 def _why_not(path: Path) -> str | None:
-    """Why a file that stands still is left for now.  Reads all of it."""
+    """Why a file that no longer changes is skipped for now.  Reads all of it."""
     try:
         complete = is_complete(path)
     except InputRefused as problem:
         return problem.message
-    return None if complete else "its last record is not complete; left until it changes"
+    return None if complete else "its last record is incomplete; skipped until it changes"

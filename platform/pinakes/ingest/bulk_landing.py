@@ -1,13 +1,13 @@
-"""Landing many files with one load of their rows: for back collections.
+"""Landing many files with one bulk load of their rows: for existing collections.
 
     publish ─▶ publish ─▶ ... ─▶ load all their rows ─▶ finish ─▶ finish ─▶ ...
     └────── rows to the spool ─────┘
 
-Files come to lie in the archive store one by one, as ever; their captures and digests are
-written to local files (`row_spool`), and once there is a batch of them loaded into the row
-store by its own tools.  Then each file is finished, and shown.  Up to there it is `loading`,
-and its claim is kept: whatever ends this, the same ingest again, in bulk or not, takes the act
-over, with its time, and writes the same cells.
+Files are published in the archive store one by one, as usual; their captures and digests are
+written to local files (`row_spool`), and each batch of them is loaded into the row store by its
+own tools.  Then each file is finished and shown.  Until then it is `loading` and its claim is
+kept: after any interruption, the same ingest, in bulk or not, takes over the act with its time,
+and writes the same cells.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RENEW_EVERY_S = LEASE_MS / 1000 / 5
 
 
 class Loader(Protocol):
-    """Brings files of rows into the row store; `meanwhile` is called every now and then."""
+    """Loads files of rows into the row store; `meanwhile` is called now and then."""
 
     def __call__(
         self, parts: Mapping[BulkTable, Sequence[Path]], meanwhile: Callable[[], None]
@@ -52,9 +52,9 @@ class BulkLanding:
         batch_files: int = 2000,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """The lander's sinks are the spool's.  A batch is loaded when it has so many bytes of
-        spooled rows, or so many files.  `done` is called with each file that has landed,
-        `missed` with why one has not that was published."""
+        """The lander's sinks are the spool's.  A batch is loaded when it has `batch_bytes` of
+        spooled rows, or `batch_files`.  `done` is called with each file that has landed,
+        `missed` with the reason why a published one has not."""
         self._lander = lander
         self._actor = actor
         self._spool = spool
@@ -69,13 +69,13 @@ class BulkLanding:
         self._renewed_ms = actor.now_ms()
 
     def land(self, path: Path, archive_file: str, collection: str) -> None:
-        """Land one file up to its rows, and a batch of them when there is one.
+        """Publish one file and spool its rows; load the batch if it is full.
 
         Raises:
-            as `Lander.publish` does, and StoreUnavailable where a load fails.
+            as `Lander.publish` does, and StoreUnavailable if a load fails.
         """
         if archive_file in self._waiting:
-            self.flush()  # of two files of one name the first lands, and is compared with
+            self.flush()  # land the first of two files with one name, to compare
         self._renew_in_time()
         published = self._lander.publish(path, archive_file, collection)
         if isinstance(published, Landed):
@@ -85,11 +85,11 @@ class BulkLanding:
 
     @property
     def waiting(self) -> int:
-        """How many files wait for a load."""
+        """Number of files waiting for a load."""
         return len(self._waiting)
 
     def take(self, published: Published) -> None:
-        """Finish a file with the next load; another lander of the same spool has published it."""
+        """Finish a file with the next load; another lander with the same spool published it."""
         self._renew_in_time()
         if published.rows_stored:
             self._done(self._lander.finish(published))
@@ -100,7 +100,7 @@ class BulkLanding:
             self.flush()
 
     def flush(self) -> None:
-        """Load the rows that wait, and finish their files."""
+        """Load the waiting rows, and finish their files."""
         self._renew()
         if not self._waiting:
             return
@@ -111,7 +111,7 @@ class BulkLanding:
             self._renew_in_time()
             published = self._waiting.pop(name, None)
             if published is None:
-                continue  # taken over just now, and told
+                continue  # taken over just now, and reported
             try:
                 landed = self._lander.finish(published)
             except Conflict as problem:
@@ -126,14 +126,14 @@ class BulkLanding:
             self._renew()
 
     def _renew(self) -> None:
-        """Keep the claims of what waits.  Two round trips a file."""
+        """Renew the claims of the waiting files.  Two round trips per file."""
         self._renewed_ms = self._actor.now_ms()
         for name, published in list(self._waiting.items()):
             try:
                 self._waiting[name] = self._lander.renew(published)
             except Conflict as problem:
-                # Whoever has it lands it with the same cells, so it does no harm that a load
-                # that goes on just now has them too.
+                # The new owner writes the same cells, so a load running now that has them too
+                # does no harm.
                 del self._waiting[name]
                 self._spool.drop(_token(published))
                 self._missed(problem)

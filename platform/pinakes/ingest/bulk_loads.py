@@ -1,9 +1,9 @@
-"""Loads of bulk landings: whose they are, and what a process that died has left of its own.
+"""Loads of bulk landings: their owners, and clearing up after workers that died.
 
     TEMP/pinakes-bulk,HOST,PID,START,WORKER/            rows that wait, in local files
     FOLDER/HOST,PID,START,WORKER,NUMBER/                a load, in HDFS
 
-A worker of this host that is gone is known by its name; those of other hosts clear away theirs.
+Dead workers of this host are recognised by name; other hosts clear up their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SPOOL = "pinakes-bulk,"
 
 
 class HBaseLoads:
-    """A `Loader` of HBase, by its own tools: one load after the other, of one worker."""
+    """A `Loader` for HBase, by its own tools: the loads of one worker, one after the other."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class HBaseLoads:
         on_line: Callable[[str], None] = lambda line: None,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`on_line` is told what the tools say; `at` is called after each step of a load."""
+        """`on_line` is called per line of the tools' output; `at` after each step of a load."""
         self._loading = loading
         self._actor = actor
         self._on_line = on_line
@@ -56,7 +56,7 @@ class HBaseLoads:
         load.load(parts)
 
     def remove_left(self) -> list[str]:
-        """Remove what workers that are gone have left in HDFS; its names."""
+        """Remove loads of dead workers from HDFS; return their names."""
         gone = [
             name
             for name in list_loads(self._loading)
@@ -68,14 +68,14 @@ class HBaseLoads:
 
 
 def spool_place(actor: Actor, temp_dir: Path | None) -> Path:
-    """Where this worker's spool is, or will be."""
+    """The path of this worker's spool, which need not exist yet."""
     place = Path(temp_dir or tempfile.gettempdir()).absolute()
     return place / f"{_SPOOL}{_name(actor.owner)}"
 
 
 @contextmanager
 def spool_folder(actor: Actor, temp_dir: Path | None) -> Iterator[Path]:
-    """A local folder for the rows of this worker; those of workers that are gone are removed."""
+    """A local folder for this worker's rows; folders of dead workers are removed."""
     folder = spool_place(actor, temp_dir)
     for left in folder.parent.glob(f"{_SPOOL}*"):
         if actor.is_gone(_owner(left.name.removeprefix(_SPOOL))):

@@ -1,4 +1,4 @@
-"""Making a crawl final: from then on files join it no more, and it leaves by `remove`."""
+"""Commit a crawl: no more files join it, and it is deleted by `remove`, not `cancel`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .acts import Actor
 
 
 def commit_crawl(rows: RowStore, crawl: str, actor: Actor, *, dry_run: bool = False) -> bool:
-    """Make an open crawl committed; whether it was not yet.
+    """Make an open crawl committed; False if it was already.
 
-    A landing that began before and ends behind it is part of the crawl.
+    A landing that began before the commit and ends after it is part of the crawl.
 
     Raises:
-        ConfigError: there is no such crawl, or it was taken out.
-        Conflict: some of its files are landing, or did not finish; they are named.
+        ConfigError: the crawl does not exist, or was taken out.
+        Conflict: some of its files are landing, or did not finish; the message names them.
     """
     entry = require_crawl(rows, crawl)
     if entry.state == COMMITTED:
         return False
     if entry.state != OPEN:
-        raise ConfigError(f"the crawl {crawl} is {entry.state}: only an open one is committed")
+        raise ConfigError(f"the crawl {crawl} is {entry.state}: only open crawls can be committed")
     under_way = [
         file.archive_file
         for file in scan_entries(rows, crawl)
@@ -32,7 +32,7 @@ def commit_crawl(rows: RowStore, crawl: str, actor: Actor, *, dry_run: bool = Fa
     if under_way:
         more = f", and {len(under_way) - 3} more" if len(under_way) > 3 else ""
         raise Conflict(
-            f"of the crawl {crawl} these did not finish landing: {', '.join(under_way[:3])}{more}; "
+            f"files of the crawl {crawl} did not finish landing: {', '.join(under_way[:3])}{more}; "
             "ingest them again, or run `pinakes fsck --repair`"
         )
     if not dry_run:

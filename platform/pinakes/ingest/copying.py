@@ -1,9 +1,8 @@
-"""A file that is copied and hashed while somebody else reads it.
+"""A file that is copied and hashed while the parser reads it.
 
-Landing reads an archive file once: the parser pulls, and every byte it has passed for
-the first time goes to the copy, into the SHA-256 that names the file, and into the CRC-32
-that the copy is compared with.  A parser that looks back costs nothing; one that leaps
-ahead makes the bytes between be copied first.
+Landing reads an archive file once: each byte that the parser reads for the first time goes to
+the copy, into the SHA-256 that identifies the file, and into the CRC-32 that the copy is
+compared with.  Seeking back costs nothing; seeking ahead copies the bytes between first.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ _PIECE_BYTES = 1 << 20
 
 
 class Writer(Protocol):
-    """What a copy is written to."""
+    """Where a copy is written to."""
 
     def write(self, data: memoryview, /) -> int:
-        """Take some of it, now or later; how many bytes were taken."""
+        """Accept some of the data, to be written now or later; return the number of bytes."""
         ...
 
     def flush(self) -> None:
-        """Return when all that was taken is written."""
+        """Return when all accepted data is written."""
         ...
 
 
@@ -41,20 +40,20 @@ Writers = Callable[[BinaryIO], AbstractContextManager[Writer]]
 
 @contextmanager
 def direct_writer(file: BinaryIO) -> Iterator[Writer]:
-    """Writes go to the file at once."""
+    """Write to the file directly."""
     yield file
 
 
 class CopyingFile:
-    """A seekable file over another one, with a copy that follows what is read.
+    """A seekable file over another one, which copies what is read.
 
-    `copied_bytes` and `crc32` are of what the copy has so far.
+    `copied_bytes` and `crc32` describe the copy so far.
     """
 
     def __init__(
         self, file: SeekableFile, copy: Writer, beat: Callable[[], None] = lambda: None
     ) -> None:
-        """`beat` is called now and then, as long as the copy grows."""
+        """`beat` is called now and then while the copy grows."""
         self._beat = beat
         self._file = file
         self._copy = copy
@@ -81,17 +80,17 @@ class CopyingFile:
         return self._at
 
     def fileno(self) -> int:
-        """The descriptor of the file that is read: its size and time are watched."""
+        """The descriptor of the file that is read, for watching its size and time."""
         return int(self._file.fileno())  # type: ignore[attr-defined]
 
     def finish(self) -> str:
-        """Copy what nobody read; return the SHA-256 of the whole file, in hex."""
+        """Copy what was not read; return the SHA-256 of the whole file, in hex."""
         self._catch_up(None)
         self._copy.flush()
         return self._sha256.hexdigest()
 
     def _catch_up(self, end: int | None) -> None:
-        """Copy on to `end`; to the end of the file where it is None."""
+        """Copy up to `end`; None: to the end of the file."""
         if end is not None and end <= self.copied_bytes:
             return
         self._file.seek(self.copied_bytes)
@@ -107,18 +106,18 @@ class CopyingFile:
         self._sha256.update(fresh)
         self.crc32 = isal_zlib.crc32(fresh, self.crc32)
         self.copied_bytes += len(fresh)
-        while fresh:  # an unbuffered file may take less than it is given
+        while fresh:  # an unbuffered file may write only a part
             fresh = fresh[self._copy.write(fresh) :]
 
 
 def check_same_file(path: Path, file: BinaryIO | FileIO) -> None:
-    """Raise InputRefused if the path has come to name another file since it was opened."""
+    """Raise InputRefused if the path names another file than when it was opened."""
     try:
         same = os.path.samestat(os.stat(path), os.fstat(file.fileno()))
     except OSError:
         same = False
     if not same:
         raise InputRefused(
-            "the file was replaced while it was read; try again when it stands still",
+            "the file was replaced while it was read; try again when it no longer changes",
             file=str(path),
         )

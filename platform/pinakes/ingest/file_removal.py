@@ -1,8 +1,8 @@
-"""Taking one file out: hidden, its rows, its bytes, its sidecars; each step can be done again.
+"""Take one file out: hide it, delete rows, bytes and sidecars; each step can be repeated.
 
     claimed, in flight, `leaving` ─▶ rows ─▶ `left` ─▶ bytes, sidecars ─▶ `removed`
 
-Rows are found through sidecars, and deleted with the time of an act that is later than all
+Rows are found through sidecars, and deleted with the time of an act that is later than all acts
 that wrote them.
 """
 
@@ -43,7 +43,7 @@ VERB = "remove"
 
 
 class RemovedFile(NamedTuple):
-    """What a file had that is out now."""
+    """What a removed file contained."""
 
     captures: int
     size_bytes: int
@@ -70,12 +70,12 @@ class FileRemover:
         """Hide a file that `remove` will take out, in an act later than `after_ms`.
 
         Raises:
-            Conflict: somebody else works on it.
+            Conflict: another process works on it.
         """
         self._leave(self._claim(archive_file, after_ms=after_ms))
 
     def _leave(self, held: Held) -> FileState:
-        """Hide the file; its state: `left` where an act before this one came so far."""
+        """Hide the file; return its state, `left` if an earlier act came that far."""
         set_inflight(self._rows, held, FileState.LEAVING)
         self._at("hidden")
         was = read_entry(self._rows, held.archive_file).state
@@ -90,7 +90,7 @@ class FileRemover:
         return self._actor.claim(self._rows, archive_file, act=act, after_ms=after_ms)
 
     def delete_strays(self, entries: Iterable[FileEntry]) -> None:
-        """Rows of landings that died before their sidecar and bytes: one scan for all."""
+        """Delete rows of landings that died before sidecar and bytes: one scan for all."""
         lost = [
             self._claim(entry.archive_file)
             for entry in entries
@@ -118,7 +118,7 @@ class FileRemover:
         """Take one file out: rows, bytes of all generations, sidecars.
 
         Raises:
-            Conflict: somebody else works on it.
+            Conflict: another process works on it.
         """
         held = self._claim(archive_file, after_ms=after_ms)
         clear_dead_asides(self._archive, held)
@@ -144,9 +144,9 @@ class FileRemover:
         return self._finish(held, entry, landed=landed)
 
     def _is_ours(self, name: str, entry: FileEntry) -> bool:
-        """Whether bytes of a landing that did not end are those that it brought.
+        """Whether the stored bytes are those of this unfinished landing.
 
-        It may have been refused for a file of that name, which nobody's removal may touch.
+        It may have been refused because of another file of that name, which must stay.
         """
         if entry.facts is None or self._archive.size(name) != entry.facts.size:
             return False
@@ -166,7 +166,7 @@ class FileRemover:
             return entry.facts.collection
         crawl = read_crawl(self._rows, crawl_of(entry.archive_file))
         if crawl is None:
-            raise ConfigError(f"{entry.archive_file} is of no crawl that is known: run fsck")
+            raise ConfigError(f"{entry.archive_file} belongs to no known crawl: run fsck")
         return crawl.facts.collection
 
     def _finish(self, held: Held, entry: FileEntry, *, landed: bool) -> RemovedFile:

@@ -1,7 +1,7 @@
-"""Compares rows with files, both ways, and mends what acts that died have left.
+"""Compare rows with files, both ways, and repair what acts that died have left.
 
-Looks at what is claimed by somebody alive not at all.  Never deletes bytes of an archive
-file, but where a removal that was begun had them deleted.
+Skips files that a live process has claimed.  Never deletes bytes of an archive file, except to
+complete a removal.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GENERATION = re.compile(r"\Ag[0-9]+/")
 
 
 class Fsck:
-    """One look at a pair of stores.  Not for several threads."""
+    """One check of a pair of stores.  Not for several threads."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class Fsck:
         full: bool = False,
         seed: int = 0,
     ) -> None:
-        """`quick` reads no bytes of archive files; `full` looks at every record and row.
+        """`quick` reads no bytes of archive files; `full` checks every record and row.
 
-        Else the checksum of each file is taken, and one record of a hundred is read, as
-        `seed` chooses.
+        By default the checksum of each file is verified, and one record in a hundred is read,
+        chosen by `seed`.
         """
         self._rows = rows
         self._archive = archive
@@ -64,11 +64,11 @@ class Fsck:
         self._acts = DeadActs(rows, archive, actor)
 
     def findings(self) -> Iterator[FsckFinding]:
-        """Everything that is wrong; mend each before drawing the next, or none.
+        """Yield everything that is wrong; mend each before drawing the next, or none.
 
-        Memory: a name for each file.
+        Memory: one name per file.
         """
-        # Asides before claims: one that comes between belongs to a claim that is seen.
+        # Asides before claims: an aside written in between belongs to a claim that is read.
         asides = [stored.name for stored in self._archive.list(ASIDE)]
         hidden = scan_inflight(self._rows)
         known: set[str] = set()
@@ -82,7 +82,7 @@ class Fsck:
                 stored.add(entry.archive_file)
             else:
                 yield from self._check_entry(entry, is_hidden=entry.archive_file in hidden)
-                # As it is now that it may have been mended.
+                # Read again: it may have been mended.
                 state = read_entry(self._rows, entry.archive_file).state
                 if state is not None and not (state.is_gone or state is FileState.REFUSED):
                     known.update(names)
@@ -90,7 +90,7 @@ class Fsck:
                     stored.add(entry.archive_file)
             hidden.discard(entry.archive_file)
         for name in sorted(hidden):
-            yield self._acts.hidden(name, "no file of that name is known")
+            yield self._acts.hidden(name, "no file of this name is known")
         yield from self._check_asides(asides, tokens)
         yield from self._check_archive(known)
         yield from self._check_leases()
@@ -106,7 +106,7 @@ class Fsck:
             yield from check.findings(quick=self._quick, full=self._full, seed=self._seed)
             yield from check.superseded_findings(quick=self._quick, full=self._full)
 
-    # --- what the archive has
+    # --- files of the archive
 
     def _check_asides(self, asides: list[str], tokens: set[str]) -> Iterator[FsckFinding]:
         for name in asides:
@@ -121,7 +121,7 @@ class Fsck:
                 )
 
     def _is_of_run(self, token: str) -> bool:
-        """Whether a run that goes on has this for what its tasks write."""
+        """Whether the tasks of a running run write here."""
         return _RUN.match(token) is not None and is_running(self._rows, token)
 
     def _check_archive(self, known: set[str]) -> Iterator[FsckFinding]:
@@ -139,7 +139,7 @@ class Fsck:
             return FsckFinding(
                 code="unknown-file",
                 file=name,
-                message=f"{stored.size} bytes: copy it out and ingest it, or put it aside",
+                message=f"{stored.size} bytes: copy it elsewhere and ingest it, or move it away",
             )
         if self._archive.size(file) is not None:
             return None
@@ -147,13 +147,13 @@ class Fsck:
         return FsckFinding(
             code="sidecar-alone",
             file=name,
-            message="its file is not there",
+            message="its file is missing",
             repair="delete it" if mend is not None else None,
             mend=mend,
         )
 
     def _is_busy(self, name: str) -> bool:
-        """Whether somebody is at work on this file just now, in any generation."""
+        """Whether a process works on this file now, in any generation."""
         crawl, _, path = name.partition("/")
         entry = read_entry(self._rows, f"{crawl}/{_GENERATION.sub('', path)}")
         return self._acts.is_alive(entry.claim)
@@ -167,7 +167,7 @@ class Fsck:
                 yield FsckFinding(
                     code="unfinished-act",
                     file=crawl.crawl,
-                    message=f"is {crawl.state}: `pinakes crawl {verb} {crawl.crawl}` ends it",
+                    message=f"is {crawl.state}: `pinakes crawl {verb} {crawl.crawl}` completes it",
                 )
         for collection in sorted(collections):
             lease = read_lease(self._rows, collection)
@@ -175,7 +175,7 @@ class Fsck:
                 yield FsckFinding(
                     code="unfinished-act",
                     file=f"+{collection}",
-                    message=f"{lease.act} did not end: run it again",
+                    message=f"{lease.act} did not finish: run it again",
                 )
 
     def _check_strays(self, stored: set[str]) -> Iterator[FsckFinding]:
@@ -185,7 +185,7 @@ class Fsck:
             strays.setdefault(row.archive_file, []).append(row)
         for name, rows in sorted(strays.items()):
             if self._acts.is_alive(read_entry(self._rows, name).claim):
-                continue  # it began to land behind us
+                continue  # it began to land after the scan
             yield FsckFinding(
                 code="rows-alone",
                 file=name,

@@ -1,4 +1,4 @@
-"""fsck of what acts that died have left of a file: claims, landings, removals, hiding."""
+"""fsck of what dead acts have left of a file: claims, landings, removals, hidden captures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VERB = "fsck"
 
 
 class DeadActs:
-    """Finds what acts without an owner have left, and ends or undoes it."""
+    """Finds acts whose owner has died, and completes or undoes them."""
 
     def __init__(self, rows: RowStore, archive: ArchiveStore, actor: Actor) -> None:
         self._rows = rows
@@ -39,7 +39,7 @@ class DeadActs:
         self._actor = actor
 
     def is_alive(self, claim: Claim | None) -> bool:
-        """Whether somebody is at work under this claim."""
+        """Whether a live process holds this claim."""
         return (
             claim is not None
             and claim.expires_ms > self._actor.now_ms()
@@ -48,7 +48,7 @@ class DeadActs:
 
     @contextmanager
     def holding(self, archive_file: str) -> Iterator[Held]:
-        """Hold the file while something of it is mended."""
+        """Hold the file while it is mended."""
         held = self._claim(archive_file)
         try:
             yield held
@@ -59,7 +59,7 @@ class DeadActs:
         return self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
 
     def findings(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
-        """What is wrong with a file that nobody works on."""
+        """Yield what is wrong with a file that no process works on."""
         state = entry.state
         if state is not None and (state.is_landing or state is FileState.REFUSED):
             yield self._dead_landing(entry)
@@ -68,13 +68,13 @@ class DeadActs:
             yield FsckFinding(
                 code="dead-removal",
                 file=entry.archive_file,
-                message=f"is {entry.state}, and was to leave",
-                repair="end the removal",
+                message=f"is {entry.state}; its removal did not finish",
+                repair="complete the removal",
                 mend=partial(self._take_out, entry.archive_file),
             )
             return
         if is_hidden:
-            yield self.hidden(entry.archive_file, f"is {entry.state or 'not known'}")
+            yield self.hidden(entry.archive_file, f"is {entry.state or 'unknown'}")
         if _is_unfinished(entry.claim):
             yield self._dead_claim(entry, entry.claim)
 
@@ -83,27 +83,27 @@ class DeadActs:
             return FsckFinding(
                 code="unfinished-act",
                 file=entry.archive_file,
-                message=f"{claim.act} did not end: `pinakes dedupe` goes on with it",
+                message=f"{claim.act} did not finish: `pinakes dedupe` continues it",
             )
         return FsckFinding(
             code="dead-claim",
             file=entry.archive_file,
-            message=f"claimed by {claim.owner}, who is gone",
-            repair="give the claim back",
+            message=f"claimed by {claim.owner}, which has ended",
+            repair="release the claim",
             mend=partial(self._release, entry.archive_file),
         )
 
     def _release(self, archive_file: str) -> None:
         with self.holding(archive_file):
-            """Taking the claim over and giving it back is all."""
+            """Taking the claim over and releasing it is all."""
 
     def hidden(self, archive_file: str, message: str) -> FsckFinding:
-        """A file whose captures are hidden for nobody."""
+        """A file whose captures are hidden although no process works on it."""
         return FsckFinding(
             code="hidden",
             file=archive_file,
             message=message,
-            repair="take it out of flight",
+            repair="show its captures again",
             mend=partial(self._show, archive_file),
         )
 
@@ -116,7 +116,7 @@ class DeadActs:
         published = (
             facts is not None
             and entry.state is FileState.LANDING
-            and facts.act == entry.state_act  # else of a landing before, and rows may lack
+            and facts.act == entry.state_act  # else of an earlier landing, and rows may be missing
             and self._archive.size(entry.archive_file) == facts.size
             and self._archive.size(sidecar_name(entry.archive_file)) is not None
             and self._archive.checksum(entry.archive_file) == facts.sha256
@@ -125,8 +125,8 @@ class DeadActs:
         return FsckFinding(
             code="dead-landing",
             file=entry.archive_file,
-            message=f"is {entry.state}; its {what} {'are' if published else 'are not'} there",
-            repair="end the landing" if published else "withdraw it: land the file again",
+            message=f"is {entry.state}; its {what} {'exist' if published else 'do not exist'}",
+            repair="complete the landing" if published else "withdraw it: land the file again",
             mend=partial(self._complete if published else self._take_out, entry.archive_file),
         )
 

@@ -1,4 +1,4 @@
-"""What fsck finds: a line each, with what `--repair` does about it, if anything."""
+"""The findings of fsck: one line each, with what `--repair` would do, if anything."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CODES = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FsckFinding:
-    """One thing found; `repair` says what would be done, and `mend` does it."""
+    """One finding; `repair` says what would be done, and `mend` does it."""
 
     code: str
     file: str

@@ -1,6 +1,6 @@
-"""Mends what fsck finds of one file that has landed: its sidecar, its rows.
+"""Repairs the sidecar and the rows of one landed file for fsck.
 
-Facts that are missing are written again as the landing wrote them: with its act time.
+Missing facts are written again as the landing wrote them, with its act time.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
 from pinakes.row_store.port import Put, RowStore, get_row
 
 UNREADABLE = (OSError, ValueError, SchemaError)
-"""What a sidecar that is none raises: pyarrow's errors are ValueErrors."""
+"""What reading a damaged sidecar raises: pyarrow's errors are ValueErrors."""
 _BATCH_ROWS = 1000
 Claiming = Callable[[str], AbstractContextManager[Held]]
 
 
 def iter_batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
-    """Rows in lists of what one round trip takes."""
+    """Yield rows in lists that fit one round trip."""
     iterator = iter(rows)
     while batch := list(islice(iterator, _BATCH_ROWS)):
         yield batch
 
 
 class StoredFileMender:
-    """Mends one stored file in its current generation; each time it claims the file."""
+    """Repairs one stored file in its current generation; claims the file for each repair."""
 
     def __init__(
         self,
@@ -63,9 +63,9 @@ class StoredFileMender:
         self._name = generation_file(entry.archive_file, entry.generation)
 
     def rebuild(self) -> None:
-        """Sidecar and rows of the current generation, as its landing or its run made them.
+        """Write sidecar and rows of the current generation as its landing or run wrote them.
 
-        Rows that the old sidecar led to and the new one does not are deleted.
+        Rows found through the old sidecar but not the new one are deleted.
         """
         act_time_ms = self._act_time_ms()
         name = self._entry.archive_file
@@ -96,7 +96,7 @@ class StoredFileMender:
         )
 
     def _row_names(self) -> set[RowName]:
-        """The rows that the sidecar leads to; none where it cannot be read."""
+        """The rows found through the sidecar; empty if it cannot be read."""
         name = self._entry.archive_file
         try:
             rows = iter_sidecar(self._archive, self._name)
@@ -105,7 +105,7 @@ class StoredFileMender:
             return set()
 
     def write_again(self, batch: Sequence[SidecarRow]) -> None:
-        """Write the rows of these records again, as they were written at first."""
+        """Write the rows of these records again, as they were first written."""
         with self._claim(self._entry.archive_file):
             self._put_rows(batch)
 
@@ -114,7 +114,7 @@ class StoredFileMender:
         key = encode_file_key(self._entry.archive_file)
         row = get_row(self._rows, "files", key, columns=[FileFacts.COLUMN])
         if row is None:
-            raise SchemaError("its facts have gone meanwhile", file=self._name)
+            raise SchemaError("its facts were deleted meanwhile", file=self._name)
         return row.cells[FileFacts.COLUMN].timestamp_ms
 
     def _put_rows(self, batch: Sequence[SidecarRow]) -> None:
@@ -127,7 +127,7 @@ class StoredFileMender:
             landed = without_decision(row) if is_replaced(row) else row
             cells = capture_cells(landed, self._entry.archive_file)
             if self._entry.generation != 1:
-                # Where it lay at first, only its first sidecar knows.
+                # Its first location is only in its first sidecar.
                 del cells[numbered_column(Location, 1)]
                 cells[column] = encode_cell(location_of(row))
             captures.append(Put(row.row_key, cells, act_time_ms))
@@ -139,7 +139,7 @@ class StoredFileMender:
         self._rows.mutate("digests", digests)
 
     def _lost_marks(self, batch: Sequence[SidecarRow]) -> list[Put]:
-        """The marks of this generation's decisions that have gone with their rows."""
+        """The dedupe marks of this generation that were lost with their rows."""
         decided = {row.row_key: row for row in batch if row.row_key and row.copy_number}
         if not decided:
             return []

@@ -1,4 +1,4 @@
-"""fsck of one file that has landed: bytes, sidecar, rows, locations, references."""
+"""fsck of one landed file: bytes, sidecar, rows, locations, references."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAMPLE = 0.01
 
 
 class StoredFileCheck:
-    """Checks one stored file: its current generation, and those before it that are kept."""
+    """Checks one stored file: its current generation, and earlier ones that are kept."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class StoredFileCheck:
         facts: FileFacts,
         claim: Claiming,
     ) -> None:
-        """`claim` holds the file while something of it is mended."""
+        """`claim` holds the file while it is mended."""
         self._rows = rows
         self._archive = archive
         self._entry = entry
@@ -49,7 +49,7 @@ class StoredFileCheck:
         self._name = generation_file(entry.archive_file, entry.generation)
 
     def findings(self, *, quick: bool, full: bool, seed: int) -> Iterator[FsckFinding]:
-        """Everything that is wrong with the file; `quick` reads no bytes of it, `full` all."""
+        """Yield everything that is wrong with the file; `quick` reads no bytes, `full` all."""
         size = self._archive.size(self._name)
         if size is None:
             yield self._finding("file-missing", "put it back from a copy")
@@ -75,17 +75,17 @@ class StoredFileCheck:
             yield from self._check_all_locations()
 
     def superseded_findings(self, *, quick: bool, full: bool) -> Iterator[FsckFinding]:
-        """What is wrong with generations that were replaced, and not dropped yet.
+        """Yield what is wrong with generations that were replaced and not dropped yet.
 
-        Nothing of it is mended: their rows are those of the current one.
+        Nothing is mended: their rows are those of the current generation.
         """
         for generation in range(1, self._entry.generation):
             name = generation_file(self._entry.archive_file, generation)
             size = self._archive.size(name)
             if size is None:
-                continue  # dropped: only a sidecar without it would say that it was lost
+                continue  # dropped; a sidecar without its file would mean that it was lost
             for code, message in self._superseded(name, generation, size, quick=quick, full=full):
-                yield FsckFinding(code=code, file=name, message=f"superseded, and kept: {message}")
+                yield FsckFinding(code=code, file=name, message=f"superseded generation: {message}")
 
     def _superseded(
         self, name: str, generation: int, size: int, *, quick: bool, full: bool
@@ -123,7 +123,7 @@ class StoredFileCheck:
         if size != facts.size:
             return f"has {size} bytes, {facts.size} were stored"
         if not quick and self._archive.checksum(name) != facts.sha256:
-            return "its SHA-256 is not the one that was stored"
+            return "its SHA-256 differs from the one that was stored"
         return None
 
     # --- sidecar
@@ -166,7 +166,7 @@ class StoredFileCheck:
         if wrong:
             first = wrong[0]
             yield self._rows_finding(
-                "location", f"{len(wrong)} rows, the first of {first.offset}, lie elsewhere", batch
+                "location", f"{len(wrong)} rows with wrong locations, first {first.offset}", batch
             )
         yield from self._check_references(captures)
 
@@ -201,7 +201,7 @@ class StoredFileCheck:
             yield self._location_finding(row)
 
     def _misplaced(self, name: str) -> Iterator[SidecarRow | None]:
-        """The first row of a whole file that is not of the record beside it; None: a row lacks."""
+        """The first row that is not of its record; None: a row is missing.  Reads all."""
         rows = iter_sidecar(self._archive, name)
         with self._archive.open(name) as file:
             items = iter_records(Source(file, name=name), digests=())
@@ -220,21 +220,21 @@ class StoredFileCheck:
         for row in ours:
             original = originals.get(row.original_key or b"")
             if original is None or original.is_duplicate:
-                what = "is not there" if original is None else "is a revisit itself"
-                yield self._finding("reference", f"the original of the one at {row.offset} {what}")
+                what = "does not exist" if original is None else "is a revisit itself"
+                yield self._finding("reference", f"the original of {row.offset} {what}")
 
 
 def _location_amiss(row: SidecarRow | None) -> str:
     if row is None:
-        return "the sidecar lacks records of the file"
-    return f"the record {row.ordinal} does not lie at {row.offset}"
+        return "records of the file are missing in the sidecar"
+    return f"record {row.ordinal} is not at offset {row.offset}"
 
 
 def _place(record: Record | SidecarRow) -> tuple[object, ...]:
-    """Where it lies, and which it is."""
+    """Its location, and its id."""
     return (record.offset, record.inner_offset, record.record_id, record.target_uri)
 
 
 def _seed_of(seed: object, name: str) -> bytes:
-    """Names hold any bytes; a seed made of text would have to be UTF-8."""
+    """A seed from a name, which may hold any bytes; seeds from text must be UTF-8."""
     return f"{seed} {name}".encode("utf-8", "surrogateescape")

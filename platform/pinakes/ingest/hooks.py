@@ -1,9 +1,9 @@
-"""What a crawler leaves when it is done, as inputs and a crawl id.
+"""Reads the output of a finished crawl, by crawler: its input files and crawl id.
 
     heritrix     JOBDIR/latest -> LAUNCH, LAUNCH/warcs/*.warc.gz (.open while written),
                  LAUNCH/reports/crawl-report.txt, written when the crawl ends
-    browsertrix  collections/NAME/archive/*.warc.gz (what --combineWARC makes of them lies in
-                 NAME, and repeats them); or the JSON of a `crawlFinished` webhook
+    browsertrix  collections/NAME/archive/*.warc.gz (--combineWARC writes copies of them to
+                 NAME); or the JSON of a `crawlFinished` webhook
     wget         NAME.warc.gz, or NAME-00000.warc.gz ... and NAME-meta.warc.gz
 
 Sources: heritrix3 `PathSharingContext` (latest, LAUNCH: 14 digits), `BaseWARCWriterProcessor`
@@ -31,9 +31,9 @@ _REPORT_LINES = ("crawl name: ", "crawl status: ", "duration: ", "URI successes:
 
 
 class Handover(NamedTuple):
-    """What a hook found: the files, what was left, and what to call the crawl.
+    """What a hook found: the files, the skipped ones, and a crawl id.
 
-    `crawl` is empty where that does not say itself.
+    `crawl` is empty if the crawler's output does not name one.
     """
 
     crawl: str
@@ -43,11 +43,11 @@ class Handover(NamedTuple):
 
 
 def hand_over(hook: str, names: Sequence[str]) -> Handover:
-    """What this crawler left there.
+    """Read the output of this crawler.
 
     Raises:
-        ConfigError: for an unknown hook, or names that it does not take.
-        InputRefused: where there is no crawl of that kind.
+        ConfigError: for an unknown hook, or names that it does not accept.
+        InputRefused: no crawl of that kind found.
     """
     return HOOKS[hook](names)
 
@@ -61,7 +61,7 @@ def _heritrix(names: Sequence[str]) -> Handover:
     name = job.resolve().name if launch != job.resolve() else job.resolve().parent.name
     folders = [launch / folder for folder in ("warcs", "arcs") if (launch / folder).is_dir()]
     if not folders:
-        raise InputRefused("no Heritrix job: no latest/warcs in it", file=str(job))
+        raise InputRefused("not a Heritrix job: it has no latest/warcs", file=str(job))
     left = LeftOut()
     inputs = list(iter_inputs(map(str, folders), left))
     report = launch / "reports" / "crawl-report.txt"
@@ -69,7 +69,7 @@ def _heritrix(names: Sequence[str]) -> Handover:
 
 
 def _report(path: Path) -> str | None:
-    """The lines of a crawl report that say what crawl it was; None while there is none."""
+    """The lines of a crawl report that identify the crawl; None if there is no report yet."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -82,7 +82,7 @@ def _browsertrix(names: Sequence[str]) -> Handover:
     if path.is_file():
         return _webhook(path)
     if not (path / "archive").is_dir():
-        raise InputRefused("no Browsertrix collection: no archive/ in it", file=str(path))
+        raise InputRefused("not a Browsertrix collection: it has no archive/", file=str(path))
     left = LeftOut()
     inputs = list(iter_inputs([str(path / "archive")], left))
     return Handover(_id(path.resolve().name), None, inputs, left)
@@ -94,14 +94,14 @@ def _webhook(path: Path) -> Handover:
         event, item, state = str(body["event"]), str(body["itemId"]), str(body["state"])
         resources = [_resource(path, resource) for resource in body["resources"]]
     except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
-        raise InputRefused("no webhook of a finished crawl", file=str(path)) from error
+        raise InputRefused("not a webhook of a finished crawl", file=str(path)) from error
     if event not in ("crawlFinished", "uploadFinished"):
         raise InputRefused(f"a webhook of {event}, not of a finished crawl", file=str(path))
     return Handover(_id(item), f"Browsertrix {event}: {state}", resources, LeftOut())
 
 
 def _resource(webhook: Path, resource: dict[str, Any]) -> Input:
-    """A file of the crawl: `path` where that is a local one, else `name` beside the webhook."""
+    """A file of the crawl: `path` if that is local, else `name` beside the webhook."""
     given, name = Path(str(resource["path"])), Path(str(resource["name"])).name
     return Input(given if given.is_absolute() and given.exists() else webhook.parent / name, name)
 
@@ -124,7 +124,7 @@ def _only(names: Sequence[str], what: str) -> Path:
 
 
 def _id(name: str) -> str:
-    """A crawl id out of any name: letters, digits, `.`, `_`, `-`, at most 100."""
+    """A crawl id made from any name: letters, digits, `.`, `_`, `-`, at most 100."""
     return _NOT_IN_A_NAME.sub("-", name).lstrip("._-")[:100] or "crawl"
 
 
@@ -137,5 +137,5 @@ def refuse_wacz(item: Input) -> None:
     """Raise InputRefused for a package of archive files."""
     if item.path.name.endswith(".wacz"):
         raise InputRefused(
-            "a WACZ package: unzip it, and ingest the folder archive/ in it", file=str(item.path)
+            "this is a WACZ package: unzip it, and ingest its folder archive/", file=str(item.path)
         )

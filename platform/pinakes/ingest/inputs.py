@@ -1,4 +1,4 @@
-"""Which files an ingest is to land, and under what names."""
+"""The files that an ingest lands, and their names."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _EXAMPLES = 3
 
 @dataclass(slots=True)
 class LeftOut:
-    """What lies in folders and does not land."""
+    """Files in folders that are skipped."""
 
     unfinished: list[Path] = field(default_factory=list)
-    """Files that a writer still has."""
+    """Number of files that are still being written."""
     others: int = 0
-    """Files that are no archive files by their names, and links to folders."""
+    """Number of files that are not archive files by name, and of links to folders."""
     examples: list[Path] = field(default_factory=list)
     """The first of these."""
 
@@ -43,7 +43,7 @@ class Input(NamedTuple):
 
 
 def is_archive_name(name: str) -> bool:
-    """Whether a name in a folder is that of an archive file."""
+    """Whether a file name is that of an archive file."""
     name = name.lower()
     for compression in COMPRESSIONS:
         name = name.removesuffix(compression)
@@ -51,15 +51,15 @@ def is_archive_name(name: str) -> bool:
 
 
 def is_unfinished_name(name: str) -> bool:
-    """Whether a writer still has the file: it is listed and left."""
+    """Whether the name is that of a file still being written, which is skipped."""
     return name.lower().endswith(UNFINISHED)
 
 
 def iter_inputs(paths: Iterable[str], left: LeftOut) -> Iterator[Input]:
-    """The files of these paths: a file by its base name, a folder's by their relative paths.
+    """Yield the files of these paths: files by base name, those of folders by relative path.
 
-    Files in a folder that a writer still has, and what is no archive file by its name, such as
-    a crawl's logs, are put into `left`; so are links to folders, which are not followed.
+    Files in folders that are still being written, files that are not archive files by name (such
+    as logs), and links to folders, which are not followed, are recorded in `left`.
     """
     for given in paths:
         path = Path(given)

@@ -1,7 +1,7 @@
-"""What becomes of a file that lands, and the rows that are written of it in one pass.
+"""The result of landing a file, and the rows that are written in one pass over it.
 
-The records are read once; what is read is copied beneath (`copying`).  Cells go out in
-batches while the sidecar fills, and everything is counted on the way.
+Records are read once; the bytes read are copied below (`copying`).  Cells are written in batches
+while the sidecar is written, and everything is counted on the way.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _KEPT_ERRORS = 100
 
 @dataclass(slots=True)
 class Landed:
-    """What became of a file."""
+    """The result of landing one file."""
 
     archive_file: str
     size: int = 0
@@ -63,7 +63,7 @@ def write_rows(
     collection: str,
     result: Landed,
 ) -> None:
-    """Put the cells of every record into the sink, and write the sidecar; `result` counts them.
+    """Put the cells of every record into the sink, write the sidecar, and count in `result`.
 
     Memory: a batch of rows.
     """
@@ -82,7 +82,7 @@ def _put_captures(
     collection: str,
     result: Landed,
 ) -> Iterator[SidecarRow]:
-    """Put the rows' cells in batches on the way through."""
+    """Yield the rows, and put their cells in batches."""
     act_time, name = held.claim.act_time_ms, held.archive_file
     captures: list[Put] = []
     digests: list[Put] = []
@@ -102,7 +102,7 @@ def _put_captures(
 
 
 def _counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:
-    """The records, with all there is to say of them and of what is none put into `result`."""
+    """Yield the records; note findings, and stretches that are not records, in `result`."""
     for item in items:
         if not isinstance(item, Record):
             result.damaged += 1
@@ -119,7 +119,7 @@ def _counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:
 def write_facts(
     store: RowStore, path: Path, *, held: Held, collection: str, result: Landed
 ) -> None:
-    """Write the file's own row: what it is, where it came from, its first generation, errors."""
+    """Write the file's own row: facts, origin, first generation, errors."""
     act = held.claim.act
     facts = FileFacts(
         size=result.size,

@@ -3,10 +3,10 @@
     claim, in flight ─▶ one pass: rows, copy, checksum ─▶ compared ─▶ published ─▶ stored
     └───────────────────────── publish ─────────────────────────────┘ └─── finish ──┘
 
-The file's captures stay hidden (`inflight`) until its state is `stored`.  A landing that
-dies anywhere is completed by the next one of the same file, which takes over its act
-and act time and so writes the same cells; `fsck` completes what nobody runs again.  Where
-rows are to be loaded later its state is `loading`, which fsck never completes.
+The file's captures stay hidden (`inflight`) until its state is `stored`.  A landing that dies at
+any point is completed by the next landing of the same file, which takes over its act and act
+time and so writes the same cells; `fsck` completes those that are not run again.  A file whose
+rows will be loaded later is `loading`, which fsck never completes.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _ACT = f"{VERB}-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """A file that lies in the archive store, still in flight; its claim is held.
+    """A file published in the archive store, still in flight; its claim is held.
 
-    `rows_stored` is False where its rows are to be loaded before it is finished.
+    `rows_stored` is False if its rows must be loaded before it is finished.
     """
 
     held: Held
@@ -74,8 +74,8 @@ class Lander:
         writers: Writers = direct_writer,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`sinks` take the captures' rows, in place of the row store itself, and `writers`
-        the copy, in place of the archive store's file (see `overlapped`).
+        """`sinks` take the captures' rows instead of the row store itself, and `writers` the
+        copy instead of the archive store's file (see `overlapped`).
 
         `at` is called after each step, with its name: tests end the process there.
         """
@@ -92,19 +92,20 @@ class Lander:
         return published if isinstance(published, Landed) else self.finish(published)
 
     def publish(self, path: Path, archive_file: str, collection: str) -> Published | Landed:
-        """Land one file up to where it only has to be shown, or say that it was there.
+        """Land one file except for showing it, or return its facts if it has landed before.
 
-        Where its rows are in the row store, or will be, `finish` shows it.  Until then
-        whoever calls keeps the claim (`renew`); what is dropped is taken up by a landing
-        of the same file, or withdrawn by fsck.
+        `finish` shows it once its rows are in the row store.  Until then the caller keeps the
+        claim (`renew`); a dropped file is taken over by the next landing of it, or withdrawn
+        by fsck.
 
         Raises:
-            InputRefused: other bytes are known by this name; the store takes no such name;
-                or the file is no file, is empty, changes, or is a container not read here.
-            Busy: somebody else is landing it.
+            InputRefused: other bytes are known by this name; the store refuses the name;
+                or the file is not a regular file, is empty, changes, or is an unsupported
+                container.
+            Busy: another process is landing it.
             Conflict: the crawl is not open.
-            StoreUnavailable: a store is not reachable or full.
-            DigestMismatch: what was stored is not what was read.
+            StoreUnavailable: a store cannot be reached or is full.
+            DigestMismatch: the stored bytes are not the bytes read.
         """
         check_file_name(sidecar_name(archive_file))  # the longer one of the two
         with open_source(path) as probe:
@@ -119,7 +120,7 @@ class Lander:
         held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
         clear_dead_asides(self._archive, held)
         self._at("claimed")
-        # Somebody may have finished between the look and the claim, or died behind `stored`.
+        # Another process may have finished it before our claim, or died after `stored`.
         entry = read_entry(self._rows, archive_file)
         if entry.state is FileState.STORED:
             self._show(held)
@@ -151,7 +152,7 @@ class Lander:
         self, path: Path, held: Held, collection: str, state: FileState | None
     ) -> Published:
         set_inflight(self._rows, held, FileState.LANDING)
-        # Else of a landing that died, and its rows are still to come.
+        # Else it is of a landing that died, and its rows are not loaded yet.
         if state is not FileState.LOADING:
             set_state(self._rows, held, state, FileState.LANDING)
             state = FileState.LANDING
@@ -198,7 +199,7 @@ class Lander:
         return Published(held=held, result=result, rows_stored=rows_stored)
 
     def _keeping(self, held: Held) -> Callable[[], None]:
-        """What puts the claim's expiry off, called often, a few times in each of its terms."""
+        """A function, to be called often, that renews the claim a few times in each term."""
         term_ms = LEASE_MS // 4
         due_ms = self._actor.now_ms() + term_ms
 
@@ -212,10 +213,10 @@ class Lander:
         return beat
 
     def renew(self, published: Published) -> Published:
-        """Put off the claim's expiry by `LEASE_MS`, some minutes.
+        """Extend the claim by `LEASE_MS`, some minutes.
 
         Raises:
-            Conflict: somebody else has taken it over, and lands the file anew.
+            Conflict: another process has taken it over, and lands the file again.
         """
         held = renew_claim(self._rows, published.held, self._actor.now_ms())
         return replace(published, held=held)
@@ -224,7 +225,7 @@ class Lander:
         """Count and show a published file, all of whose rows are in the row store.
 
         Raises:
-            Conflict: somebody else has taken it over.
+            Conflict: another process has taken it over.
         """
         if not published.rows_stored:
             published = self.renew(published)
@@ -243,7 +244,7 @@ class Lander:
         release_claim(self._rows, held)
 
     def _withdraw(self, held: Held) -> None:
-        """Undo a refused landing as far as readers see it; fsck clears its rows away."""
+        """Undo a refused landing as far as readers see it; fsck deletes its rows."""
         try:
             set_state(self._rows, held, FileState.LANDING, FileState.REFUSED)
             release_claim(self._rows, held)
@@ -252,7 +253,7 @@ class Lander:
 
 
 def _is_finished(entry: FileEntry) -> bool:
-    """Whether a file has landed, and whoever landed it has gone through to the end."""
+    """Whether a file has landed, and its landing has run to its end."""
     claim = entry.claim
     landing = claim is not None and claim.expires_ms and claim.act.startswith(_ACT)
     return entry.state is FileState.STORED and not landing

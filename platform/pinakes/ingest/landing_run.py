@@ -1,11 +1,11 @@
-"""An ingest as a run in the catalogue, so that others can see how it goes.
+"""An ingest as a run in the catalogue, so that others can see its progress.
 
     runs: ingest-20260101T000000-1a2b3c4d   f:facts      what was asked for, by which version
                                             l:state      running, then done, failed or stopped
                                             l:progress   its tally, every few seconds
 
-What has landed is known from the crawl; of what was refused, of retries and of rates only
-the process that lands knows.  A run that dies stays `running`, and is not heard of again.
+What has landed is known from the crawl; refused files, retries and rates only from the process
+that lands.  A run that dies stays `running`, without further reports.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ REPORT_EVERY_S = 5.0
 
 
 class LandingRun:
-    """Tells of one ingest while it goes on: a context manager.  Safe for several threads.
+    """Reports the progress of one ingest: a context manager.  Safe for several threads.
 
-    Costs one put at the start and the end, and one every `REPORT_EVERY_S`.
+    Costs one put at the start, one at the end, and one every `REPORT_EVERY_S`.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class LandingRun:
         also: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`also` is called at each report, for whoever else is told."""
+        """`also` is called at each report."""
         self._rows = rows
         self._actor = actor
         self._tally = tally
@@ -78,7 +78,7 @@ class LandingRun:
         traceback: TracebackType | None,
     ) -> None:
         if isinstance(error, StoreUnavailable):
-            return  # it would not take this either, and would be asked for minutes
+            return  # it would not accept this either, after retries for minutes
         if isinstance(error, PinakesError):
             self._trouble = str(error)
         stopped = error is not None and not isinstance(error, Exception)
@@ -87,7 +87,7 @@ class LandingRun:
         set_run_state(self._rows, self._run, RunState(state=state, message=self._trouble))
 
     def landed(self, landed: Landed) -> None:
-        """Count a file that is in the store now."""
+        """Count a file that has landed."""
         if landed.was_there:
             self._tally.add(counted.KNOWN)
         else:
@@ -99,7 +99,7 @@ class LandingRun:
         self.beat()
 
     def missed(self, problem: PinakesError) -> None:
-        """Count a file that is not in the store, for this reason."""
+        """Count a file that has not landed, by its reason."""
         mismatch = isinstance(problem, DigestMismatch)
         self._tally.add(counted.FAILED if mismatch else counted.REFUSED)
         if mismatch:
@@ -108,7 +108,7 @@ class LandingRun:
         self.beat()
 
     def beat(self) -> None:
-        """Report, if the last report was some seconds ago."""
+        """Report if the last report is some seconds old."""
         with self._lock:
             due = self._clock() - self._reported_s >= REPORT_EVERY_S
             if due:

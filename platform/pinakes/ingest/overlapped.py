@@ -1,10 +1,10 @@
-"""Work that goes on behind the parser: puts and writes that a network answers.
+"""Background work beside the parser: puts and writes over a network.
 
-    parser ─▶ Behind (waiting, of so much weight at most) ─▶ threads ─▶ row store, archive store
+    parser ─▶ Behind (a queue of bounded weight) ─▶ threads ─▶ row store, archive store
 
-Whoever gives work waits while there is too much of it, and learns of an error at the next
-chance; `drain` returns when all of it is done.  For stores in other processes: those let the
-parser go on while they are waited for.  The embedded ones would take its processor.
+`give` blocks while the queue is full, and raises errors of earlier work; `drain` returns when all
+work is done.  For stores in other processes, during whose waits the parser can run.  The embedded
+stores would compete with it for the processor.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from .row_sink import RowSinks
 T = TypeVar("T")
 
 WAITING_BYTES = 16 << 20
-"""Of a file, on the way to the archive store."""
+"""Of one file, queued for the archive store."""
 
 WAITING_CAPTURES = 7_500
-"""On the way to the row store, of a kilobyte or two each; another batch is being filled."""
+"""Queued for the row store, one or two kB each; another batch is being filled."""
 
 PUTTING_THREADS = 2
 _PATIENCE_S = 10.0
 
 
 class Behind(Generic[T]):
-    """Does what it is given in threads of its own; with one of them, in the order given."""
+    """Runs work in its own threads; with one thread, in the order given."""
 
     def __init__(self, work: Callable[[T], object], *, room: int, threads: int = 1) -> None:
-        """`room` is the weight of what may wait or be under way."""
+        """`room` is the maximum weight of queued and running work."""
         self._work = work
         self._room = room
         self._waiting: deque[tuple[T, int]] = deque()
@@ -50,7 +50,7 @@ class Behind(Generic[T]):
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
 
     def give(self, item: T, weight: int) -> None:
-        """Have it done, when there is room; raises what earlier work raised."""
+        """Queue an item, when there is room; raises what earlier work raised."""
         with self._changed:
             while self._error is None and self._load and self._load + weight > self._room:
                 self._changed.wait()
@@ -61,7 +61,7 @@ class Behind(Generic[T]):
             self._changed.notify_all()
 
     def drain(self) -> None:
-        """Return when everything that was given is done; raises what the work raised."""
+        """Return when all queued work is done; raises what the work raised."""
         with self._changed:
             while self._error is None and self._undone:
                 self._changed.wait()
@@ -103,9 +103,9 @@ class Behind(Generic[T]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End the threads; what still waits is not done.
+        """End the threads; queued work is dropped.
 
-        A signal does not wait for a store that hangs: the thread goes with the process.
+        After a signal, a hanging store is not waited for: its thread ends with the process.
         """
         with self._changed:
             self._ended = True
@@ -117,7 +117,7 @@ class Behind(Generic[T]):
 
 
 class OverlappedRows:
-    """A sink that puts behind the parser; in any order, for no two puts are of one cell."""
+    """A sink that puts in the background; in any order, because no two puts share a cell."""
 
     batch_rows = 2_500
 
@@ -134,7 +134,7 @@ class OverlappedRows:
 
 
 def overlapped_rows(store: RowStore) -> RowSinks:
-    """Rows go into the row store while the next are made."""
+    """Put rows into the row store while the next are made."""
 
     @contextmanager
     def sink(_: Held) -> Iterator[OverlappedRows]:
@@ -160,6 +160,6 @@ class _OverlappedFile:
 
 @contextmanager
 def overlapped_file(file: BinaryIO) -> Iterator[Writer]:
-    """Writes go to the file while more is read; what is given must stay as it is."""
+    """Write to the file while more is read; data given must not be changed afterwards."""
     with Behind[Any](file.write, room=WAITING_BYTES) as behind:
         yield _OverlappedFile(behind)

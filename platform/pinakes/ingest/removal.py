@@ -1,11 +1,11 @@
-"""Taking a crawl out again: hidden first, then its rows, then its bytes.
+"""Taking a crawl out: hide it, then delete its rows, then its bytes.
 
     lease ─▶ nobody refers to it ─▶ crawl `removing` ─▶ files claimed, in flight, `leaving`
           ─▶ of each file: rows ─▶ `left` ─▶ bytes, sidecars ─▶ `removed` ─▶ crawl `removed`
 
 The same for an open crawl is `cancel`.  Rows are found through sidecars, and deleted with
-the time of an act that is later than all that wrote them: a crawl that lands again later is
-visible.  Killed anywhere, the same command completes it: each step can be done again.
+the time of an act that is later than all acts that wrote them: a crawl that lands again later is
+visible.  Killed anywhere, the same command completes it: each step can be repeated.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ REMOVE = TakingOut(verb="remove", before=COMMITTED, during=REMOVING, after=REMOV
 
 @dataclass(slots=True)
 class Removal:
-    """What became of it; complete unless something stands in the way or failed."""
+    """The result; complete unless references prevent it or files failed."""
 
     crawl: str
     files: int = 0
@@ -95,11 +95,11 @@ class Remover:
         self._files = FileRemover(rows, archive, actor, at=at)
 
     def take_out(self, crawl: str, way: TakingOut, *, dry_run: bool = False) -> Removal:
-        """Take a whole crawl out, or list what stands in the way.
+        """Take a whole crawl out, or list the references that prevent it.
 
         Raises:
-            ConfigError: there is no such crawl, or it is not in a state to be taken out so.
-            Conflict: somebody is at work on its collection, or was and did not finish.
+            ConfigError: the crawl does not exist, or its state does not allow it.
+            Conflict: another act works on its collection, or did not finish.
         """
         entry = self._require_crawl(crawl, way)
         result = Removal(crawl)
@@ -115,7 +115,7 @@ class Remover:
             self._count(crawl, result)
         elif not result.references:
             self._take_out_leased(crawl, way, lease, result)
-        # What did not finish keeps its lease, so that nothing comes to depend on the rest.
+        # An unfinished removal keeps its lease, so that nothing refers to what remains.
         if not result.problems:
             release_lease(self._rows, lease)
             self._at("lease released")
@@ -128,7 +128,7 @@ class Remover:
         entry = require_crawl(self._rows, crawl)
         if entry.state not in (way.before, way.during, way.after):
             other = {OPEN: "cancel", CANCELLING: "cancel", COMMITTED: "remove", REMOVING: "remove"}
-            hint = f": `pinakes crawl {other[entry.state]}` is for it" * (entry.state in other)
+            hint = f": use `pinakes crawl {other[entry.state]}`" * (entry.state in other)
             raise ConfigError(f"the crawl {crawl} is {entry.state}{hint}")
         return entry
 
@@ -136,8 +136,8 @@ class Remover:
         lease = read_lease(self._rows, collection)
         if lease is not None and lease.expires_ms and not lease.act.startswith(f"{VERB}-"):
             raise Conflict(
-                f"{lease.act} is at work on the collection {collection}, or was and did not "
-                "finish: finish it first"
+                f"{lease.act} is working on the collection {collection}, or did not finish: "
+                "complete it first"
             )
         return self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
 
@@ -168,7 +168,7 @@ class Remover:
     def _hide(
         self, entries: Iterable[FileEntry], lease: HeldLease, result: Removal
     ) -> list[FileEntry]:
-        """Hide all files before the rows of the first go; those that could be claimed."""
+        """Hide all files before any rows are deleted; return those that could be claimed."""
         hidden = []
         for entry in entries:
             try:
@@ -181,6 +181,6 @@ class Remover:
 
 
 def _is_there(entry: FileEntry) -> bool:
-    """Whether there is anything of a file: a claim alone may be all that a landing left."""
+    """Whether anything of a file exists: a landing may have left only a claim."""
     unfinished = entry.claim is not None and entry.claim.expires_ms != 0
     return unfinished or (entry.state is not None and not entry.state.is_gone)

@@ -1,11 +1,11 @@
-"""Where the capture and digest rows of a landing go.
+"""Where the capture and digest rows of a landing are written.
 
-    Lander ─▶ RowSink ─┬▶ StoredRows   into the row store, as they come
-                       └▶ others       into files, to be loaded into it in bulk
+    Lander ─▶ RowSink ─┬▶ StoredRows   into the row store at once
+                       └▶ others       into files, for bulk loading
 
-A landing asks for a sink of its own once it has its claim, puts its rows in the order of
-the file, and calls `finish` when there are no more.  One that is left without, or by an
-exception, was refused or broken off: what a sink has kept of it is of no use.
+A landing gets a sink once it has its claim, puts its rows in the order of the file, and calls
+`finish` after the last.  A sink closed without `finish`, or by an exception, belongs to a landing
+that was refused or interrupted: what it has stored is useless.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class RowSink(Protocol):
         ...
 
     def put(self, table: str, puts: list[Put]) -> None:
-        """Take puts of `captures` or `digests`; the list is the sink's from now on.
+        """Take puts of `captures` or `digests`; the caller must not change the list afterwards.
 
         Raises StoreUnavailable, for these or for earlier ones.
         """
         ...
 
     def finish(self) -> bool:
-        """Bring all that was put to disk; say whether it is in the row store.
+        """Bring all puts to disk; return whether they are in the row store.
 
-        True: it is.  False: it is to be loaded later, and the landing can be published but
-        not finished before that (`Lander.publish`).
+        False: they must be loaded later, and until then the landing can be published but not
+        finished (`Lander.publish`).
         """
         ...
 
@@ -47,7 +47,7 @@ RowSinks = Callable[[Held], AbstractContextManager[RowSink]]
 
 
 class StoredRows:
-    """Rows that go into the row store at once."""
+    """Puts rows into the row store at once."""
 
     batch_rows = 10_000
 
@@ -62,7 +62,7 @@ class StoredRows:
 
 
 def stored_rows(store: RowStore) -> RowSinks:
-    """The plain way: `mutate`, one batch after the other."""
+    """The default sinks: `mutate`, one batch after the other."""
 
     @contextmanager
     def sink(_: Held) -> Iterator[StoredRows]:

@@ -3,8 +3,8 @@
     FOLDER/TOKEN.TABLE.gz     of one landing, by the token of its claim; lines of `BulkTable`
     FOLDER/part-N.TABLE.gz    of many, once they are to be loaded
 
-A landing that is refused, broken off or taken over leaves nothing here.  What is here when
-the process ends is of no use to anybody: its files are landed again.
+A landing that is refused, interrupted or taken over leaves nothing here.  What remains when the
+process ends is useless: its files are landed again.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ TABLES: Mapping[str, BulkTable] = MappingProxyType(
 )
 
 PART_BYTES = 64 << 20
-"""What one map of a job reads: compressed, and so not divided."""
+"""What one map task reads: compressed, so it cannot be split."""
 
 
 class SpooledRows:
-    """A `RowSink` of one landing: a compressed file for each table that it has rows of."""
+    """A `RowSink` of one landing: one compressed file per table with rows."""
 
     batch_rows = 2_000
 
@@ -55,7 +55,7 @@ class SpooledRows:
         self._files[table].write(lines)
 
     def finish(self) -> bool:
-        """Whether there were no rows, which is as good as stored."""
+        """True if there were no rows, which counts as stored."""
         self.close()
         return not self._files
 
@@ -85,16 +85,16 @@ class RowSpool:
         rows.close()
 
     def size_bytes(self, token: str) -> int:
-        """What the rows of this landing take."""
+        """Size of the rows of this landing."""
         return sum(file.stat().st_size for file in self._files(token))
 
     def drop(self, token: str) -> None:
-        """Forget the rows of a landing."""
+        """Delete the rows of a landing."""
         for file in self._files(token):
             file.unlink()
 
     def parts(self, tokens: list[str]) -> dict[BulkTable, list[Path]]:
-        """Make few files of the rows of these landings, for a load; without more room."""
+        """Merge the rows of these landings into few files for a load, in place."""
         return {table: list(self._parts_of(table, tokens)) for table in TABLES.values()}
 
     def clear(self) -> None:
@@ -112,7 +112,7 @@ class RowSpool:
                 part = file.rename(self._file(f"part-{number}", table.name))
                 yield part
                 continue
-            # One gzip file behind another is one, to gzip and to Hadoop.
+            # Concatenated gzip files are one file to gzip and to Hadoop.
             with file.open("rb") as source, part.open("ab") as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             file.unlink()

@@ -1,6 +1,6 @@
-"""What one process has counted while it landed files: a plain value that is passed down.
+"""Counters of one process that lands files, passed down as an argument.
 
-Stores are given a function to call at each retry, and know nothing of this:
+Stores get a function to call at each retry, and do not know this class:
 `HBaseRowStore(connection, on_retry=tally.counting(ROW_RETRIES))`.
 """
 
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 FILES, KNOWN, REFUSED, FAILED = "files", "known", "refused", "failed"
-"""Files that landed, that were there, that were not taken, that could not be stored."""
+"""Files that landed, had landed before, were refused, could not be stored."""
 
 RECORDS, BYTES, CAPTURES, DAMAGED = "records", "bytes", "captures", "damaged"
 MISMATCHES = "mismatches"

@@ -1,7 +1,7 @@
-"""When a file that somebody writes is ready to land: it stands still, and is complete.
+"""When a file that is being written is ready to land: unchanged for a while, and complete.
 
-The decision is pure: what is there and what time it is are arguments.  `follow` is the
-loop around it, which sleeps between two looks and ends by the exception of a signal.
+The decision is pure: files and time are arguments.  `follow` is the loop around it, which sleeps
+between two scans and is ended by the exception of a signal.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Status(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A file in one look at the folders."""
+    """A file in one scan of the folders."""
 
     input: Input
     status: Status
 
 
 class Stillness:
-    """Remembers since when each file has stood still, and which ones were handed out."""
+    """Remembers since when each file is unchanged, and which files were returned."""
 
     def __init__(self, settle_s: float = SETTLE_S) -> None:
         self._settle_s = settle_s
@@ -46,9 +46,9 @@ class Stillness:
         self._given: dict[Path, Status] = {}
 
     def settled(self, look: Iterable[Seen], now_s: float) -> list[Seen]:
-        """Those that have stood still for long enough and are not as they were handed out.
+        """The files unchanged for long enough that were not returned in this state before.
 
-        Looks come in order of time.  A file that changes begins anew, one that is gone is
+        Scans come in order of time.  A file that changes starts over; a deleted one is
         forgotten.
         """
         ready = []
@@ -68,7 +68,7 @@ class Stillness:
 
 
 def look_at(inputs: Iterable[Input]) -> Iterator[Seen]:
-    """The inputs that are there, each with its status."""
+    """The inputs that exist, each with its status."""
     for item in inputs:
         try:
             status = os.stat(item.path)
@@ -78,9 +78,9 @@ def look_at(inputs: Iterable[Input]) -> Iterator[Seen]:
 
 
 def is_complete(path: Path) -> bool:
-    """Whether the reader finds no cut-off record at the end of the file.  Reads all of it.
+    """Whether the last record of the file is complete.  Reads the whole file.
 
-    Raises InputRefused for what is no readable file.
+    Raises InputRefused for a file that cannot be read.
     """
     last: Item | None = None
     with open_source(path) as source:
@@ -101,9 +101,9 @@ def follow(
     clock: Callable[[], float],
     sleep: Callable[[float], None],
 ) -> None:
-    """Take what settles, for ever: whatever `sleep` or `take` raises ends it.
+    """Call `take` with files that have settled, for ever: an error of `sleep` or `take` ends it.
 
-    What was taken is taken again when it has changed.
+    A file is taken again after it has changed.
     """
     stillness = Stillness(settle_s)
     while True:
