@@ -1,4 +1,4 @@
-"""What an act writes aside for a file that it has claimed, by the claim's token; its publishing."""
+"""Files that an act writes aside for a file it has claimed: names, clearing, publishing."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ COPY, REWRITTEN, SIDECAR = "copy", "rewritten", "sidecar"
 
 
 def aside_token(claim_token: str, part: str) -> str:
-    """The token for `create_aside`."""
+    """The token for `create_aside`: the claim's token and the kind of file."""
     return f"{claim_token}.{part}"
 
 
 def clear_dead_asides(archive: ArchiveStore, held: Held) -> None:
-    """Delete what the acts that died with this file's claim were writing."""
+    """Delete what acts that died holding this file's claim were writing."""
     for token in held.claim.dead:
         for part in (COPY, REWRITTEN, SIDECAR):
             archive.delete(f"{ASIDE}/{aside_token(token, part)}")

@@ -1,4 +1,4 @@
-"""All cells of a capture's row, now or as they were at a time."""
+"""All cells of a capture's row, now or at an earlier time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TABLE = "captures"
 
 
 class CellState(NamedTuple):
-    """A column and its cell; `kept` is False where an older version may have been, and gone."""
+    """A column and its cell; `kept` is False if an older version may have been deleted."""
 
     column: str
     cell: StoredCell | None
@@ -20,11 +20,11 @@ class CellState(NamedTuple):
 
 
 def read_cells(store: RowStore, key: bytes, *, before_ms: int | None = None) -> list[CellState]:
-    """The cells of a capture, in order of their columns; empty where it is not known.
+    """The cells of a capture, sorted by column; empty if it is unknown.
 
-    With `before_ms`, as they were just before that; a cell that was not there yet is left
-    out, one whose versions do not reach back so far has no value and is not `kept`.  What
-    was deleted has no history.  One round trip, and one for each column.
+    With `before_ms`, as they were just before that time: cells that did not exist yet are left
+    out; a cell whose versions do not reach back that far has no value and is not `kept`.
+    Deleted cells have no history.  One round trip, and one per column with `before_ms`.
     """
     row = get_row(store, TABLE, key)
     if row is None:

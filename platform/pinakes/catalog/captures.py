@@ -1,7 +1,7 @@
 """Captures as readers see them: cells read back, hidden ones left out, files found.
 
-Readers scan rows, then read the few rows of `inflight`, then leave those files' captures
-out: what is landing or leaving is in nobody's answer.
+Readers scan rows, then read the few rows of `inflight`, then leave those files' captures out:
+captures of files that are landing or leaving are never shown.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A capture and where it lies now: the file of the current generation, and in it."""
+    """A capture and its place now: the file of the current generation, and location in it."""
 
     capture: Capture
     entry: FileEntry
@@ -65,7 +65,7 @@ class Placed:
 
 
 def decode_capture(row: Row) -> Capture | None:
-    """The capture of a row; None where the row has no facts: a leftover."""
+    """The capture of a row; None if the row has no facts, as a leftover."""
     facts = row.cells.get(CaptureFacts.COLUMN)
     if facts is None:
         return None
@@ -90,7 +90,7 @@ def decode_capture(row: Row) -> Capture | None:
 
 
 def get_captures(store: RowStore, keys: Sequence[bytes]) -> dict[bytes, Capture]:
-    """The captures with these keys that there are, hidden ones too.  One round trip."""
+    """The existing captures with these keys, also hidden ones.  One round trip."""
     rows = store.get_rows(TABLE, keys, columns=COLUMNS)
     return {c.key: c for c in map(decode_capture, rows.values()) if c is not None}
 
@@ -112,10 +112,10 @@ def scan_captures_of(
 
 
 def iter_visible(store: RowStore, found: Iterable[T], file_of: Callable[[T], str]) -> Iterator[T]:
-    """Leave out what belongs to files in flight; order stays.
+    """Leave out rows of files in flight; keeps the order.
 
-    Reads `inflight` after each batch of rows, never before: of a file that began to land
-    between, half the rows would be seen.
+    Reads `inflight` after each batch of rows, never before: otherwise half the rows of a file
+    that began to land in between would be shown.
     """
     iterator = iter(found)
     while batch := list(islice(iterator, _BATCH_ROWS)):
@@ -124,9 +124,9 @@ def iter_visible(store: RowStore, found: Iterable[T], file_of: Callable[[T], str
 
 
 def place_captures(store: RowStore, captures: Iterable[Capture]) -> Iterator[Placed]:
-    """Where captures lie now, in the order given; those of unknown files are left out.
+    """Captures with their current places, in the order given; skips those of unknown files.
 
-    A round trip for each batch of some hundred captures.
+    One round trip per batch of some hundred captures.
     """
     iterator = iter(captures)
     while batch := list(islice(iterator, _BATCH_ROWS)):
@@ -139,7 +139,7 @@ def place_captures(store: RowStore, captures: Iterable[Capture]) -> Iterator[Pla
 
 
 def placed_by(capture: Capture, entry: FileEntry) -> Placed | None:
-    """The capture in its file's current generation; None where it has no location there."""
+    """The capture in its file's current generation; None if it has no location there."""
     location = capture.locations.get(entry.generation)
     if location is None:
         return None
@@ -154,4 +154,4 @@ def placed_by(capture: Capture, entry: FileEntry) -> Placed | None:
 def require_visible(store: RowStore, archive_file: str) -> None:
     """Raise InputRefused while the file lands or leaves."""
     if hidden_among(store, [archive_file]):
-        raise InputRefused("is landing or leaving, and not to be read now", file=archive_file)
+        raise InputRefused("is landing or being removed, and cannot be read now", file=archive_file)

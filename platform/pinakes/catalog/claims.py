@@ -1,8 +1,8 @@
 """Claims: who works on a file, or on a whole collection, and until when.
 
-A claim is one cell, changed by check-and-put alone.  One whose owner is gone, or that has
-run out, is taken over; an act that goes on with the last one's keeps its name and time, so
-that what is written again is written to the same cells.
+A claim is one cell, changed only by check-and-put.  A claim whose owner has died, or that has
+expired, is taken over; an act that resumes the previous act keeps its name and time, so that
+repeated writes go to the same cells.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedCell:
-    """Where a claim lies, and how long one holds; `what` and `file` are for people."""
+    """The cell of a claim, and its duration; `what` and `file` are for messages."""
 
     table: str
     key: bytes
@@ -31,7 +31,7 @@ class ClaimedCell:
     file: str | None = None
 
     def read(self, store: RowStore) -> Claim | None:
-        """The claim as it stands, given back or not; None where none was ever taken."""
+        """The claim as stored, released or not; None if there never was one."""
         value = self._value(store)
         return decode_cell(self.cell, value) if value is not None else None
 
@@ -53,12 +53,11 @@ class ClaimedCell:
     ) -> tuple[Claim, bool]:
         """Take the claim for an act later than `after_ms`.
 
-        Say whether it goes on with an unfinished one.
-
-        `goes_on(last)` is whether the act would end an unfinished one of that name.
+        Also return whether it resumes an unfinished act; `goes_on(last)` says whether the act
+        would complete an unfinished one of that name.
 
         Raises:
-            Busy: where somebody is at work.
+            Busy: another process holds the claim.
         """
         for _ in range(_ATTEMPTS):
             value = self._value(store)
@@ -81,10 +80,10 @@ class ClaimedCell:
                     expires_ms=now_ms + self.holds_ms,
                     dead=dead,
                 )
-            # Whoever's token is there has it, also where the answer was lost.
+            # The token stored shows who has it, even if the answer was lost.
             if self._put(store, value, claim) or self.is_held(store, token):
                 return claim, resumed
-        raise Busy(f"somebody else takes {self.what} at this moment; try again", file=self.file)
+        raise Busy(f"another process is just claiming {self.what}; try again", file=self.file)
 
     def _require_gone(
         self, last: Claim, owner: str, now_ms: int, is_gone: Callable[[str], bool]
@@ -105,14 +104,14 @@ class ClaimedCell:
         return claim is not None and claim.token == token
 
     def require(self, store: RowStore, token: str) -> None:
-        """Raise Busy unless the claim is still ours: it may have run out and been taken."""
+        """Raise Busy unless the claim is still ours: it may have expired and been taken over."""
         if not self.is_held(store, token):
             raise self._lost()
 
     def renew(self, store: RowStore, claim: Claim, *, expires_ms: int) -> Claim:
-        """Put off the expiry of our claim as it stands now; 0 gives it back.
+        """Set a new expiry for our claim; 0 releases it.
 
-        Its act time stays, for the next act's.  Raises Busy where it is not ours.
+        Its act time is kept: the next act must be later.  Raises Busy if it is not ours.
         """
         value = self._value(store)
         now = decode_cell(self.cell, value) if value is not None else None
@@ -122,4 +121,4 @@ class ClaimedCell:
         return renewed
 
     def _lost(self) -> Busy:
-        return Busy(f"another process has taken {self.what} over", file=self.file)
+        return Busy(f"another process has taken over {self.what}", file=self.file)

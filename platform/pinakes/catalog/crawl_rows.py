@@ -1,6 +1,6 @@
 """Crawls in the catalogue: their collection and their state.
 
-What acts did to a crawl is counted in the rows of its files (`file_counts`).
+Acts on a crawl are counted in the rows of its files (`file_counts`).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class CrawlEntry:
 
 
 def read_crawl(store: RowStore, crawl: str) -> CrawlEntry | None:
-    """What is known of a crawl; None where nothing is.  One round trip."""
+    """A crawl as the catalogue knows it; None if unknown.  One round trip."""
     row = get_row(store, TABLE, encode_crawl_key(crawl))
     return _entry(row) if row is not None else None
 
 
 def require_crawl(store: RowStore, crawl: str) -> CrawlEntry:
-    """What is known of a crawl; `Raises` ConfigError where nothing is.  One round trip."""
+    """A crawl as the catalogue knows it; `Raises` ConfigError if unknown.  One round trip."""
     entry = read_crawl(store, crawl)
     if entry is None:
         raise ConfigError(f"there is no crawl {crawl}: see `pinakes crawl list`")
@@ -70,12 +70,11 @@ def _entry(row: Row) -> CrawlEntry | None:
 def ensure_crawl(
     store: RowStore, crawl: str, facts: CrawlFacts, *, act: str, act_time_ms: int
 ) -> None:
-    """Make the crawl known, if it is not; open it again, if it was taken out.
+    """Add the crawl to the catalogue if unknown; reopen it if it was taken out.
 
     Raises:
-        Conflict: where it is being taken out.
-        ConfigError: where it belongs to another collection: a crawl's captures share a
-            dedupe scope.
+        Conflict: it is being taken out.
+        ConfigError: it belongs to another collection; a crawl's captures share a dedupe scope.
     """
     entry = read_crawl(store, crawl)
     if entry is not None:
@@ -97,7 +96,7 @@ def ensure_crawl(
 def require_open(store: RowStore, crawl: str) -> None:
     """Raise Conflict unless files may land in the crawl.  One round trip.
 
-    Landing asks behind its claim, and taking out looks for claims behind its change of
+    Landing calls this after taking its claim, and removal looks for claims after changing the
     state: so one of the two sees the other.
     """
     row = get_row(store, TABLE, encode_crawl_key(crawl), columns=[CrawlState.COLUMN])
@@ -111,9 +110,9 @@ def _refusal(crawl: str, state: str) -> Conflict:
     if state in LEAVING:
         verb = "cancel" if state == CANCELLING else "remove"
         return Conflict(
-            f"the crawl {crawl} is being taken out: finish that with `pinakes crawl {verb} {crawl}`"
+            f"the crawl {crawl} is being taken out: complete it with `pinakes crawl {verb} {crawl}`"
         )
-    return Conflict(f"the crawl {crawl} is {state}: land what is new in another crawl")
+    return Conflict(f"the crawl {crawl} is {state}: land new files in another crawl")
 
 
 def change_crawl_state(
@@ -122,7 +121,7 @@ def change_crawl_state(
     """Move the crawl from one of the expected states to another.
 
     Raises:
-        Conflict: where it is in none of them, or somebody else moves it.
+        Conflict: it is in none of them, or another process moves it.
     """
     key = encode_crawl_key(crawl)
     row = get_row(store, TABLE, key, columns=[CrawlState.COLUMN])
@@ -134,7 +133,7 @@ def change_crawl_state(
     if now not in expected or not store.check_and_put(
         TABLE, key, CrawlState.COLUMN, expected=value, value=cell
     ):
-        raise Conflict(f"the crawl {crawl} is {now}, and cannot become {state}")
+        raise Conflict(f"the crawl {crawl} is {now} and cannot become {state}")
 
 
 def set_crawl_state(store: RowStore, crawl: str, state: str, *, act: str) -> None:

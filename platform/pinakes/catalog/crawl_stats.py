@@ -1,4 +1,4 @@
-"""What a crawl holds, counted out of its sidecars."""
+"""Counts of a crawl's records, from its sidecars."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .sidecar import SidecarRow
 class CrawlStats:
     """Counts of the records that are stored now.
 
-    `stored_bytes` are those of the current generations, `landed_bytes` of the files as
-    they came.  `duplicates` are full records whose stored body another full record of the
-    crawl has; `duplicate_bytes` what they take, compressed.
+    `stored_bytes` is the size of the current generations, `landed_bytes` that of the files as
+    landed.  `duplicates` are full records whose stored body another full record of the crawl
+    has; `duplicate_bytes` is their compressed size.
     """
 
     files: int = 0
@@ -36,7 +36,7 @@ class CrawlStats:
     skips: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: SidecarRow, seen: set[bytes]) -> None:
-        """Count one record; `seen` holds the contents met before."""
+        """Count one record; `seen` holds the contents counted before."""
         replaced = (row.copy_number or 0) > 1
         kind = "revisit" if replaced else row.type or "unknown"
         self.types[kind] += 1
@@ -57,7 +57,7 @@ class CrawlStats:
 
 
 def count_crawl(store: RowStore, archive: ArchiveReader, crawl: str) -> CrawlStats:
-    """Count what a crawl holds.  Memory: some 100 bytes for each content of its own."""
+    """Count a crawl's records.  Memory: some 100 bytes per distinct content."""
     stats = CrawlStats()
     seen: set[bytes] = set()
     for entry in scan_entries(store, crawl):

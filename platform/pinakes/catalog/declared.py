@@ -1,7 +1,7 @@
-"""What a record says of its payload, and whether it is so.
+"""The payload digest that a record declares, and whether it is right.
 
-A declared digest is a claim: it is kept as written, with what it verified over.  It
-is never a reason to merge.  Writers differ in what they hash; see docs/reading.md.
+A declared digest is a claim: it is kept as written, with what it was verified over.  Records are
+never merged because of it.  Writers differ in what they hash; see docs/reading.md.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ Decode = Callable[[Iterable[bytes | memoryview]], Iterator[bytes]]
 
 @lru_cache(maxsize=64)
 def sha1_text(value: bytes) -> str:
-    """A SHA-1 as archives write it: a capture's is asked for here and again for its cell."""
+    """A SHA-1 as archives write it; cached, because it is needed again for the cell."""
     return format_digest("sha1", value)
 
 
 def verified_over(record: Record, stored_sha1: bytes | None = None) -> str | None:
-    """What the declared payload digest was taken over; None where there is none.
+    """What the declared payload digest was computed over; None if none is declared.
 
     `stored`, `dechunked` or `decoded` (tried only when the others fail), else
-    `none`; `unreadable` where it is no digest.  The stored body's SHA-1
-    may be given if it is known.
+    `none`; `unreadable` if it is not a digest.  The stored body's SHA-1 may be given if
+    it is known.
     """
     text = record.header.payload_digest
     if text is None:
         return None
     if stored_sha1 is not None and text == sha1_text(stored_sha1):
-        return "stored"  # seen at a glance of most records
+        return "stored"  # the fast path of most records
     declared = parse_digest(text)
     if declared is None:
         return "unreadable"
@@ -58,7 +58,7 @@ def verified_over(record: Record, stored_sha1: bytes | None = None) -> str | Non
 def decoded_digest(record: Record, algorithm: str) -> Digest | None:
     """The digest of the body without transfer- and content-coding; None without such coding.
 
-    Memory is bounded; a body that decodes to more than 4 GiB is a bomb and has none.
+    Memory is bounded; a body that decodes to more than 4 GiB is a zip bomb and has none.
     """
     decode = _decoder(((record.http and record.http.get("content-encoding")) or "").lower().strip())
     if decode is None:

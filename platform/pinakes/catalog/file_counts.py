@@ -1,7 +1,7 @@
-"""What acts did to a crawl, counted in the rows of its files.
+"""Counts of acts on a crawl, in the rows of its files.
 
-A cell for each act of a file, in that file's row: a crawl of a hundred thousand files has no
-row of its own that grows with them.
+One cell per act on a file, in that file's row: so a crawl of a hundred thousand files has no row
+that grows with them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LANDED_VERB = "ingest"
 
 
 class LandedCounts(Protocol):
-    """What is counted of a file that landed."""
+    """The counts of a landed file."""
 
     @property
     def size(self) -> int: ...
@@ -41,7 +41,7 @@ class LandedCounts(Protocol):
 def put_landed_counts(
     store: RowStore, archive_file: str, landed: LandedCounts, *, act: str, act_time_ms: int
 ) -> None:
-    """Count a file under the act that landed it, whoever ends that: so, once."""
+    """Count a file under the act that landed it, so once, whichever process completes it."""
     counts = {
         "files": 1,
         "bytes": landed.size,
@@ -53,7 +53,7 @@ def put_landed_counts(
 
 
 def put_removed_counts(store: RowStore, held: Held, *, verb: str, size: int, captures: int) -> None:
-    """Count a file that had landed and is taken out, under the act that does it."""
+    """Count a landed file that is taken out, under the act that takes it out."""
     counts = {"removed_files": 1, "removed_bytes": size, "removed_captures": captures}
     cell = ActCounts(verb=verb, counts=counts)
     _put(store, held.archive_file, cell, held.claim.act, held.claim.act_time_ms)
@@ -65,7 +65,7 @@ def _put(store: RowStore, archive_file: str, cell: ActCounts, act: str, act_time
 
 
 def has_landed(store: RowStore, archive_file: str, facts: FileFacts) -> bool:
-    """Whether the landing that wrote these facts came to its end: it is counted."""
+    """Whether the landing that wrote these facts has finished: then it is counted."""
     column = named_column(ActCounts, facts.act)
     return get_row(store, TABLE, encode_file_key(archive_file), columns=[column]) is not None
 
@@ -74,8 +74,8 @@ def has_landed(store: RowStore, archive_file: str, facts: FileFacts) -> bool:
 class CrawlTotals:
     """Sums over all acts on the files of a crawl.
 
-    `latest_ms` is when the latest landing began, None where nothing has landed; of each verb,
-    `acts` in `by_verb` counts its acts, one for each file.
+    `latest_ms` is when the latest landing began, None if nothing has landed; `acts` in
+    `by_verb` counts the acts of each verb, one per file.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -92,12 +92,12 @@ class CrawlTotals:
             self.latest_ms = max(time_ms, self.latest_ms or 0)
 
     def now(self, name: str) -> int:
-        """What acts have added of `files`, `bytes` or `captures`, less what was taken away."""
+        """`files`, `bytes` or `captures` that acts have added, less those removed."""
         return self.counts[name] - self.counts[f"removed_{name}"]
 
 
 def read_totals(store: RowStore, crawl: str) -> CrawlTotals:
-    """The sums of a crawl.  Costs by its files: whoever asks often keeps the answer."""
+    """The sums of a crawl.  The cost grows with its files: callers should cache it."""
     totals = CrawlTotals()
     for cell, time_ms in _iter_counts(store, crawl):
         totals.add(cell, time_ms)

@@ -22,7 +22,7 @@ from .sidecar import SidecarRow, read_sidecar, sidecar_name
 
 
 def read_generations(store: RowStore, archive_file: str) -> dict[int, GenerationFacts]:
-    """Every generation that was ever written, by number.  One round trip."""
+    """Every generation ever written, by number.  One round trip."""
     row = get_row(store, TABLE, encode_file_key(archive_file), columns=[b"f"])
     return {
         int(column_suffix(column)): decode_cell(GenerationFacts, cell.value)
@@ -32,9 +32,9 @@ def read_generations(store: RowStore, archive_file: str) -> dict[int, Generation
 
 
 def stored_names(entry: FileEntry, generations: dict[int, GenerationFacts]) -> list[str]:
-    """The names under which its generations may lie, the current one first.
+    """The names that its generations may have, the current one first.
 
-    One past the last is named too: a run that died may have published it.
+    Includes one past the last: a run that died may have published it.
     """
     last = max((entry.generation, *generations))
     numbers = sorted(range(1, last + 2), key=lambda number: number != entry.generation)
@@ -42,7 +42,7 @@ def stored_names(entry: FileEntry, generations: dict[int, GenerationFacts]) -> l
 
 
 def iter_known_rows(archive: ArchiveReader, names: list[str]) -> Iterator[SidecarRow] | None:
-    """The rows of the first of these files that has a sidecar; None where none has.
+    """The rows of the first of these files that has a sidecar; None if none has.
 
     Row keys and digests are those of the records as landed, in every generation.
     """
@@ -80,10 +80,10 @@ def read_rows_anew(
 
 
 def capture_at(archive: ArchiveReader, file: str, offset: int) -> bytes | None:
-    """The row key of the first capture at an offset; None where there is none.
+    """The row key of the first capture at an offset; None if there is none.
 
     Raises:
-        InputRefused: where the store has no such file.
+        InputRefused: the store has no such file.
     """
     if archive.size(file) is None:
         raise InputRefused("file not found on disk or in the store", file=file)

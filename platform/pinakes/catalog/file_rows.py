@@ -1,6 +1,6 @@
-"""Archive files in the catalogue: what they are, in which state, who works on them.
+"""Archive files in the catalogue: facts, state, and claims.
 
-Facts (`f`) are written with their act's time; the present (`l`) by check-and-put.
+Facts (`f`) are written with their act's time; present values (`l`) by check-and-put.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, b"l")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEntry:
-    """An archive file as the catalogue knows it; None for what is not known.
+    """An archive file as the catalogue knows it; None for unknown values.
 
-    `state_act` is the act that brought it into its state.  `decided` is None until a dedupe
-    run has decided on the file as it has landed now.
+    `state_act` is the act that set its state.  `decided` is None until a dedupe run has
+    decided on the file as it has landed now.
     """
 
     archive_file: str
@@ -51,7 +51,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A claim that was taken: the cell as it stands, and whether an act is gone on with."""
+    """A claim that was taken: its cell, and whether it resumes an act."""
 
     archive_file: str
     claim: Claim
@@ -59,20 +59,20 @@ class Held:
 
 
 def read_entry(store: RowStore, archive_file: str) -> FileEntry:
-    """What is known of a file.  One round trip."""
+    """A file as the catalogue knows it.  One round trip."""
     row = get_row(store, TABLE, encode_file_key(archive_file), columns=_COLUMNS)
     return _entry(archive_file, row)
 
 
 def read_entries(store: RowStore, archive_files: Sequence[str]) -> dict[str, FileEntry]:
-    """What is known of each of these files.  One round trip."""
+    """These files as the catalogue knows them.  One round trip."""
     keys = {encode_file_key(name): name for name in archive_files}
     rows = store.get_rows(TABLE, list(keys), columns=_COLUMNS)
     return {name: _entry(name, rows.get(key)) for key, name in keys.items()}
 
 
 def scan_entries(store: RowStore, crawl: str | None = None) -> Iterator[FileEntry]:
-    """The files of a crawl, or all, in order of their names."""
+    """Yield the files of a crawl, or all, sorted by name."""
     key_range = files_of(crawl) if crawl is not None else KeyRange()
     for row in store.scan(TABLE, key_range, columns=_COLUMNS):
         yield _entry(decode_file_key(row.key), row)
@@ -100,7 +100,7 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
 def put_first_decisions(
     store: RowStore, entries: Iterable[FileEntry], *, run: str, act_time_ms: int
 ) -> None:
-    """Write of each file that no run has decided on before that this one does."""
+    """Record this run as the first to decide on each file that no run has decided on."""
     puts = []
     for entry in entries:
         if entry.facts is not None and entry.decided is None:
@@ -123,12 +123,12 @@ def take_claim(
 ) -> Held:
     """Claim a file for an act, whose time is later than `after_ms`.
 
-    A claim whose owner is gone, or that has expired, is taken over; by an act of the same
-    verb with its act and act time, so that what is written again is written to the same
-    cells.  An act of another verb does not go on with it, and is later than it.
+    A claim whose owner has died, or that has expired, is taken over; an act of the same verb
+    resumes its act and act time, so that repeated writes go to the same cells.  An act of
+    another verb does not resume it, and is later than it.
 
     Raises:
-        Conflict: where somebody else has it.
+        Conflict: another process has it.
     """
     claim, resumed = _cell_of(archive_file).take(
         store,
@@ -159,18 +159,18 @@ def _verb(act: str) -> str:
 
 
 def require_claim(store: RowStore, held: Held) -> None:
-    """Raise Conflict unless the claim is still ours: it may have expired and been taken."""
+    """Raise Conflict unless the claim is still ours: it may have expired and been taken over."""
     _cell_of(held.archive_file).require(store, held.claim.token)
 
 
 def renew_claim(store: RowStore, held: Held, now_ms: int) -> Held:
-    """Put off the claim's expiry; Raises Conflict as `require_claim` does."""
+    """Extend the claim; Raises Conflict as `require_claim` does."""
     cell = _cell_of(held.archive_file)
     return replace(held, claim=cell.renew(store, held.claim, expires_ms=now_ms + LEASE_MS))
 
 
 def release_claim(store: RowStore, held: Held) -> None:
-    """Give the claim back; its act time stays, for the next act's."""
+    """Release the claim; its act time is kept, because the next act must be later."""
     _cell_of(held.archive_file).renew(store, held.claim, expires_ms=0)
 
 
@@ -182,10 +182,10 @@ def set_state(
     *,
     generation: int | None = None,
 ) -> None:
-    """Write the file's state behind the one that it was in, and a current generation, if any.
+    """Change the file's state from `was` to `state`, and set a current generation, if given.
 
     Raises:
-        Conflict: where that does not follow.
+        Conflict: `state` may not follow `was`.
     """
     require_next(was, state)
     act = held.claim.act
@@ -207,14 +207,14 @@ def set_inflight(store: RowStore, held: Held, direction: str | None) -> None:
 
 
 def scan_inflight(store: RowStore) -> set[str]:
-    """The files whose captures are to be left out of answers."""
+    """The files whose captures are hidden from readers."""
     return {decode_file_key(row.key) for row in store.scan(INFLIGHT)}
 
 
 def hidden_among(store: RowStore, archive_files: Collection[str]) -> set[str]:
     """Those of these files that are in flight.  One round trip for few, up to three for many.
 
-    However many are in flight, no more is read than a few of them and what was asked for.
+    However many are in flight, only a few of them and the files given are read.
     """
     if len(archive_files) > _FEW_NAMES:
         some = list(store.scan(INFLIGHT, limit_rows=_FEW_FILES))

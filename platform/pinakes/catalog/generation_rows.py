@@ -1,7 +1,7 @@
-"""The sidecar rows of a later generation, anew: places from its bytes, all else from the rows.
+"""Sidecar rows of a later generation, made again: places from its bytes, the rest from rows.
 
-A record that is a revisit now has lost the body that its row tells of; the catalogue knows
-it as it landed, and what was decided about it.
+A record that has become a revisit has lost the body that its row describes; the catalogue has
+the record as landed, and the decision on it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_generation_rows(
     `act_time_ms` is the time of the file's landing.
 
     Raises:
-        InputRefused: where a record was replaced, and its row is not there.
+        InputRefused: a record was replaced, and its row is missing.
     """
     landed = datetime.fromtimestamp(act_time_ms / 1000, timezone.utc)
     sizes: dict[int, int] = {}
@@ -64,15 +64,15 @@ def read_generation_rows(
                 else:
                     raise InputRefused(
                         f"the record at {row.offset} was replaced, and its row in the catalogue "
-                        "is not there: put the sidecar back from a copy",
+                        "is missing: restore the sidecar from a copy",
                         file=name,
                     )
 
 
 def _as_known(row: SidecarRow, capture: Capture, replaced_size: int | None) -> SidecarRow:
-    """The row with what the catalogue has of the record as it landed, and of the decision.
+    """The row with what the catalogue has on the record as landed, and on the decision.
 
-    `replaced_size` is the Content-Length of before, where the record is a revisit of ours.
+    `replaced_size` is the original Content-Length, if the record is a revisit of ours.
     """
     facts, mark = capture.facts, capture.dedupe
     row = row._replace(
@@ -94,7 +94,7 @@ def _as_known(row: SidecarRow, capture: Capture, replaced_size: int | None) -> S
         refers_id=facts.refers_to_id,
     )
     was_full = facts.type != "revisit"
-    # A mark may be written ahead of a generation that is not current yet.
+    # A mark may belong to a generation that is not current yet.
     if mark is None or (replaced_size is not None and was_full) != (mark.copy_number > 1):
         return row
     row = row._replace(hash_extension=mark.hash_extension, copy_number=mark.copy_number)
@@ -127,7 +127,7 @@ def without_decision(row: SidecarRow) -> SidecarRow:
 
 
 def mark_of(row: SidecarRow, run: str) -> DedupeMark | None:
-    """What is written into the row of a capture about the decision on it; None for none."""
+    """The dedupe mark in a capture's row for the decision on it; None without a decision."""
     if row.copy_number is None:
         return None
     return DedupeMark(

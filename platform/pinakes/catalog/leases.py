@@ -1,7 +1,7 @@
 """The lease of a collection: one act at a time decides, pins, removes or cancels in it.
 
-Landing takes none: it only adds.  A lease whose owner is gone is taken over with its act
-and act time, whatever the act, so that it is gone on with.
+Landing takes none: it only adds.  A lease whose owner has died is taken over with its act and
+act time, whatever the act, so that it is resumed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEASE_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLease:
-    """A lease that was taken; `resumed` where another's unfinished act is gone on with."""
+    """A lease that was taken; `resumed`: it continues another process's unfinished act."""
 
     collection: str
     lease: Claim
@@ -40,7 +40,7 @@ def _cell_of(collection: str) -> ClaimedCell:
 
 
 def read_lease(store: RowStore, collection: str) -> Claim | None:
-    """The collection's lease as it stands; None where none was ever taken."""
+    """The collection's lease as stored; None if none was ever taken."""
     return _cell_of(collection).read(store)
 
 
@@ -54,10 +54,10 @@ def take_lease(
     now_ms: int,
     is_gone: Callable[[str], bool],
 ) -> HeldLease:
-    """Take the lease for an act, or take over the unfinished one of an owner that is gone.
+    """Take the lease for an act, or take over the unfinished act of an owner that has died.
 
     Raises:
-        Conflict: where somebody is at work.
+        Conflict: another process holds the lease.
     """
     lease, resumed = _cell_of(collection).take(
         store,
@@ -77,11 +77,11 @@ def require_lease(store: RowStore, held: HeldLease) -> None:
 
 
 def renew_lease(store: RowStore, held: HeldLease, now_ms: int) -> HeldLease:
-    """Put off the lease's expiry; Raises Conflict as `require_lease` does."""
+    """Extend the lease; Raises Conflict as `require_lease` does."""
     cell = _cell_of(held.collection)
     return replace(held, lease=cell.renew(store, held.lease, expires_ms=now_ms + LEASE_MS))
 
 
 def release_lease(store: RowStore, held: HeldLease) -> None:
-    """Give the lease back; its act time stays, for the next act's."""
+    """Release the lease; its act time is kept, because the next act must be later."""
     _cell_of(held.collection).renew(store, held.lease, expires_ms=0)

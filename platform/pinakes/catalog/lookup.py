@@ -1,7 +1,7 @@
-"""Is it known, where, since when: captures by digest, across collections, and by URL.
+"""Look up captures by digest, across collections, and by URL.
 
-Many questions are asked together: the first rows of all digests and collections, then those
-of all URLs, then one read of `inflight`, one of `captures` and one of `files` for all of them.
+Queries are batched: the first rows of all digests and collections, then those of all URLs, then
+one read each of `inflight`, `captures` and `files` for all of them.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class FoundDigest(NamedTuple):
 
 
 class Match(NamedTuple):
-    """One capture that answers; `body` is over which body the digest is, None for a URL."""
+    """One matching capture; `body` is what the digest was computed over, None for a URL."""
 
     placed: Placed
     body: str | None
 
 
 class Answer(NamedTuple):
-    """What is known under a digest or URL: the first captures, and whether there are more.
+    """The first captures with a digest or URL, and whether there are more.
 
     Captures of a URL are in order of time; those of a digest by collection, then by age.
     """
@@ -64,7 +64,7 @@ class Answer(NamedTuple):
 
 
 def scan_scopes(store: RowStore) -> Iterator[str]:
-    """The scopes that have digests, in order.  A round trip each, and one more."""
+    """Yield the scopes that have digests, in order.  One round trip each, and one more."""
     start = b""
     while row := next(store.scan(TABLE, KeyRange(start), limit_rows=1), None):
         scope, _, _ = row.key.partition(b":")
@@ -73,7 +73,7 @@ def scan_scopes(store: RowStore) -> Iterator[str]:
 
 
 def scan_digest(store: RowStore, scope: str, digest: Digest) -> Iterator[FoundDigest]:
-    """The captures with this digest in a scope, hidden ones too, by length and then by age."""
+    """Yield the captures with this digest in a scope, also hidden ones, by length, then age."""
     key_range = digests_of(scope, digest.algorithm, digest.hex)
     return map(_found, store.scan(TABLE, key_range))
 
@@ -88,9 +88,9 @@ def _found(row: Row) -> FoundDigest:
 def answer_all(
     store: RowStore, queries: Sequence[str], *, limit: int = DEFAULT_LIMIT
 ) -> Iterator[Answer | InputRefused]:
-    """Answer each query, in order; give InputRefused in place of one that cannot be.
+    """Answer each query, in order; an invalid query is answered by an InputRefused.
 
-    A query is a digest in any spelling, else a URL.  At most `limit` captures each.
+    A query is a digest in any notation, else a URL.  At most `limit` captures each.
     """
     digests = {query: digest for query in queries if (digest := parse_digest(query))}
     found = _digest_rows(store, digests, limit)
@@ -117,7 +117,7 @@ def answer_all(
 def _digest_rows(
     store: RowStore, digests: Mapping[str, Digest], limit: int
 ) -> dict[str, list[FoundDigest]]:
-    """By query, one more than `limit` in each scope: enough to know that there are more."""
+    """By query, one more than `limit` in each scope, to know whether there are more."""
     scopes = list(scan_scopes(store))
     ranges = [
         (query, digests_of(scope, digest.algorithm, digest.hex))
@@ -147,9 +147,9 @@ def _first_visible(
     decode: Callable[[Row], T | None],
     file_of: Callable[[T], str],
 ) -> dict[str, list[T]]:
-    """What the first rows of ranges hold, by query: of each range, one more than `limit`.
+    """Decoded first rows of ranges, by query: one more than `limit` of each range.
 
-    What is hidden does not use it up: where that stood among the first rows, more are read.
+    Hidden rows do not count: if there are any among the first rows, more are read.
     """
     wanted = limit + 1
     key_ranges = [key_range for _, key_range in ranges]

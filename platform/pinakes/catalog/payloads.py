@@ -1,8 +1,8 @@
-"""The record of a capture, out of the store's archive files, and the body it stands for.
+"""The record of a capture, from the store's archive files, and its body.
 
-A revisit stands for the body of what it refers to.  That is found by what dedupe noted
-(the row key of the original), else by the URI and date that the revisit names, else, for
-old ones that name nothing, as the latest earlier record of its URI with its digest.
+The body of a revisit is that of its original.  That is found by the row key that dedupe recorded,
+else by the URI and date that the revisit names, else, for old revisits that name nothing, as the
+latest earlier record of its URI with its digest.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _WINDOW_BYTES = 1 << 16
 
 @contextmanager
 def open_record(archive: ArchiveReader, file: str, location: Location) -> Iterator[Record]:
-    """The record at a place in a stored file; to be read within the `with`.
+    """The record at a location in a stored file; read it within the `with`.
 
     Raises:
-        InputRefused: where the file is not there.
-        MalformedRecord: where no record lies there.
+        InputRefused: the file does not exist.
+        MalformedRecord: no record begins there.
     """
     with archive.open(file) as opened:
         source = Source(opened, name=file, window_bytes=_WINDOW_BYTES)
@@ -51,7 +51,7 @@ def open_record(archive: ArchiveReader, file: str, location: Location) -> Iterat
 
 @contextmanager
 def open_placed(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterator[Record]:
-    """The record of a capture; a file that moved to another generation meanwhile is found."""
+    """The record of a capture, also if its file moved to another generation meanwhile."""
     require_visible(rows, placed.entry.archive_file)
     if archive.size(placed.file) is None:
         placed = next(place_captures(rows, [placed.capture]), placed)
@@ -60,10 +60,10 @@ def open_placed(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Itera
 
 
 def read_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterator[bytes]:
-    """The stored body of a capture, in pieces; a revisit's is that of what it refers to.
+    """The stored body of a capture, in pieces; a revisit's is that of its original.
 
     Raises:
-        UnresolvedReference: where that is not in the store.
+        UnresolvedReference: the original is not in the store.
     """
     with open_placed(rows, archive, placed) as record:
         if record.type != "revisit":
@@ -79,7 +79,7 @@ def read_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterato
 
 
 def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
-    """The capture that a revisit stands for; `revisit` is its record as it lies there."""
+    """The capture that a revisit refers to; `revisit` is its stored record."""
     mark = capture.dedupe
     if mark is not None and mark.refers_to_key is not None:
         found = get_captures(rows, [mark.refers_to_key.encode("ascii")])
@@ -102,18 +102,18 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
         earlier = scan_captures_of(rows, urlkey(uri), stop_time=capture.time)
         candidates = [c for c in earlier if _fits(c, uri, declared)][::-1]
     else:
-        raise UnresolvedReference("it does not say what it refers to", file=_where(capture))
+        raise UnresolvedReference("the revisit names no original", file=_where(capture))
     for placed in place_captures(rows, candidates):
         return placed
     raise UnresolvedReference(
-        f"what it refers to is not in the store, or has another digest: {uri} of "
-        f"{written_date or 'before'}",
+        f"its original is not in the store, or has another digest: {uri} of "
+        f"{header.get('WARC-Refers-To-Date') or 'before'}",
         file=_where(capture),
     )
 
 
 def _fits(candidate: Capture, uri: str, declared: str | None) -> bool:
-    """Whether this is a full record of that URI whose digest is not another one."""
+    """Whether this is a full record of that URI without a different digest."""
     facts = candidate.facts
     if facts.type not in ("response", "resource") or facts.target_uri != uri:
         return False
@@ -123,7 +123,7 @@ def _fits(candidate: Capture, uri: str, declared: str | None) -> bool:
 
 
 def has_digest(facts: CaptureFacts, declared: str) -> bool:
-    """Whether a declared digest names this body: as computed, or as the record declares it."""
+    """Whether a declared digest is that of this body, as computed or as its record declares."""
     if declared == facts.declared_digest:
         return True
     wanted = parse_digest(declared)

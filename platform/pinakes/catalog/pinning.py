@@ -1,9 +1,9 @@
-"""The pin of a store: while it holds, nobody deletes bytes of archive files.
+"""The pin of a store: while it holds, no process deletes bytes of archive files.
 
-A backup takes it for the moment between its snapshot of the rows and its snapshot of the
-files: what the rows speak of is then still there.  It is a claim as any other, in the row
-`+` of `crawls`, and holds for two minutes unless it is renewed.  Whoever deletes bytes looks
-at it after the rows have let go of them, and waits; nobody else does.
+A backup holds it from its snapshot of the rows to its snapshot of the files, so that all files in
+the rows still exist.  It is a claim like any other, in the row `+` of `crawls`, and holds for two
+minutes unless renewed.  Processes that delete bytes check it after the rows have released them,
+and wait; nothing else does.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def take_pin(
     now_ms: int,
     is_gone: Callable[[str], bool],
 ) -> Claim:
-    """Pin the store; a pin whose owner is gone, or that has run out, is no hindrance.
+    """Pin the store; a pin that has expired, or whose owner has died, is taken over.
 
     Raises:
-        Conflict: where somebody else is pinning it.
+        Conflict: another process is pinning it.
     """
     pin, _ = _CELL.take(
         store,
@@ -52,33 +52,33 @@ def take_pin(
 
 
 def read_pin(store: RowStore) -> Claim | None:
-    """The pin as it stands, given back or not; None where there never was one."""
+    """The pin as stored, released or not; None if there never was one."""
     return _CELL.read(store)
 
 
 def pinned_since_ms(store: RowStore) -> int:
-    """When the pin was last written, by the store's own clock; 0 where there never was one."""
+    """When the pin was last written, by the store's own clock; 0 if there never was one."""
     row = get_row(store, TABLE, STORE_KEY, columns=[Lease.COLUMN])
     return row.cells[Lease.COLUMN].timestamp_ms if row is not None else 0
 
 
 def is_pinned(store: RowStore, *, now_ms: int, is_gone: Callable[[str], bool]) -> bool:
-    """Whether bytes must stay where they are for now.  One round trip."""
+    """Whether bytes must not be deleted for now.  One round trip."""
     pin = _CELL.read(store)
     return pin is not None and pin.expires_ms > now_ms and not is_gone(pin.owner)
 
 
 def renew_pin(store: RowStore, pin: Claim, now_ms: int) -> Claim:
-    """Hold it for longer; what it was to keep may have gone where it lapsed.
+    """Extend the pin.
 
     Raises:
-        Conflict: where it has run out, or is not ours any more.
+        Conflict: it has expired, or is not ours any more: bytes may have been deleted.
     """
     if now_ms >= pin.expires_ms:
-        raise Conflict("the store was not pinned for long enough: begin again")
+        raise Conflict("the store was not pinned for long enough: start again")
     return _CELL.renew(store, pin, expires_ms=now_ms + PIN_MS)
 
 
 def release_pin(store: RowStore, pin: Claim) -> None:
-    """Give it back; its act time stays, for the next one's."""
+    """Release the pin; its act time is kept, because the next act must be later."""
     _CELL.renew(store, pin, expires_ms=0)

@@ -1,4 +1,4 @@
-"""Where to cut new tables into regions, from a sample of what will be in them.
+"""Split keys for new tables, from a sample of their future rows.
 
 Quantiles of real keys, not top-level domains: `com,` is half the web.  Only `captures` and
 `digests` grow with the number of captures; the other tables begin as one region each.
@@ -24,7 +24,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class KeySample:
-    """Some of the keys that were seen, each with the same chance; at most `most` of them."""
+    """A uniform random sample of the keys added, of at most `most` keys."""
 
     def __init__(self, most: int = _SAMPLED) -> None:
         self._most = most
@@ -32,7 +32,7 @@ class KeySample:
         self._chances = random.Random(0)  # noqa: S311 (the same sample, the same cuts)
 
     def add(self, key: bytes) -> None:
-        """Look at one key."""
+        """Add one key."""
         chance = self._chances.random()
         if len(self._kept) < self._most:
             heappush(self._kept, (chance, key))
@@ -40,9 +40,9 @@ class KeySample:
             heappushpop(self._kept, (chance, key))
 
     def split_keys(self, regions: int) -> tuple[bytes, ...]:
-        """The first keys of all regions but the first, as short as they may be.
+        """The first keys of all regions but the first, as short as possible.
 
-        Fewer than were asked for where the sample has too few different keys.
+        Fewer than requested if the sample has too few different keys.
         """
         keys = sorted({key for _, key in self._kept})
         cuts = {len(keys) * number // regions for number in range(1, regions)} - {0}
@@ -50,7 +50,7 @@ class KeySample:
 
 
 def _shortest_between(before: bytes, key: bytes) -> bytes:
-    """The shortest beginning of `key` that sorts behind `before`, a smaller key."""
+    """The shortest prefix of `key` that sorts after `before`, a smaller key."""
     size = next(
         (n for n, pair in enumerate(zip(before, key, strict=False)) if pair[0] != pair[1]),
         len(before),
@@ -61,10 +61,10 @@ def _shortest_between(before: bytes, key: bytes) -> bytes:
 def sampled_splits(
     files: Iterable[Path], *, collection: str, regions: int
 ) -> Mapping[str, tuple[bytes, ...]]:
-    """Split keys by table, for a store that gets more of what is in these archive files.
+    """Split keys by table, for a store that will hold files like these archive files.
 
     Raises:
-        InputRefused: for a file that cannot be read.
+        InputRefused: a file cannot be read.
     """
     samples = {"captures": KeySample(), "digests": KeySample()}
     for file in files:
@@ -74,7 +74,7 @@ def sampled_splits(
 
 
 def _keys_of(file: Path, collection: str) -> Iterator[tuple[str, bytes]]:
-    """Table and key of every row that landing would write; what is damaged has none."""
+    """Yield table and key of every row that landing would write; damaged records have none."""
     name = f"sample/{file.name}"
     with open_source(file) as source:
         records = iter_records(source, digests=("sha1", "sha256"))

@@ -1,9 +1,9 @@
-"""What the catalogue keeps of a record: its sidecar row, and from that its cells.
+"""What the catalogue stores for a record: its sidecar row, and cells made from that.
 
-Pure: a record goes in, rows and cells come out.  Two digests of our own per payload,
-over the stored body and, where the body really is chunked, over the de-chunked one.
+Pure: a record goes in, rows and cells come out.  Two digests of our own per payload, over the
+stored body and, if the body really is chunked, over the de-chunked one.
 
-This is the inner loop of landing, whose limit is three times inflating and hashing
+This is the inner loop of landing, which may take three times as long as inflating and hashing
 (docs/ingest.md): rows are built once, by position, and cells without their dataclasses.
 """
 
@@ -44,7 +44,7 @@ _FIRST_WEB_ARCHIVE_YEAR = 1991
 
 
 class _Moment(NamedTuple):
-    """A capture date as written, and what is asked of it; zeros where it is unreadable."""
+    """A capture date as written, and its parsed values; zeros if it is unreadable."""
 
     parsed: datetime | None
     time_17: str
@@ -60,7 +60,7 @@ def _moment(date: str) -> _Moment:
 
 
 def sidecar_row(record: Record, *, archive_file: str, landed: datetime) -> SidecarRow:
-    """The row of one record, its request not considered yet (see `requests`)."""
+    """The row of one record, before its request is considered (see `requests`)."""
     if record.type in CAPTURE_TYPES:
         return _capture_row(record, archive_file, landed)
     uri, date, record_id = record.header.outline()
@@ -148,9 +148,9 @@ def is_plainly_fit(
     size: int,
     landed: datetime,
 ) -> bool:
-    """Whether `why_not` would say None, the status being 200, and nothing was found wrong.
+    """A quick check that `why_not` would return None, with status 200 and no findings.
 
-    True is certain; False is not, but quickly said.
+    True is certain; False is not.
     """
     if http is None or not size or record.type != "response" or record.findings:
         return False
@@ -169,7 +169,7 @@ def is_plainly_fit(
 
 
 def method_of(request: Record) -> str | None:
-    """`request.http.method`, without looking for the end of the head where it is GET."""
+    """`request.http.method`, without searching the end of the head if it is GET."""
     body = request.body
     if isinstance(body, MemoryBody) and body.data[body.start : body.start + 4] == b"GET ":
         return "GET" if request.holds_http else None
@@ -181,7 +181,7 @@ _NAME = b"content-type"
 
 
 def media_type_of(http: HttpHead) -> str | None:
-    """`http.media_type`, without reading all of the head where the name stands in it once."""
+    """`http.media_type`, without reading the whole head if the field name occurs in it once."""
     raw = http.raw
     low = raw.lower()
     at = low.find(_NAME)
@@ -254,7 +254,7 @@ def capture_cells(row: SidecarRow, archive_file: str) -> Cells:
 
 
 def location_of(row: SidecarRow) -> Location:
-    """Where the record lies in the sidecar's generation."""
+    """The location of the record in the sidecar's generation."""
     return Location(offset=row.offset, length=row.length, inner_offset=row.inner_offset)
 
 

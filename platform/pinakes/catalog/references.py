@@ -1,8 +1,8 @@
-"""Who refers to the records of a crawl: what stands in the way of taking it out.
+"""References to the records of a crawl, which prevent its removal.
 
-Three kinds of reference: revisits that `dedupe` wrote, known by the mark in the row and by
-the sidecar of their generation; and revisits that a crawler wrote, known by their sidecar,
-which name a URI and a second.  Pins tell which originals must be asked about.
+Three kinds of reference: revisits that `dedupe` wrote, known by the mark in the row and by the
+sidecar of their generation; and revisits that a crawler wrote, known by their sidecar, which name
+a URI and a second.  Pins show which originals must be checked.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Reference(NamedTuple):
 
 
 class _Owned(NamedTuple):
-    """Hashes of what the crawl holds: row keys, and (URI, second) of full records.
+    """Hashes of the crawl's row keys, and of (URI, second) of its full records.
 
-    Some 100 bytes for each capture; a hit is asked about again in the rows.
+    Some 100 bytes per capture; hits are verified in the rows.
     """
 
     keys: set[int]
@@ -53,9 +53,9 @@ class _Owned(NamedTuple):
 def scan_references(
     store: RowStore, archive: ArchiveReader, crawl: str, collection: str
 ) -> Iterator[Reference]:
-    """The captures of other crawls of the collection that refer to captures of this one.
+    """Yield captures of other crawls of the collection that refer to captures of this one.
 
-    A reference that another full record answers as well, outside the crawl, does not count.
+    A reference that also resolves to a full record outside the crawl does not count.
     Reads the crawl's sidecars, and those of all other crawls of the collection.
     """
     seen: set[str] = set()
@@ -107,7 +107,7 @@ def _second(uri: str | None, date: str | None) -> Second | None:
 def _references_to_pinned(
     store: RowStore, rows: Sequence[SidecarRow], crawl: str, collection: str
 ) -> Iterator[Reference]:
-    """The marks of other crawls that name one of these captures, where it is pinned."""
+    """The marks of other crawls that name one of these captures, if it is pinned."""
     keys = {row.row_key: row for row in rows if row.row_key is not None}
     pins = store.get_rows(TABLE, list(keys), columns=[Pin.COLUMN])
     for key, found in sorted(pins.items()):
@@ -134,7 +134,7 @@ def _marked(store: RowStore, copies: Sequence[FoundDigest], original: bytes) -> 
 
 
 def _original_of(store: RowStore, row: SidecarRow, crawl: str, owned: _Owned) -> str | None:
-    """The capture of this crawl that a revisit needs; None where it needs none of them."""
+    """The capture of this crawl that a revisit needs; None if it needs none of them."""
     if row.original_key is not None and (row.copy_number or 0) > 1:
         if hash(row.original_key) not in owned.keys:
             return None

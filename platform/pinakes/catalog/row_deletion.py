@@ -1,4 +1,4 @@
-"""Deleting the rows of a file's captures: by its sidecar, or, without one, by a scan."""
+"""Delete the rows of a file's captures: by its sidecar, or, without one, by a scan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BATCH_ROWS = 4000
 
 
 class RowName(NamedTuple):
-    """A row of `captures` or `digests`, and the archive file that it is of."""
+    """A row of `captures` or `digests`, and its archive file."""
 
     table: str
     key: bytes
@@ -36,8 +36,8 @@ def rows_of_records(
 
 
 def scan_rows_of(store: RowStore, files: Collection[str]) -> Iterator[RowName]:
-    """The rows of these files, found by reading both tables to the end: a last resort,
-    for files that have neither sidecar nor bytes."""
+    """Yield the rows of these files by reading both tables to the end: a last resort, for
+    files that have neither sidecar nor bytes."""
     return (row for row in _scan_all(store) if row.archive_file in files)
 
 
@@ -56,10 +56,10 @@ def _scan_all(store: RowStore) -> Iterator[RowName]:
 
 
 def delete_rows(store: RowStore, names: Iterable[RowName], act_times_ms: Mapping[str, int]) -> None:
-    """Delete rows, with all that later acts wrote into them.
+    """Delete rows, with everything that later acts wrote into them.
 
-    `act_times_ms` gives each archive file the time of the act that deletes.  Done again it
-    does the same.  Memory: one batch.
+    `act_times_ms` has the time of the deleting act by archive file.  Idempotent.  Memory: one
+    batch.
     """
     batches: dict[str, list[Delete]] = {"captures": [], "digests": []}
     for table, key, archive_file in names:

@@ -1,4 +1,4 @@
-"""Runs in the catalogue: what was asked for, and how it stands."""
+"""Runs in the catalogue: their arguments, state and progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RUNNING, DONE, FAILED, STOPPED = "running", "done", "failed", "stopped"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
-    """A run as the catalogue knows it; `progress` is None until it has told of any."""
+    """A run as the catalogue knows it; `progress` is None until it has reported any."""
 
     run: str
     facts: RunFacts
@@ -26,25 +26,25 @@ class RunEntry:
 
 
 def put_run(store: RowStore, run: str, facts: RunFacts) -> None:
-    """Make a run known, and running."""
+    """Add a run, in the state running."""
     key = encode_run_key(run)
     store.mutate(TABLE, [Put(key, {RunFacts.COLUMN: encode_cell(facts)}, facts.act_time_ms)])
     set_run_state(store, run, RunState(state=RUNNING))
 
 
 def set_run_state(store: RowStore, run: str, state: RunState) -> None:
-    """Write how the run stands."""
+    """Write the state of a run."""
     cell = {RunState.COLUMN: encode_cell(state)}
     store.mutate(TABLE, [Put(encode_run_key(run), cell, None)])
 
 
 def has_ended(store: RowStore, run: str) -> bool:
-    """Whether a run is known, and nobody will go on with it."""
+    """Whether a run is known and will not be continued."""
     return _state(store, run) not in (None, RUNNING)
 
 
 def is_running(store: RowStore, run: str) -> bool:
-    """Whether a run is known, and goes on, or will when its verb is called again."""
+    """Whether a run is known and running, or will be continued when its verb is called again."""
     return _state(store, run) == RUNNING
 
 
@@ -55,7 +55,7 @@ def _state(store: RowStore, run: str) -> str | None:
 
 
 def read_run(store: RowStore, run: str) -> RunFacts | None:
-    """What a run was asked to do; None where it is not known."""
+    """The arguments of a run; None if it is unknown."""
     row = get_row(store, TABLE, encode_run_key(run), columns=[RunFacts.COLUMN])
     value = row.value(RunFacts.COLUMN) if row is not None else None
     return decode_cell(RunFacts, value) if value is not None else None
@@ -70,7 +70,7 @@ def scan_runs(store: RowStore) -> Iterator[tuple[str, RunFacts]]:
 
 
 def set_run_progress(store: RowStore, run: str, progress: RunProgress) -> None:
-    """Write how far the run is."""
+    """Write the progress of a run."""
     cell = {RunProgress.COLUMN: encode_cell(progress)}
     store.mutate(TABLE, [Put(encode_run_key(run), cell, None)])
 

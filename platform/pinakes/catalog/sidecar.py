@@ -1,7 +1,7 @@
 """Sidecars: everything about the records of a landed file, in Parquet beside it.
 
-Jobs, fsck, removal and the rebuilding of tables start from sidecars, never from a
-scan of a table.  A row per record of every type, in the order of the file.
+Jobs, fsck, removal and the rebuilding of tables start from sidecars, never from a table scan.
+One row per record of every type, in the order of the file.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _BATCH_ROWS = 8192
-# Values that come again: in other columns a dictionary would be built and thrown away.
+# Columns with repeated values: in others a dictionary would be built and discarded.
 _REPEATED = ["type", "status", "method", "media_type", "verified_over", "skip", "findings"]
 _VERSION_KEY = b"pinakes.sidecar"
 
 
 class SidecarRow(NamedTuple):
-    """One record.  A tuple and no dataclass: there is one for every record of a job.
+    """One record.  A tuple, not a dataclass, for speed: jobs make one per record.
 
     URIs, dates, digests and ids are as written.  `offset` and `length` are those of the
-    sidecar's generation; all else is of the record as landed, but for what dedupe decided:
-    a `copy_number` above 1 is a record that is a revisit in this generation, with its
-    original's row key and, in `refers_`, what it says of it.  1 is an original that others
-    refer to.
+    sidecar's generation; the rest describes the record as landed, except for dedupe's decision: a
+    `copy_number` above 1 is a record that is a revisit in this generation, with its original's
+    row key and, in `refers_`, its reference fields.  1 is an original that others refer to.
     """
 
     ordinal: int
@@ -98,7 +97,7 @@ def write_sidecar(file: BinaryIO, rows: Iterable[SidecarRow]) -> int:
 
 
 def _texts(column: tuple[str | None, ...]) -> pa.Array:
-    """A column of strings, those that Parquet cannot hold in another form: see `_clean`."""
+    """A column of strings, escaped where Parquet cannot hold them: see `_clean`."""
     import pyarrow as pa
 
     try:
@@ -119,7 +118,7 @@ def _holds_escapes(texts: pa.Array) -> bool:
 def _array(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
-    # Arrow's own pool takes memory by the huge page, which the kernel has to clear first.
+    # Arrow's own pool allocates huge pages, which the kernel has to clear first.
     return pa.array(column, type=kind, memory_pool=pa.system_memory_pool())
 
 
@@ -127,7 +126,7 @@ def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:
     """Yield the rows in order.  Memory: one row group.
 
     Raises:
-        SchemaError: for a sidecar of a newer version.
+        SchemaError: the sidecar has a newer version.
     """
     import pyarrow.parquet as pq
 
@@ -144,7 +143,7 @@ def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """What a column holds.  Looked at as a whole: most columns have nothing to restore."""
+    """The values of a column; checked as a whole, because most have nothing to restore."""
     import pyarrow as pa
 
     if column.null_count == len(column):
@@ -166,8 +165,8 @@ def _batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
         yield batch
 
 
-# Parquet's strings are UTF-8.  A byte that is none was read as a lone surrogate, which is
-# stored as its own escape behind U+0010 (DLE), doubled where a text has that character.
+# Parquet's strings are UTF-8.  A byte that is not UTF-8 was read as a lone surrogate, which is
+# stored as an escape after U+0010 (DLE); a DLE in the text is doubled.
 _ESCAPE = "\x10"
 
 
