@@ -122,7 +122,7 @@ def test_a_place_with_something_in_it_is_refused(lived: Scene, tmp_path: Path) -
 
 def test_a_second_backup_into_one_place_is_refused(lived: Scene, tmp_path: Path) -> None:
     back_up(lived, tmp_path / "backup")
-    with pytest.raises(ConfigError, match="already, which is whole: name another place"):
+    with pytest.raises(ConfigError, match="already holds the complete backup"):
         back_up(lived, tmp_path / "backup")
 
 

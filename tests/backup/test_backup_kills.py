@@ -108,7 +108,7 @@ def test_a_backup_killed_at_every_step_is_made_again(prepared: Path, tmp_path: P
                 try:
                     back_up(scene, folder / "backup")
                 except ConfigError as error:
-                    assert "which is whole: name another place" in str(error)  # noqa: PT017
+                    assert "choose another place" in str(error)  # noqa: PT017
             assert list(verify_backup(LocalArchiveStore(folder / "backup"), "backup")) == []
             report = restore(folder / "backup", folder / "new")
             # But for the run of the backup that died before it had begun anything.
@@ -193,6 +193,6 @@ def test_another_backup_of_another_restoring_is_not_mixed_in(
             new = tmp_path / f"{first}-{step}"
             killed = in_child(lambda: restore(tmp_path / first, new, at=kill_at(step)))  # noqa: B023
             assert killed == KILLED
-            with pytest.raises(ConfigError, match="of another backup"):
+            with pytest.raises(ConfigError, match="from another backup"):
                 restore(tmp_path / second, new)
             assert restore(tmp_path / first, new).problems == []

@@ -94,7 +94,7 @@ def test_it_ends_with_whoever_is_killed(hbase: tuple[str, ...], tmp_path: Path) 
 
 def test_a_command_that_is_not_there_is_a_wrong_setting(tmp_path: Path) -> None:
     with (
-        pytest.raises(ConfigError, match="hbase_command says where"),
+        pytest.raises(ConfigError, match="set hbase_command"),
         open_jvm([str(tmp_path / "nowhere")]),
     ):
         pass

@@ -163,7 +163,7 @@ def test_a_claim_that_was_taken_over_is_not_finished(store: LandedStore) -> None
     waiting = published(bulk.publish("a.warc.gz", *RECORDS))
     store.land("c", "a.warc.gz", *RECORDS)  # the same worker, who may
     for act in (bulk.lander.renew, bulk.lander.finish):
-        with pytest.raises(Conflict, match="taken it over"):
+        with pytest.raises(Conflict, match="taken over it"):
             act(waiting)
     assert seen(store) == len(RECORDS)
 

@@ -56,7 +56,7 @@ def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene) -> None:
                     is_gone=lambda owner: False,
                 )
 
-    with pytest.raises(Conflict, match="another process has taken it over"):
+    with pytest.raises(Conflict, match="another process has taken over it"):
         landed.dedupe(at=taken_over)
     assert {entry.generation for entry in scan_entries(landed.rows)} == {1}
 

@@ -44,7 +44,7 @@ LIFE: Steps = (
 )
 WITHOUT_JOBS = tuple(step for step in LIFE if step is not BY_JOBS)
 # Killed when all was done but to end: what is there is refused, as docs/backup.md says.
-DONE_ALREADY = {"backup": "which is whole", "restore-backup": "into an empty store"}
+DONE_ALREADY = {"backup": "already holds the complete", "restore-backup": "into an empty store"}
 
 
 def page(dice: random.Random, number: int, year: int) -> bytes:

@@ -1,5 +1,5 @@
-"""Backups of a whole store, and stores made of them again.
+"""Backups of a whole store, and restoring stores from them.
 
-Layer: above `ingest` and `dedupe`, whose unfinished acts a restored store has to end; below
-`config`.  docs/backup.md is for those who use it, docs/adr/0024-backup.md says why.
+Layer: above `ingest` and `dedupe`, whose unfinished acts a restored store has to settle; below
+`config`.  See docs/backup.md for use, docs/adr/0024-backup.md for the design.
 """

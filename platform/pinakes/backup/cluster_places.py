@@ -1,4 +1,4 @@
-"""How one store on a cluster is reached, for its backups: servers, commands, names."""
+"""How the backup of a store on a cluster reaches it: servers, commands, names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLES = (
     *("crawls", "files", "inflight", "runs"),
     OWN_TABLE.name,
 )
-"""In which tables are held, one after the other: see `port`."""
+"""The order in which tables are snapshotted: see `port`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,10 @@
-"""Tables of HBase made of those of a backup, where there are none.
+"""Restores HBase tables from a backup into an empty store.
 
-FOLDER/.backups/restoring/            what is done: `begun.ACT`, `copied`, `made`
-FOLDER/.backups/restoring/rows.…/     the tables' files, as ExportSnapshot takes them
-HBase's snapshots restore-ACT.TABLE   brought in, until the tables are made of them
+FOLDER/.backups/restoring/            completed steps: `begun.ACT`, `copied`, `made`
+FOLDER/.backups/restoring/rows.…/     the tables' files, as ExportSnapshot reads them
+HBase's snapshots restore-ACT.TABLE   imported, until the tables are made from them
 
-A step that is done is not done again.
+A completed step is not repeated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BEGUN, _COPIED, _MADE = "begun.", "copied", "made"
 
 
 class ClusterRestorer:
-    """`RowsRestorer` into HBase.  The tables can be seen while they are filled."""
+    """`RowsRestorer` into HBase.  The tables are visible while they are filled."""
 
     def __init__(
         self,
@@ -54,13 +54,13 @@ class ClusterRestorer:
         with closing(self._places.store(self._places.hdfs.url)) as archive:
             if tables or any(True for _ in archive.list()):
                 raise ConfigError(
-                    "a backup is restored into an empty store: there are tables "
+                    "a backup can only be restored into an empty store: there are tables "
                     f"({', '.join(tables[:3]) or 'none'}), or files in the folder",
                     file=self._places.hdfs.url,
                 )
 
     def _begun(self) -> str | None:
-        """The backup of a restoring that did not end."""
+        """The backup of an unfinished restore."""
         found = [mark for mark in self._stage.marks() if mark.startswith(_BEGUN)]
         return found[0].removeprefix(_BEGUN) if found else None
 
@@ -79,7 +79,7 @@ class ClusterRestorer:
             self._stage.put(f"{_BEGUN}{act}")
             self._at("restoring begun")
         elif begun != act:
-            raise ConfigError(f"the rows that are here are of another backup, {begun}")
+            raise ConfigError(f"the rows here are from another backup, {begun}")
         if self._stage.has(_MADE):
             return
         url = self._stage.rows_url()
@@ -96,7 +96,7 @@ class ClusterRestorer:
             for table in TABLES:
                 name = self._places.table(table)
                 if not hbase.has_table(name):
-                    hbase.bring_in(f"{act}.{table}", url, _imported(act, name))
+                    hbase.import_snapshot(f"{act}.{table}", url, _imported(act, name))
                     self._at("table brought in")
                 hbase.make(_imported(act, name), name)
                 self._at("table made")
@@ -110,7 +110,7 @@ class ClusterRestorer:
             for number, line in enumerate(rows):
                 name = line.name.removeprefix(f"{ROWS}/")
                 if target.size(name) == line.size:
-                    continue  # it was read back before it was published
+                    continue  # it was read back before publishing
                 target.delete(name)
                 copied = copy_file(backup, line.name, target, name, token=f"rows.{number}")
                 if copied.sha256 != line.sha256:
@@ -123,23 +123,23 @@ class ClusterRestorer:
         return HBaseRowStore(self._places.hbase, self._schema)
 
     def finish(self) -> None:
-        # What is left of the tables' files is HBase's own by now.
+        # The tables' remaining files belong to HBase by now.
         self._stage.remove()
 
     def close(self) -> None:
-        """Give up what is held open."""
+        """Close everything."""
         self._calls.close()
 
 
 def _imported(act: str, table: str) -> str:
-    """What a snapshot is called that was brought in: names are the whole cluster's."""
+    """The name of an imported snapshot: names are global in the cluster."""
     return f"restore-{act}.{table.replace(':', '.')}"
 
 
 def _act_of(rows: Sequence[FileLine]) -> str:
-    """The backup whose tables these are: it leads the names of their snapshots."""
+    """The backup that these tables are from: the prefix of their snapshots' names."""
     for line in rows:
         _, folder, snapshot, *_ = f"{line.name}//".split("/")
         if folder == PLAIN_SNAPSHOTS:
             return snapshot.rpartition(".")[0]
-    raise SchemaError("there are no tables of HBase in this backup", file=ROWS)
+    raise SchemaError("this backup has no HBase tables", file=ROWS)

@@ -2,10 +2,10 @@
 
     HBase's snapshots ACT.TABLE        the rows
     FOLDER/.snapshot/ACT/…             the archive files
-    FOLDER/.backups/ACT/               what is done: `begun`, `taken`, `exported`
+    FOLDER/.backups/ACT/               completed steps: `begun`, `taken`, `exported`
     FOLDER/.backups/ACT/rows.SECRET/   the tables' files, exported
 
-`taken` is put once the pin is known to have held: a snapshot without it counts for nothing.
+`taken` is written once the pin is known to have held: a snapshot without it is invalid.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ClusterSnapshots:
         self._at("snapshot taken")
 
     def _have_snapshots_allowed(self) -> None:
-        """Allow snapshots of the folder, unless they are."""
+        """Allow snapshots of the folder, if they are not allowed yet."""
         url = self._places.hdfs.url
         if self._is_there(f"{self._places.hdfs.folder}/.snapshot"):
             return
@@ -65,7 +65,7 @@ class ClusterSnapshots:
             self._places.hadoop(["org.apache.hadoop.hdfs.tools.DFSAdmin", "-allowSnapshot", url])
         except StoreUnavailable as error:
             raise ConfigError(
-                "snapshots of the archive's folder are not allowed: have an administrator of HDFS "
+                "snapshots of the archive's folder are not allowed: have an HDFS administrator "
                 f"run `hdfs dfsadmin -allowSnapshot {self._places.hdfs.folder}` once ({error})",
                 file=url,
             ) from error
@@ -86,7 +86,7 @@ class ClusterSnapshots:
             client = self._hbase()
             client.forget_snapshots(url)
             for table in TABLES:
-                client.bring_out(f"{act}.{table}", url)
+                client.export_snapshot(f"{act}.{table}", url)
                 self._at("table exported")
             client.name_plainly(url)
             stage.put(_EXPORTED)
@@ -108,7 +108,7 @@ class ClusterSnapshots:
         self._at("stage removed")
 
     def close(self) -> None:
-        """Give up what is held open."""
+        """Close everything."""
         self._client = None
         self._open.close()
         self._calls.close()

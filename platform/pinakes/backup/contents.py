@@ -1,9 +1,9 @@
-"""What a backup is: its files, and the two that say what they are.
+"""The files of a backup, and the two that describe it.
 
-backup.json      written last: without it the backup is not whole
+backup.json      written last: without it the backup is incomplete
 begun.json       while it is made: the snapshot that is copied
-files.jsonl      name, size, SHA-256 of every file below, a line each
-crawls.jsonl     the crawls that were known when the files were held
+files.jsonl      name, size, SHA-256 of every file below, one per line
+crawls.jsonl     the crawls known when the snapshot of the files was taken
 rows/…           the rows: `rows.sqlite`, or HBase's files by table
 archive/…        archive files and sidecars, under their own names
 runs/…           reports of runs
@@ -41,7 +41,8 @@ class FileLine(NamedTuple):
 class Begun:
     """A backup that is being made.  Times in ms since 1970.
 
-    What had ended by `watermark_ms` is in it; `pinned_ms` is that moment by the store's clock.
+    It contains everything that had ended by `watermark_ms`; `pinned_ms` is the same moment by the
+    store's clock.
     """
 
     act: str
@@ -54,7 +55,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupFacts(Begun):
-    """A backup that is whole.  The two checksums are SHA-256, in hex."""
+    """A complete backup.  Checksums are SHA-256, in hex."""
 
     format: int = FORMAT
     files: int
@@ -65,11 +66,11 @@ class BackupFacts(Begun):
 def store_file(
     content: BinaryIO, store: ArchiveStore, name: str, *, token: str, replace: bool = False
 ) -> FileLine:
-    """Publish all that `content` holds; it is read back and compared before.
+    """Publish all of `content`, after reading it back and comparing.
 
     Raises:
-        DigestMismatch: where what was stored is not what was read.
-        InputRefused: where there is a file of that name, unless with `replace`.
+        DigestMismatch: the stored bytes differ from `content`.
+        InputRefused: a file of that name exists, without `replace`.
     """
 
     def write() -> FileLine:
@@ -91,13 +92,13 @@ def store_file(
 
 
 def write_text(store: ArchiveStore, name: str, text: str, *, token: str) -> FileLine:
-    """Publish a small file, in place of one that is there."""
+    """Publish a small file, replacing an existing one."""
     content = BytesIO(text.encode("utf-8", "surrogateescape"))
     return store_file(content, store, name, token=token, replace=True)
 
 
 def write_facts(store: ArchiveStore, name: str, facts: Begun, *, token: str) -> None:
-    """Publish what a backup is."""
+    """Publish the description of a backup."""
     write_text(store, name, json.dumps(asdict(facts), indent=1) + "\n", token=token)
 
 
@@ -110,7 +111,7 @@ def _read(store: ArchiveReader, name: str, cls: type[T]) -> T | None:
         content = json.loads(data)
         if content.get("format", FORMAT) > FORMAT:
             raise SchemaError(
-                f"a backup of format {content['format']}, and this Pinakes knows {FORMAT}: "
+                f"the backup has format {content['format']}, this Pinakes reads {FORMAT}: "
                 "use a newer Pinakes",
                 file=name,
             )
@@ -121,21 +122,21 @@ def _read(store: ArchiveReader, name: str, cls: type[T]) -> T | None:
 
 
 def read_begun(store: ArchiveReader) -> Begun | None:
-    """The backup that is being made; None where none is."""
+    """The description of an unfinished backup; None if there is none."""
     return _read(store, BEGUN, Begun)
 
 
 def read_facts(store: ArchiveReader) -> BackupFacts | None:
-    """The backup that is whole; None where it is not."""
+    """The description of a complete backup; None if there is none."""
     return _read(store, BACKUP, BackupFacts)
 
 
 def require_facts(store: ArchiveReader, place: str) -> BackupFacts:
-    """The backup that is whole; Raises ConfigError where there is none."""
+    """The description of a complete backup; Raises ConfigError if there is none."""
     facts = read_facts(store)
     if facts is None:
         why = (
-            "this backup was not ended: run `pinakes backup` again"
+            "this backup is incomplete: run `pinakes backup` again"
             if store.size(BEGUN) is not None
             else "there is no backup here"
         )
@@ -149,10 +150,10 @@ def format_line(line: FileLine) -> str:
 
 
 def read_lines(store: ArchiveReader, facts: BackupFacts) -> list[FileLine]:
-    """The files of a backup.  Memory: a line for each.
+    """The files of a backup.  Memory: one line per file.
 
     Raises:
-        DigestMismatch: where the list is not the one that was written.
+        DigestMismatch: the list differs from the one written.
     """
     state = hashlib.sha256()
     lines = []
@@ -161,12 +162,12 @@ def read_lines(store: ArchiveReader, facts: BackupFacts) -> list[FileLine]:
             state.update(text)
             lines.append(text)
     if state.hexdigest() != facts.files_sha256:
-        raise DigestMismatch("the list of files is not the one that was written", file=FILES)
+        raise DigestMismatch("the list of files differs from the one written", file=FILES)
     return [FileLine(**json.loads(text)) for text in lines]
 
 
 def iter_text_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file that may know no more than `read`, each with its newline."""
+    """The lines of a file that may only have `read`, each with its newline."""
     rest = b""
     while piece := file.read(1 << 18):
         *lines, rest = (rest + piece).split(b"\n")
@@ -176,7 +177,7 @@ def iter_text_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def clear(store: ArchiveStore) -> None:
-    """Delete every file; the one that says whose they are goes last."""
+    """Delete every file; `begun.json`, which names the backup, last."""
     for prefix in ("", ASIDE):
         for stored in store.list(prefix):
             if stored.name != BEGUN:
@@ -185,5 +186,5 @@ def clear(store: ArchiveStore) -> None:
 
 
 def total_bytes(lines: Iterable[FileLine]) -> int:
-    """What these files take."""
+    """The total size of these files."""
     return sum(line.size for line in lines)

@@ -1,4 +1,4 @@
-"""Files copied from one archive store into another, each proven."""
+"""Copies files from one archive store into another, and verifies each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def copy_file(
     """Copy one file under another name; it is read back before it is published.
 
     Raises:
-        DigestMismatch: where what was stored is not what was read.
+        DigestMismatch: the stored bytes differ from the bytes read.
     """
     with source.open(name) as file:
         return store_file(file, target, new_name, token=token)
@@ -26,7 +26,7 @@ def copy_file(
 def copy_missing(
     source: ArchiveStore, name: str, target: ArchiveStore, new_name: str, *, token: str
 ) -> FileLine:
-    """Copy a file unless it is there already, byte for byte; another one is replaced."""
+    """Copy a file unless it exists with the same bytes; a different one is replaced."""
     size = target.size(new_name)
     if size is not None:
         sha256 = target.checksum(new_name)
@@ -45,9 +45,9 @@ def copy_each(
     jobs: int = 1,
     at: Callable[[str], None] = lambda step: None,
 ) -> Iterator[FileLine]:
-    """Copy every file of a store into a folder of another; lines in the order of names.
+    """Copy every file of a store into a folder of another; yield lines sorted by name.
 
-    `jobs` files at a time.
+    Copies `jobs` files at a time.
     """
 
     def copy(number: int, stored: StoredFile) -> FileLine:

@@ -1,7 +1,7 @@
-"""The crawls that were known when the files of a backup were held, a line each.
+"""The crawls known when the snapshot of the files was taken, one per line.
 
-Rows of `crawls` are held before those of `files`: of a crawl that began in between, files
-may be in the backup and its row not.
+Rows of `crawls` are snapshotted before those of `files`: files of a crawl that began in between
+may be in the backup without its row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .contents import CRAWLS, FileLine, iter_text_lines, write_text
 
 
 def write_crawls(rows: RowStore, target: ArchiveStore, *, token: str) -> FileLine:
-    """Write the list of crawls as they are known now."""
+    """Write the list of the crawls known now."""
     lines = []
     for row in rows.scan(TABLE, ALL_CRAWLS, columns=[CrawlFacts.COLUMN]):
         cell = row.cells[CrawlFacts.COLUMN]
@@ -37,7 +37,7 @@ def write_crawls(rows: RowStore, target: ArchiveStore, *, token: str) -> FileLin
 
 
 def iter_crawls(backup: ArchiveReader) -> Iterator[Put]:
-    """The facts of these crawls, as they were put."""
+    """The facts of these crawls, as written."""
     with backup.open(CRAWLS) as file:
         for text in iter_text_lines(file):
             line = json.loads(text)

@@ -1,11 +1,11 @@
-"""The embedded profile's snapshots and restoring: one SQLite file, and hard links.
+"""Snapshots and restoring of the embedded profile: one SQLite file, and hard links.
 
     STORE/backups/ACT/rows/rows.sqlite      the rows, copied under one transaction
     STORE/backups/ACT/archive/…             hard links to the archive files
-    STORE/backups/ACT.part/                 the same, not whole yet
+    STORE/backups/ACT.part/                 the same, incomplete
 
-A published file is never changed, so a link holds it; where the file system has no links
-it is copied, and the store stays pinned for as long as that takes.
+A published file is never changed, so a link preserves it; without hard links it is copied, and
+the store stays pinned meanwhile.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class EmbeddedSnapshots:
                 try:
                     os.link(store.path_of(stored.name), link)
                 except FileNotFoundError:
-                    continue  # an old sidecar, which its successor replaces
+                    continue  # an old sidecar that was being replaced
                 except OSError:
                     shutil.copyfile(store.path_of(stored.name), link)
 
@@ -95,7 +95,7 @@ class EmbeddedSnapshots:
         part = self._folder / f"{act}.part"
         with translated(act):
             if self.is_taken(act):
-                # Under the name of what is not whole: it may be broken off.
+                # Renamed as incomplete first: deletion may be interrupted.
                 shutil.rmtree(part, ignore_errors=True)
                 (self._folder / act).rename(part)
             shutil.rmtree(part, ignore_errors=True)
@@ -103,12 +103,12 @@ class EmbeddedSnapshots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedRestorer:
-    """`RowsRestorer` of a store in a folder, which nobody sees until it ends."""
+    """`RowsRestorer` of a store in a folder, which is invisible until it finishes."""
 
     folder: Path
     schema: Schema
     token: str
-    """Of what is written aside."""
+    """For files written aside."""
 
     @property
     def _aside(self) -> Path:
@@ -121,7 +121,7 @@ class EmbeddedRestorer:
         begun = self._aside.exists()
         if (self.folder / ROWS_FILE).exists() or (names - {ASIDE} and not begun):
             raise ConfigError(
-                "a backup is restored into an empty store: name another folder",
+                "a backup can only be restored into an empty store: choose another folder",
                 file=str(self.folder),
             )
 
@@ -146,9 +146,9 @@ class EmbeddedRestorer:
         return EmbeddedRowStore(self._aside, self.schema)
 
     def finish(self) -> None:
-        # Closed by all, it has no log beside it any more.
+        # After every connection is closed, there is no log beside it.
         if self._aside.with_name(f"{self._aside.name}-wal").exists():
-            raise Conflict("somebody has the rows open", file=str(self._aside))
+            raise Conflict("another process has the rows open", file=str(self._aside))
         with translated(str(self._aside)):
             with suppress(OSError):
                 (self.folder / ASIDE).rmdir()

@@ -1,4 +1,4 @@
-"""What a restored store was settled of: a line each."""
+"""What was settled in a restored store: one line each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CODES = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """One thing that was done; `file` is an archive file, a crawl, a collection or a run."""
+    """One settled thing; `file` is an archive file, a crawl, a collection or a run."""
 
     code: str
     file: str

@@ -1,9 +1,9 @@
-"""A JVM with the classes of HBase, asked from Python by py4j.
+"""A JVM with HBase's classes, called from Python through py4j.
 
-HBase lets its tables be snapshotted, exported and cloned by Java alone: its Thrift servers
-know no snapshots.  The command `hbase` starts py4j's server, on loopback, on a port that is
-free, with a token; the JVM ends when its standard input does, so also when this process is
-killed.  A JRE is enough.
+HBase tables can be snapshotted, exported and cloned only from Java: its Thrift servers have no
+calls for snapshots.  The command `hbase` starts py4j's server on loopback, on a free port, with a
+token; the JVM ends when its standard input closes, so also when this process is killed.  A JRE is
+enough.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOT_ALLOWED = ("AccessDenied", "AccessControl", "Permission")
 
 
 class HBaseJvm:
-    """Classes by their Java names, below `jvm`; made by `open_jvm`."""
+    """Java classes by name, below `jvm`; made by `open_jvm`."""
 
     def __init__(self, gateway: Any, log: _Log) -> None:
         self._gateway = gateway
@@ -50,7 +50,7 @@ class HBaseJvm:
 
     @contextmanager
     def asked(self, what: str) -> Iterator[None]:
-        """Whatever Java raises in the block becomes an error of ours, about `what`."""
+        """Translate Java exceptions of the block to ours; `what` begins their messages."""
         from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
@@ -59,7 +59,7 @@ class HBaseJvm:
             raise _failure_of(what, error) from error
         except (Py4JError, OSError) as error:
             raise StoreUnavailable(
-                f"{what}: the JVM of HBase's classes is gone: {self.said()}"
+                f"{what}: the JVM with HBase's classes has ended: {self.said()}"
             ) from error
 
 
@@ -72,12 +72,12 @@ def _failure_of(what: str, error: Any) -> PinakesError:
 
 @contextmanager
 def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
-    """Start a JVM by the words that call `hbase`; it ends with the block.
+    """Start a JVM with the command line of `hbase`; it ends with the block.
 
     Raises:
-        ConfigError: there is no such command.
-        MissingExtra: there is no py4j.
-        StoreUnavailable: it did not start; with the end of what it said.
+        ConfigError: command not found.
+        MissingExtra: py4j is not installed.
+        StoreUnavailable: it did not start; with the end of its output.
     """
     try:
         from py4j.java_gateway import GatewayParameters, JavaGateway, find_jar_path
@@ -86,7 +86,7 @@ def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
             "backups of a cluster need the extra `cluster`: pip install pinakes[cluster]"
         ) from error
     words = ("env", f"HBASE_CLASSPATH={find_jar_path()}", *command, *_SERVER)
-    # Where nothing of ours is: Hadoop leaves links in the working directory.
+    # In an empty folder: Hadoop leaves links in the working directory.
     with (
         tempfile.TemporaryDirectory(prefix="pinakes-jvm-") as empty,
         started_tool(words, Path(empty), stdin=subprocess.PIPE) as process,
@@ -102,7 +102,7 @@ def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
             port=port,
             auth_token=token,
             auto_convert=True,
-            # All goes with the JVM; and nothing is asked of one that is gone.
+            # Everything ends with the JVM; a JVM that has ended is not called.
             enable_memory_management=False,
         )
         gateway = JavaGateway(gateway_parameters=parameters)
@@ -119,20 +119,20 @@ def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
 
 
 def _greeting(process: subprocess.Popen[bytes], name: str, log: _Log) -> tuple[int, str]:
-    """The port and the token; whatever a wrapper or the JVM says before is passed over."""
+    """The port and the token; earlier output of a wrapper or the JVM is skipped."""
     assert process.stdout is not None
     for line in process.stdout:
         if line.strip().isdigit():
             return int(line), process.stdout.readline().decode("ascii", "replace").strip()
         log.note(line)
-    if process.wait() in (126, 127):  # as `env` and shells say it
-        raise ConfigError(f"{name} cannot be run: hbase_command says where the command of HBase is")
+    if process.wait() in (126, 127):  # exit codes of `env` and shells
+        raise ConfigError(f"{name} cannot be run: set hbase_command to the command of HBase")
     raise StoreUnavailable(f"{name} did not start a JVM: {log.end()}")
 
 
 @contextmanager
 def _without_messages() -> Iterator[None]:
-    """Keep py4j from writing to standard error what it raises as well."""
+    """Keep py4j from also logging what it raises."""
     nowhere = logging.NullHandler()
     logging.getLogger().addHandler(nowhere)
     try:
@@ -142,14 +142,14 @@ def _without_messages() -> Iterator[None]:
 
 
 class _Log:
-    """What a process says, read as it says it (a full pipe would stop it); its last lines."""
+    """A process's output, read continuously (a full pipe would block it); keeps its last lines."""
 
     def __init__(self, errors: IO[bytes]) -> None:
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
         self._thread = self.follow(errors)
 
     def follow(self, output: IO[bytes]) -> threading.Thread:
-        """Read it to its end, in a thread."""
+        """Read the output to its end, in a thread."""
 
         def read() -> None:
             with suppress(ValueError, OSError):  # closed with the block

@@ -1,8 +1,7 @@
-"""Snapshots of HBase's tables: taken, exported, brought in, made tables of, let go.
+"""Snapshots of HBase tables: take, export, import, clone, delete.
 
-Each call may be done again.  What a client that died has asked for, HBase goes on with: so
-a snapshot that is being taken is awaited before it is deleted, and a table that is being made
-before it is used.
+Each call may be repeated.  HBase completes requests of a client that died: so a snapshot that is
+being taken is awaited before it is deleted, and a table that is being made before it is used.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _LONGEST_WORK_MS = "7200000"
 
 
 class HBaseSnapshots:
-    """What HBase's own client is asked for.  Not for several threads."""
+    """Snapshots through HBase's own client.  Not for several threads."""
 
     def __init__(self, jvm: HBaseJvm, *, mapreduce: str, patience_s: float) -> None:
         """`mapreduce` is where files are copied: `yarn`, or `local`, in the JVM itself."""
@@ -30,7 +29,7 @@ class HBaseSnapshots:
         self._patience_s = patience_s
         with jvm.asked("connecting to HBase"):
             self._settings = jvm.hbase.HBaseConfiguration.create()
-            # A question is given up sooner than after twenty minutes, work later than after ten.
+            # HBase's defaults: 20 minutes for calls, too long; 10 for table operations, too short.
             self._settings.set("hbase.client.operation.timeout", str(int(patience_s * 1000)))
             self._settings.set("hbase.client.sync.wait.timeout.msec", _LONGEST_WORK_MS)
             client = jvm.hbase.client
@@ -39,17 +38,17 @@ class HBaseSnapshots:
     # --- tables
 
     def take(self, snapshot: str, table: str) -> None:
-        """Hold a table as it is now."""
+        """Take a snapshot of a table."""
         with self._jvm.asked(f"a snapshot of {table}"):
             self._admin.snapshot(snapshot, self._table(table))
 
     def has_table(self, table: str) -> bool:
-        """Whether there is such a table, or will be."""
+        """Whether the table exists, or is being made."""
         with self._jvm.asked(table):
             return bool(self._admin.tableExists(self._table(table)))
 
     def make(self, snapshot: str, table: str) -> None:
-        """Make a table of a snapshot, unless it is there, and wait until it can be used."""
+        """Make a table from a snapshot, unless it exists, and wait until it can be used."""
         name = self._table(table)
 
         def is_made() -> bool:
@@ -59,10 +58,10 @@ class HBaseSnapshots:
                 self._admin.cloneSnapshot(snapshot, name)
                 return bool(self._admin.isTableAvailable(name))
 
-        self._wait_until(is_made, f"{table} is not made of {snapshot}")
+        self._wait_until(is_made, f"{table} was not made from {snapshot}")
 
     def have_namespace(self, table: str) -> None:
-        """Make the namespace of a table where there is none."""
+        """Make the namespace of a table if it does not exist."""
         with self._jvm.asked(f"the namespace of {table}"):
             namespace = self._table(table).getNamespaceAsString()
             if namespace not in list(self._admin.listNamespaces()):
@@ -70,14 +69,14 @@ class HBaseSnapshots:
                 self._admin.createNamespace(made)
 
     def drop(self, prefix: str) -> None:
-        """Let the snapshots go whose names begin so, also those that are being taken."""
+        """Delete the snapshots with this prefix, also those that are being taken."""
         with self._jvm.asked(f"the snapshots {prefix}"):
             for known in list(self._admin.listSnapshots()):
                 if str(known.getName()).startswith(prefix):
                     self._admin.deleteSnapshot(known.getName())
 
     def await_taken(self, snapshot: str) -> None:
-        """Wait while this one is being taken; none of that name is no error."""
+        """Wait while this snapshot is being taken; it may be missing."""
         description = self._jvm.hbase.client.SnapshotDescription(snapshot)
 
         def is_done() -> bool:
@@ -93,12 +92,12 @@ class HBaseSnapshots:
 
     # --- files
 
-    def bring_out(self, snapshot: str, folder: str) -> None:
-        """Copy what a snapshot holds to a folder; what is there already is compared."""
+    def export_snapshot(self, snapshot: str, folder: str) -> None:
+        """Copy a snapshot's files to a folder; existing files are compared."""
         self._export(snapshot, "--copy-to", folder)
 
-    def bring_in(self, snapshot: str, folder: str, new_name: str) -> None:
-        """Copy it from such a folder into HBase's own, as a snapshot of another name."""
+    def import_snapshot(self, snapshot: str, folder: str, new_name: str) -> None:
+        """Copy them from such a folder into HBase's own, as a snapshot of another name."""
         with self._jvm.asked("HBase's root folder"):
             root = str(self._jvm.hbase.util.CommonFSUtils.getRootDir(self._settings).toString())
         self._export(snapshot, "--copy-from", folder, "--copy-to", root, "--target", new_name)
@@ -115,7 +114,7 @@ class HBaseSnapshots:
             raise StoreUnavailable(f"ExportSnapshot of {snapshot} failed: {jvm.said()}")
 
     def name_plainly(self, folder: str) -> None:
-        """Give what was brought out names that an archive store takes: see `plain_names`."""
+        """Give exported files names that an archive store accepts: see `plain_names`."""
         with self._jvm.asked(folder):
             files = self._files(folder)
             old, new = self._path(folder, SNAPSHOTS), self._path(folder, PLAIN_SNAPSHOTS)
@@ -130,14 +129,14 @@ class HBaseSnapshots:
                     self._move(files, about, self._path(inside, PLAIN_ABOUT))
 
     def clear(self, folder: str) -> None:
-        """Delete what is in a folder of HDFS."""
+        """Delete the contents of a folder of HDFS."""
         with self._jvm.asked(folder):
             files = self._files(folder)
             for found in files.listStatus(self._path(folder)):
                 files.delete(found.getPath(), True)
 
     def forget_snapshots(self, folder: str) -> None:
-        """Delete what tells of snapshots among what was brought out; the large files stay."""
+        """Delete the metadata of exported snapshots; the large files stay."""
         with self._jvm.asked(folder):
             for name in (SNAPSHOTS, PLAIN_SNAPSHOTS):
                 self._files(folder).delete(self._path(folder, name), True)

@@ -1,4 +1,4 @@
-"""Is a copied archive file what the catalogue says it is."""
+"""Compares a copied archive file with the catalogue."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SIDECAR = sidecar_name("")
 
 
 def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMismatch | None:
-    """What is wrong with an archive file; None for one that is right, or cannot be judged.
+    """What is wrong with an archive file; None if it is right, or cannot be judged.
 
-    The rows go on while files are copied: a file may have been removed since, and another
-    have taken its name.  So every version that is kept is looked at; and where all are later
-    than the moment, the rows say nothing of it any more; those of the backup do, to fsck in the
-    store that is made of it.  One round trip.
+    Rows change while files are copied: a file may have been removed since, and another may have
+    its name.  So every kept version is compared; if all are later than the snapshot, the rows no
+    longer describe the file.  The backup's own rows do, for fsck in the restored store.  One
+    round trip.
     """
     if line.name.endswith(SIDECAR):
         return None
@@ -32,6 +32,6 @@ def problem_of(rows: RowStore, line: FileLine, watermark_ms: int) -> DigestMisma
     if line.sha256 in known or not any(cell.timestamp_ms <= watermark_ms for cell in cells):
         return None
     return DigestMismatch(
-        "its SHA-256 is not the one that was stored; copied as it is: see `pinakes fsck`",
+        "its SHA-256 differs from the catalogue's; copied as it is: see `pinakes fsck`",
         file=line.name,
     )

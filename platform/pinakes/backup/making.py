@@ -1,9 +1,9 @@
-"""Making a backup: a moment held under a pin, then copied at leisure.
+"""Making a backup: a snapshot under a pin, then copied without it.
 
     pin ─▶ begun.json ─▶ rows ─▶ files ─▶ unpin ─▶ copied, file by file ─▶ files.jsonl
         ─▶ backup.json ─▶ the snapshot goes
 
-Killed while it holds the moment, it begins again; killed later, it goes on.
+Killed during the snapshot, it starts over; killed later, it continues.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _REPORT = "report.json"
 
 @dataclass(slots=True)
 class BackupReport:
-    """What became of a backup; `problems` are files that are not what the catalogue says."""
+    """The result of a backup; `problems` are files that differ from the catalogue."""
 
     act: str
     watermark_ms: int
@@ -77,7 +77,7 @@ class BackupMaker:
         jobs: int = 1,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`place` is what the target is called.
+        """`place` is the target's name in messages.
 
         `at` is called after each step, with its name: tests end the process there.
         """
@@ -93,24 +93,24 @@ class BackupMaker:
         self._at = at
 
     def make(self, advance: Callable[[FileLine], None] = lambda line: None) -> BackupReport:
-        """Make the backup, or end one that was broken off; `advance` is called for each file.
+        """Make the backup, or continue an interrupted one; `advance` is called per file.
 
         Raises:
-            ConfigError: the target is not empty, or holds a backup that is whole.
-            Conflict: somebody else is making this one, or is pinning the store.
+            ConfigError: the target is not empty, or holds a complete backup.
+            Conflict: another process is making this backup, or is pinning the store.
         """
         begun, went_on = self._begin()
         report = BackupReport(begun.act, begun.watermark_ms, went_on)
-        self._drop_forsaken(begun.act)
+        self._drop_abandoned(begun.act)
         whole = read_facts(self._target)
         if whole is None:
             self._copy(begun, report, advance)
-        else:  # it died behind the last file
+        else:  # it died after the last file
             report.files, report.size = whole.files, whole.size
         self._end(begun)
         return report
 
-    # --- the moment
+    # --- the snapshot
 
     def _begin(self) -> tuple[Begun, bool]:
         begun = read_begun(self._target)
@@ -118,12 +118,12 @@ class BackupMaker:
             whole = read_facts(self._target)
             if whole is not None:
                 raise ConfigError(
-                    f"holds {whole.act} already, which is whole: name another place",
+                    f"already holds the complete backup {whole.act}: choose another place",
                     file=self._place,
                 )
             self._require_empty()
             return self._hold(), False
-        self._require_forsaken(begun.act)
+        self._require_abandoned(begun.act)
         if self._snapshots.is_taken(begun.act) or read_facts(self._target) is not None:
             self._note_run(begun)
             return begun, True
@@ -133,14 +133,14 @@ class BackupMaker:
         return self._hold(), False
 
     def _require_empty(self) -> None:
-        """Nothing is there but what a backup that died wrote aside first; that is removed."""
+        """Raise ConfigError unless the target is empty; remove asides of a backup that died."""
         asides = [stored.name for stored in self._target.list(ASIDE)]
         acts = [name.removeprefix(f"{ASIDE}/") for name in asides]
         is_ours = all(act.startswith(f"{VERB}-") for act in acts)
         if not is_ours or any(True for _ in self._target.list()):
-            raise ConfigError("is not empty: name another place", file=self._place)
+            raise ConfigError("is not empty: choose another place", file=self._place)
         for act, name in zip(acts, asides, strict=True):
-            self._require_forsaken(act)
+            self._require_abandoned(act)
             self._target.delete(name)
 
     def _hold(self) -> Begun:
@@ -170,22 +170,22 @@ class BackupMaker:
         )
         put_run(self._rows, begun.act, facts)
 
-    def _is_forsaken(self, act: str) -> bool:
-        """Whether nobody will go on with a backup but by this command."""
+    def _is_abandoned(self, act: str) -> bool:
+        """Whether no other process will continue this backup."""
         run = read_run(self._rows, act)
         if run is None or has_ended(self._rows, act):
             return True
         owner = run.arguments[1]
         return owner == self._actor.owner or self._actor.is_gone(owner)
 
-    def _require_forsaken(self, act: str) -> None:
-        if not self._is_forsaken(act):
-            raise Conflict(f"{act} is being made there, by another process", file=self._place)
+    def _require_abandoned(self, act: str) -> None:
+        if not self._is_abandoned(act):
+            raise Conflict(f"{act} is being made there by another process", file=self._place)
 
-    def _drop_forsaken(self, ours: str) -> None:
-        """Let snapshots go that backups to other places have left; they begin again."""
+    def _drop_abandoned(self, ours: str) -> None:
+        """Drop snapshots that dead backups to other places have left; those start over."""
         for act in self._snapshots.acts():
-            if act != ours and self._is_forsaken(act):
+            if act != ours and self._is_abandoned(act):
                 self._give_up(act)
 
     def _give_up(self, act: str) -> None:

@@ -1,4 +1,4 @@
-"""A store held pinned while this process is at work, renewed from a thread beside it."""
+"""Keeps a store pinned while this process works, renewed by a thread."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _RENEW_S = PIN_MS / 1000 / 6
 
 
 class Pinned:
-    """A context manager; what happened under it counts only once `release` has returned."""
+    """A context manager; work done under the pin is valid only once `release` has returned."""
 
     def __init__(self, rows: RowStore, actor: Actor, act: str) -> None:
-        """Pin the store now; `Raises` Conflict where somebody else does."""
+        """Pin the store now; `Raises` Conflict if another process pins it."""
         self._rows = rows
         self._actor = actor
         self._pin = actor.pin(rows, act=act)
@@ -44,7 +44,7 @@ class Pinned:
         """Unpin the store.
 
         Raises:
-            Conflict: where the pin did not hold all the time; begin again.
+            Conflict: the pin did not hold all the time; start over.
         """
         self._stop()
         if self._problem is not None or self._actor.now_ms() >= self._pin.expires_ms:

@@ -1,11 +1,11 @@
-"""Names of exported snapshots: HBase's own, and such as an archive store takes.
+"""Names of exported snapshots: HBase's own, and names that an archive store accepts.
 
     .hbase-snapshot/NAME/.snapshotinfo      hbase-snapshot/NAME/snapshotinfo
     .hbase-snapshot/NAME/data.manifest      hbase-snapshot/NAME/data.manifest
     archive/data/…                          the same
 
-An archive store takes no names with a dot before them.  What HBase's user has exported it
-renames itself (`hbase_snapshots`); what is to be brought in is ours, and renamed here.
+An archive store accepts no names with a leading dot.  Files that HBase's user has exported it
+renames itself (`hbase_snapshots`); files to be imported are ours, and renamed here.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ ABOUT, PLAIN_ABOUT = ".snapshotinfo", "snapshotinfo"
 
 
 def forget_snapshots(calls: HdfsCalls, folder: str) -> None:
-    """Delete what tells of snapshots in a folder of HDFS, by either name; large files stay."""
+    """Delete the metadata of snapshots in a folder of HDFS, by either name; large files stay."""
     for name in (SNAPSHOTS, PLAIN_SNAPSHOTS):
         _delete(calls, f"{folder}/{name}")
 
 
 def name_for_hbase(calls: HdfsCalls, folder: str) -> None:
-    """Give what lies in a folder of HDFS the names that HBase knows."""
+    """Rename the files in a folder of HDFS to HBase's own names."""
     plain, known = f"{folder}/{PLAIN_SNAPSHOTS}", f"{folder}/{SNAPSHOTS}"
     for snapshot in calls.ask(plain, lambda client: list(client.list_status(plain))):
         _rename(calls, f"{snapshot.path}/{PLAIN_ABOUT}", f"{snapshot.path}/{ABOUT}")
@@ -38,5 +38,5 @@ def _delete(calls: HdfsCalls, path: str) -> None:
 def _rename(calls: HdfsCalls, old: str, new: str) -> None:
     try:
         calls.ask(old, lambda client: client.rename(old, new))
-    except NotThere:  # it was done, and the answer was lost
+    except NotThere:  # it was done, but the answer was lost
         calls.ask(new, lambda client: client.get_file_info(new))

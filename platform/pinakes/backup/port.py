@@ -1,9 +1,9 @@
-"""What a profile brings to a backup: a moment held fast, and rows put back.
+"""What a profile implements for backups: snapshots, and restoring rows.
 
-    take: rows at one moment ─▶ files, of which none may go in between ─▶ copied at leisure
+    take: rows at one moment ─▶ files, none of which may be deleted in between ─▶ copied later
 
-Rows of several tables need not be of one moment, but of moments in this order: `captures`,
-`digests`, `qa_pairs`; `crawls`; `files`; `inflight`, `runs`.  `settling` counts on it.
+Tables may be snapshotted at different moments, but in this order: `captures`, `digests`,
+`qa_pairs`; `crawls`; `files`; `inflight`, `runs`.  `settler` relies on it.
 """
 
 from __future__ import annotations
@@ -18,52 +18,52 @@ from .contents import FileLine
 
 
 class Snapshots(Protocol):
-    """Rows and files of one store, held as they are at a moment; by the name of an act."""
+    """Snapshots of the rows and files of one store, named by acts."""
 
     def take(self, act: str, unpin: Callable[[], None]) -> None:
-        """Hold the rows, then the files.
+        """Take a snapshot of the rows, then of the files.
 
-        The store is pinned; `unpin` is called once it need not be, and raises Conflict where
-        it was not all the time.
+        The store is pinned; `unpin` is called once the pin is no longer needed, and raises
+        Conflict if it did not hold all the time.
         """
         ...
 
     def is_taken(self, act: str) -> bool:
-        """Whether that snapshot is there, and whole."""
+        """Whether that snapshot exists and is complete."""
         ...
 
     def acts(self) -> list[str]:
-        """The snapshots that there are, whole or not."""
+        """All snapshots, complete or not."""
         ...
 
     def archive(self, act: str) -> ArchiveStore:
-        """The files of a snapshot, to be read and listed."""
+        """The files of a snapshot, for reading and listing."""
         ...
 
     def rows(self, act: str) -> ArchiveStore:
-        """The rows of a snapshot, as files to be read and listed."""
+        """The rows of a snapshot, as files for reading and listing."""
         ...
 
     def drop(self, act: str) -> None:
-        """Let a snapshot go; none of that name is no error."""
+        """Delete a snapshot; it may be missing."""
         ...
 
 
 class RowsRestorer(Protocol):
-    """Makes the rows of an empty store out of those of a backup."""
+    """Restores the rows of a backup into an empty store."""
 
     def require_empty(self) -> None:
-        """Raise ConfigError unless there is nothing yet, or a restoring that did not end."""
+        """Raise ConfigError unless the store is empty, or has an unfinished restore."""
         ...
 
     def restore(self, backup: ArchiveStore, lines: Sequence[FileLine]) -> None:
-        """Bring the rows back, hidden where the profile can; again is no harm."""
+        """Restore the rows, hidden if the profile supports it.  Idempotent."""
         ...
 
     def open(self) -> RowStore:
-        """The rows that were brought back, in the schema of this Pinakes."""
+        """Open the restored rows, in the schema of this Pinakes."""
         ...
 
     def finish(self) -> None:
-        """The rows are as they should be: let everybody see them."""
+        """Make the restored rows visible."""
         ...

@@ -1,8 +1,8 @@
-"""A store made of a backup: rows, hidden where the profile can; files; what was cut off settled.
+"""Restoring a store from a backup: rows, hidden if the profile supports it; files; settling.
 
-    rows ─▶ files that the rows speak of ─▶ acts that were under way ended or undone ─▶ visible
+    rows ─▶ files that the rows name ─▶ unfinished acts completed or undone ─▶ visible
 
-Killed anywhere, the same call goes on: what is published is whole.
+Killed anywhere, the same call continues: what is published is whole.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ VERB = "restore"
 
 @dataclass(slots=True)
 class RestoreReport:
-    """What became of it.
+    """The result of a restore.
 
-    `left_out` are names of files in the backup that the rows do not speak of: published
-    behind the watermark, or not known to the catalogue.
+    `left_out` are names of files in the backup that the rows do not name: published after
+    the watermark, or unknown to the catalogue.
     """
 
     facts: BackupFacts
@@ -64,7 +64,7 @@ class Restoring:
         runs_folder: Path,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`place` is what the backup is called.
+        """`place` is the backup's name in messages.
 
         `at` is called after each step, with its name: tests end the process there.
         """
@@ -79,13 +79,13 @@ class Restoring:
         self._at = at
 
     def restore(self, advance: Callable[[FileLine], None] = lambda line: None) -> RestoreReport:
-        """Bring everything back; `advance` is called for each file.
+        """Restore everything; `advance` is called per file.
 
         Raises:
-            ConfigError: there is no whole backup, it is another profile's, or the store is
-                not empty.
-            SchemaError: it was made by a newer Pinakes.
-            DigestMismatch: something in the backup is not what was written.
+            ConfigError: no complete backup, a backup of another profile, or the store is not
+                empty.
+            SchemaError: the backup was made by a newer Pinakes.
+            DigestMismatch: a file of the backup differs from what was written.
         """
         facts = self._require_fit()
         lines = read_lines(self._backup, facts)
@@ -118,7 +118,7 @@ class Restoring:
         facts = require_facts(self._backup, self._place)
         if facts.profile != self._profile:
             raise ConfigError(
-                f"is of a store of the profile {facts.profile}, and this one is {self._profile}",
+                f"is of a store with the profile {facts.profile}, this one has {self._profile}",
                 file=self._place,
             )
         if facts.schema_version > self._schema_version:
@@ -130,12 +130,12 @@ class Restoring:
         return facts
 
     def _begin(self, rows: RowStore, facts: BackupFacts) -> str:
-        """Note in the rows which backup they are made of; the name of this restoring."""
+        """Record in the rows which backup they are from; return the name of this restore."""
         run = f"{VERB}-{facts.act}"
         if read_run(rows, run) is None:
-            # A backup is a run that goes on in its own rows, and in no other's.
+            # In the rows of a backup, its run is running; in no others.
             if read_run(rows, facts.act) is None or has_ended(rows, facts.act):
-                raise ConfigError("the rows that are here are of another backup", file=self._place)
+                raise ConfigError("the rows here are from another backup", file=self._place)
             put_run(
                 rows,
                 run,
@@ -170,7 +170,7 @@ class Restoring:
         report.left_out += sorted(there)
 
     def _restore_file(self, line: FileLine, name: str, report: RestoreReport) -> None:
-        # What is there was read back before it was published.
+        # Existing files were read back before they were published.
         if self._archive.size(name) != line.size:
             self._archive.delete(name)
             token = f"{VERB}.{report.files}"
@@ -196,7 +196,7 @@ class Restoring:
 
 
 def _wanted(entry: FileEntry, there: dict[str, FileLine]) -> Iterator[str]:
-    """The files of an entry that the backup has, up to the generation that its rows know."""
+    """An entry's files in the backup, up to the generation in its rows."""
     state = entry.state
     if state is None or state.is_gone or state is FileState.REFUSED:
         return
@@ -210,5 +210,5 @@ def _wanted(entry: FileEntry, there: dict[str, FileLine]) -> Iterator[str]:
 
 
 def _is_landed(entry: FileEntry, line: FileLine | None) -> bool:
-    """Whether the bytes of a landing that did not end are those that it noted."""
+    """Whether the bytes of an unfinished landing are those that it recorded."""
     return line is not None and entry.facts is not None and line.sha256 == entry.facts.sha256

@@ -1,11 +1,11 @@
-"""Ends or undoes what was under way at the moment of a backup, in the store made of it.
+"""Completes or undoes acts that were unfinished at the snapshot, in the restored store.
 
-Nobody is at work in such a store, so every claim is dead.  A landing ends where its bytes are
-there, else it is taken out; a removal of a crawl ends; a run of dedupe stops where it was,
-as one does that has no more room: each file is wholly in the generation that it was in.
+No process works in a restored store, so every claim is dead.  A landing is completed if its bytes
+exist, else it is taken out; a removal of a crawl is completed; a run of dedupe is stopped, as one
+that has no more room: each file stays wholly in its generation.
 
-Rows of other tables may be older than those of `files` (see `port`): of files that changed
-since the store was pinned, rows are made to agree with the sidecar.
+Rows of other tables may be older than those of `files` (see `port`): for files that changed since
+the store was pinned, rows are made to agree with the sidecar.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ from .stored_rows import StoredRows
 
 _CODES = {"dead-landing": "landing", "dead-removal": "removal"}
 _MARGIN_MS = 60_000
-"""How far clocks of a store's servers may be apart."""
+"""Maximum difference of the clocks of a store's servers."""
 VERB = "restore"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurvivingActor(Actor):
-    """The only one who is at work in a restored store: whoever else claims is gone."""
+    """The only process in a restored store: every other owner counts as gone."""
 
     def is_gone(self, owner: str) -> bool:
-        """Whether it is somebody else."""
+        """Whether the owner is another process."""
         return owner != self.owner
 
 
@@ -80,9 +80,9 @@ class Settler:
         *,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`crawls` are the facts of those that were known when the files were held.
+        """`crawls` are the facts of the crawls known at the snapshot of the files.
 
-        `at` is called after each thing that was settled: tests end the process there.
+        `at` is called after each settled thing: tests end the process there.
         """
         self._rows = rows
         self._archive = archive
@@ -94,9 +94,9 @@ class Settler:
         self.problems: list[PinakesError] = []
 
     def settle(self) -> Iterator[Settled]:
-        """Settle everything, telling of each thing behind it; done again it does the rest.
+        """Settle everything, and yield each thing after it; repeated, it settles the rest.
 
-        Memory: a name for each file that changed around the moment.
+        Memory: one name per file that changed around the snapshot.
         """
         for settled in self._settle():
             self._at("one settled")
@@ -115,17 +115,17 @@ class Settler:
             yield from self._end_act(name, stopped)
         for name in sorted(scan_inflight(self._rows)):
             self._rows.mutate(INFLIGHT, [Delete(encode_file_key(name), None)])
-            yield Settled(code="claim", file=name, message="taken out of flight")
+            yield Settled(code="claim", file=name, message="its captures are shown again")
         for name in changed:
             stored = StoredRows(self._rows, self._archive, self._acts.holding, name)
             yield from stored.settle(stopped)
             self.problems += stored.problems
         yield from self._stop_runs(stopped)
 
-    # --- what changed around the moment
+    # --- files that changed around the snapshot
 
     def _changed(self) -> Iterator[str]:
-        """The files that somebody was at work on behind the pin, or at the moment."""
+        """The files that acts worked on after the pin, or at the snapshot."""
         since_ms = self._facts.pinned_ms - _MARGIN_MS
         recent = {
             row.key
@@ -144,7 +144,7 @@ class Settler:
                 yield entry.archive_file
 
     def _lacks_sidecar(self, entry: FileEntry) -> bool:
-        """Whether fsck was making its sidecar anew when the files were held."""
+        """Whether fsck was rewriting its sidecar when the files were snapshotted."""
         if entry.state is not FileState.STORED:
             return False
         name = generation_file(entry.archive_file, entry.generation)
@@ -158,7 +158,7 @@ class Settler:
             crawl = put.row.decode("ascii")
             if put.row in wanted and read_crawl(self._rows, crawl) is None:
                 self._rows.mutate("crawls", [put])
-                yield Settled(code="crawl", file=crawl, message="made known, open")
+                yield Settled(code="crawl", file=crawl, message="added, open")
 
     def _give_leases_back(self, stopped: set[str]) -> Iterator[Settled]:
         leaving = {c.facts.collection for c in scan_crawls(self._rows) if c.state in CRAWL_LEAVING}
@@ -173,7 +173,7 @@ class Settler:
     # --- removals
 
     def _undo_removal(self, name: str) -> Iterator[Settled]:
-        """Of a crawl that is not leaving no row has gone: the removal began later."""
+        """If the crawl is not leaving, no row was deleted: the removal began later."""
         entry = read_entry(self._rows, name)
         if entry.state is None or not entry.state.is_leaving or entry.facts is None:
             return
@@ -194,7 +194,7 @@ class Settler:
         for crawl in list(scan_crawls(self._rows)):
             if crawl.state not in CRAWL_LEAVING:
                 continue
-            # Rows that had gone from `files` may not have gone from tables held before it.
+            # Rows deleted from `files` may still exist in tables snapshotted before it.
             for entry in scan_entries(self._rows, crawl.crawl):
                 if entry.state is FileState.LEFT and self._has_sidecar(entry):
                     held = self._claim(entry.archive_file)
@@ -241,7 +241,7 @@ class Settler:
         claim = read_entry(self._rows, name).claim
         if claim is not None and claim.expires_ms:
             release_claim(self._rows, self._claim(name))
-            yield Settled(code="claim", file=name, message=f"{claim.act} gave it back")
+            yield Settled(code="claim", file=name, message=f"released by {claim.act}")
 
     # --- runs
 
@@ -255,6 +255,6 @@ class Settler:
             if run == self._facts.act:
                 new = RunState(state="done")
             else:
-                new = RunState(state="stopped", message=f"cut off by {self._facts.act}")
+                new = RunState(state="stopped", message=f"interrupted by {self._facts.act}")
                 yield Settled(code="run", file=run, message="was stopped")
             self._rows.mutate(RUNS, [Put(row.key, {RunState.COLUMN: encode_cell(new)}, None)])

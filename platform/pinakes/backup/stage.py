@@ -1,11 +1,11 @@
-"""A folder in HDFS for what a backup or a restoring has under way.
+"""A folder in HDFS with the intermediate state of a backup or restore.
 
-    FOLDER/.backups/NAME/MARK/          a step that is done, an empty folder
-    FOLDER/.backups/NAME/rows.SECRET/   files of tables, on their way
+    FOLDER/.backups/NAME/MARK/          a completed step, an empty folder
+    FOLDER/.backups/NAME/rows.SECRET/   files of tables, in transit
 
-FOLDER is the archive's; readers and `list` look at nothing with a dot before it.  HBase's
-tools may run as another user, so that the folder of rows is open to everybody, under a name
-that nobody can list or guess.
+FOLDER is the archive's; readers and `list` skip names with a leading dot.  HBase's tools may run
+as another user, so the folder of rows is open to everybody, under a name that others can neither
+list nor guess.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _PASSED, _OPEN = 0o711, 0o777
 
 
 def stage_names(calls: HdfsCalls, archive: HdfsConnection) -> list[str]:
-    """The folders that there are."""
+    """The existing folders."""
     return _names(calls, f"{archive.folder}/{BACKUPS}")
 
 
 class Stage:
-    """One such folder, there or not yet."""
+    """One such folder, which need not exist yet."""
 
     def __init__(self, calls: HdfsCalls, archive: HdfsConnection, name: str) -> None:
         self._calls = calls
@@ -38,21 +38,21 @@ class Stage:
         self._folder = f"{self._above}/{name}"
 
     def has(self, mark: str) -> bool:
-        """Whether a step is done."""
+        """Whether a step is completed."""
         return mark in self.marks()
 
     def marks(self) -> list[str]:
-        """The steps that are done."""
+        """The completed steps."""
         return [name for name in _names(self._calls, self._folder) if not name.startswith(_ROWS)]
 
     def put(self, mark: str) -> None:
-        """A step is done."""
+        """Mark a step as completed."""
         for folder in (self._above, self._folder):
             self._make(folder, _PASSED)
         self._make(f"{self._folder}/{mark}", _PASSED)
 
     def rows_url(self) -> str:
-        """The folder of rows, made where it is not there."""
+        """The folder of rows, made if missing."""
         known = [name for name in _names(self._calls, self._folder) if name.startswith(_ROWS)]
         name = known[0] if known else f"{_ROWS}{token_hex(16)}"
         path = f"{self._folder}/{name}"
@@ -64,7 +64,7 @@ class Stage:
         return any(name.startswith(_ROWS) for name in _names(self._calls, self._folder))
 
     def remove(self) -> None:
-        """Delete it, and what it lies in where nothing else does."""
+        """Delete it, and its parent if that is empty."""
         self._calls.ask(self._folder, lambda client: client.delete(self._folder, True))
         with suppress(StoreUnavailable):  # it is not empty
             self._calls.once(self._above, lambda client: client.delete(self._above, False))

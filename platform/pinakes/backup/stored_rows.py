@@ -1,7 +1,7 @@
-"""The rows of one stored file, made to agree with the sidecar of its current generation.
+"""Makes the rows of one stored file agree with the sidecar of its current generation.
 
-What a run of dedupe decided stands in the sidecar of the generation that it wrote, so the
-sidecar tells which marks are in force and which originals must be pinned.
+The decisions of a dedupe run are in the sidecar of the generation that it wrote, so the sidecar
+shows which marks apply and which originals must be pinned.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from pinakes.row_store.port import Delete, Put, RowStore
 from .findings import Settled
 
 Claiming = Callable[[str], AbstractContextManager[Held]]
-"""Holds a file while something of it is mended."""
+"""Holds a file while it is mended."""
 
 
 class StoredRows:
-    """Settles one file that is stored; does nothing where it is not."""
+    """Settles one stored file; does nothing if it is not stored."""
 
     def __init__(
         self, rows: RowStore, archive: ArchiveStore, holding: Claiming, archive_file: str
@@ -44,13 +44,13 @@ class StoredRows:
         self.problems: list[PinakesError] = []
 
     def settle(self, stopped: set[str]) -> Iterator[Settled]:
-        """Settle rows, then marks and pins; `stopped` takes the runs cut off."""
+        """Settle rows, then marks and pins; interrupted runs are added to `stopped`."""
         entry = read_entry(self._rows, self._name)
         if entry.state is not FileState.STORED or entry.facts is None:
             return
         check = StoredFileCheck(self._rows, self._archive, entry, entry.facts, self._holding)
         for finding in check.findings(quick=True, full=False, seed=0):
-            # References are judged when all marks are settled.
+            # References are checked when all marks are settled.
             if finding.mend is not None:
                 finding.mend()
                 yield Settled(code="rows", file=self._name, message=finding.message)
@@ -120,7 +120,7 @@ class StoredRows:
 
 
 def _same(mark: DedupeMark | None, wanted: DedupeMark | None) -> bool:
-    """Whether two marks say the same; which run says it may differ, as in a later generation."""
+    """Whether two marks agree; their runs may differ, as in a later generation."""
     if mark is None or wanted is None:
         return mark is wanted
     return replace(mark, run="") == replace(wanted, run="")
