@@ -72,5 +72,5 @@ def test_every_setting_arrives() -> None:
     ids=str,
 )
 def test_what_is_wrong_is_named(options: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match=r"hbase|Thrift server|do_as|tables can be called"):
+    with pytest.raises(ConfigError, match=r"hbase|Thrift server|do_as|prefix of table names"):
         connection(**options)

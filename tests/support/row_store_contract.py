@@ -436,7 +436,7 @@ class RowStoreContract:
 
     def test_check_and_put_changes_the_present_only(self, store: RowStore, prefix: bytes) -> None:
         for column in (FACTS, b"l"):
-            with pytest.raises(ValueError, match="the present only"):
+            with pytest.raises(ValueError, match="only present cells"):
                 store.check_and_put("files", prefix, column, expected=None, value=b"")
 
     # --- several processes

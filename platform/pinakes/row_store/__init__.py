@@ -1,11 +1,11 @@
-"""Rows sorted by key, in tables, with versioned cells: two ports and their adapters.
+"""Tables of rows sorted by key, with versioned cells: two ports and their adapters.
 
-Layer: above `pinakes.hbase_schema`, beside `archive_store`.  Domain words begin in
-`pinakes.catalog`; here are keys, columns, values.
+Layer: above `pinakes.hbase_schema`, beside `archive_store`.  Here are keys, columns and values;
+`pinakes.catalog` has the domain terms.
 
-- `port`: `RowStore`, `SchemaAdmin`, and what they take and give
-- `history`: a cell as it was at a time, and whether that is still known
-- `rules`: what a store may be asked, by schema
+- `port`: `RowStore`, `SchemaAdmin`, and their values
+- `history`: a cell at an earlier time, and whether that is still known
+- `rules`: checks of calls against the schema
 - `embedded`, `embedded_admin`: `EmbeddedRowStore` and `EmbeddedSchemaAdmin`, a SQLite file
 - `hbase`, `hbase_admin`: `HBaseRowStore` and `HBaseSchemaAdmin`, HBase through Thrift
 """

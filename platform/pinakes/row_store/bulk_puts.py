@@ -1,6 +1,6 @@
-"""Loads files of rows by plain puts: for stores that take nothing in bulk.
+"""Loads files of rows by plain puts, for stores without bulk loading.
 
-What HBase's tools do with the same files is in `hbase_bulk`.
+`hbase_bulk` loads the same files with HBase's tools.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def load_by_puts(
     parts: Mapping[BulkTable, Sequence[Path]],
     meanwhile: Callable[[], None] = lambda: None,
 ) -> None:
-    """Put every row of these files, each with its time.
+    """Put every row of these files, each with its timestamp.
 
     `meanwhile` is called after each batch.  Memory: a batch of rows.
     """

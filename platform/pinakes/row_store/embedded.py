@@ -1,8 +1,8 @@
 """The embedded row store: one SQLite file, shared by processes.
 
-Mutations go in transactions of some thousand cells, puts sorted by key, so that a commit
-costs one fsync for all of them; a batch that raises has applied the transactions before.
-Deletes leave a tombstone, by which an earlier put is refused that HBase would hide.
+Mutations are applied in transactions of some thousand cells, puts sorted by key, so that all of
+them cost one fsync; if a batch raises, earlier transactions have been applied.  Deletes leave a
+tombstone, so that an earlier put, which HBase would hide, is refused.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def clock_ms() -> int:
 class EmbeddedRowStore:
     """A `RowStore` in one SQLite file that `EmbeddedSchemaAdmin` has made.
 
-    Raises ConfigError where there is no store, SchemaError where its schema is another.
+    Raises ConfigError if there is no store, SchemaError if its schema differs.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class EmbeddedRowStore:
 
 
 def _batches(rules: TableRules, mutations: Iterable[Mutation]) -> Iterator[list[Mutation]]:
-    """Checked mutations, in lists of what one transaction takes."""
+    """Yield checked mutations, in lists for one transaction each."""
     batch: list[Mutation] = []
     cells = size_bytes = 0
     for mutation in mutations:
@@ -174,7 +174,7 @@ def _schema_in_force(file: SqliteFile, schema: Schema) -> Schema:
         )
     except KeyError as error:
         raise SchemaError(
-            f"the store lacks the family {':'.join(error.args[0])}: run `pinakes init`",
+            f"the store has no family {':'.join(error.args[0])}: run `pinakes init`",
             file=str(file.path),
         ) from error
     return replace(schema, tables=tables)

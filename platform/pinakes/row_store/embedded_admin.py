@@ -1,7 +1,7 @@
 """Makes and upgrades the embedded store, and reads its schema back.
 
-Of a family's attributes SQLite has use for the number of versions only; the others are
-HBase's, and come back as unknown.
+Of a family's attributes SQLite uses only the number of versions; the others are for HBase, and
+are read back as unknown.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class EmbeddedSchemaAdmin:
         return FoundSchema(version=version, tables=tables)
 
     def close(self) -> None:
-        """Give up what is held open."""
+        """Close the file."""
         self._file.close()
 
     def _make_folder(self) -> None:
@@ -74,13 +74,13 @@ class EmbeddedSchemaAdmin:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreUnavailable(
-                f"the folder of the store cannot be made: {error.strerror}", file=str(folder)
+                f"the folder of the store cannot be created: {error.strerror}", file=str(folder)
             ) from error
 
 
 def _apply_table(connection: sqlite3.Connection, table: Table) -> list[str]:
     if not _NAME.match(table.name):
-        raise SchemaError(f"no name for a table: {table.name!r}")
+        raise SchemaError(f"not a table name: {table.name!r}")
     connection.execute(
         f"CREATE TABLE IF NOT EXISTS {table.name}(row BLOB NOT NULL, col BLOB NOT NULL,"
         " ts INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY(row, col, ts)) WITHOUT ROWID"

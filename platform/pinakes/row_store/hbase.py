@@ -1,12 +1,12 @@
 """The row store on HBase, through its Thrift servers.
 
-Nothing is held between calls: no scanner, no buffer, no lock.  Every call may be done again:
-puts and deletes say their time, scans go on after the last row, and who won a check-and-put
-is read from the cell.  What HBase does otherwise than the port says is set right here:
+Nothing is held between calls: no scanner, no buffer, no lock.  Every call may be repeated: puts
+and deletes have timestamps, scans continue after the last row, and the winner of a check-and-put
+is read from the cell.  Where HBase differs from the port, the difference is corrected here:
 
-- it may answer a question about the past with versions that a compaction will remove;
-- it takes an empty value for none (`hbase_present`);
-- it dates what is repeated anew (`hbase_clock`).
+- reads of the past may return versions that a compaction will remove;
+- an empty value counts as no value (`hbase_present`);
+- a repeated put gets a new timestamp (`hbase_clock`).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from .rules import TableRules, rules_of
 class HBaseRowStore:
     """A `RowStore` in the tables that `HBaseSchemaAdmin` has made.
 
-    Raises ConfigError where there are none, SchemaError where their schema is another,
-    MissingExtra without happybase, StoreUnavailable where no server answers.
+    Raises ConfigError if there are none, SchemaError if their schema differs,
+    MissingExtra without happybase, StoreUnavailable if no server answers.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class HBaseRowStore:
         *,
         on_retry: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_retry` is called whenever HBase is asked again."""
+        """`on_retry` is called before each repeated call."""
         self._connection = connection
         self._calls = HBaseCalls(
             rows_interface, "Hbase", connection.servers, connection, on_retry=on_retry
@@ -123,7 +123,7 @@ class HBaseRowStore:
             done: bool = client.checkAndPut(name, row, column, before, put, {})
             if done or not unanswered:
                 return done
-            # It may have been done before, when no answer came: then the cell is ours.
+            # An earlier attempt without an answer may have succeeded: then the cell is ours.
             return any(cell.value == put.value for cell in client.get(name, row, column, {}))
 
         return self._calls.call(ask)
@@ -148,15 +148,15 @@ class HBaseRowStore:
             if time_ms is not None:
                 self._send_deletes(table, columns, time_ms)
                 continue
-            # By the time of what is there: so it reaches what is dated ahead of the clock,
-            # and done again, or late, it spares what was put since.
+            # By the timestamps of the cells: so it deletes cells dated ahead of the clock,
+            # and a repeated or late delete spares later puts.
             newest_ms = max(self._present_times(table, list(columns)), default=None)
             if newest_ms is not None:
                 self._send_deletes(table, columns, newest_ms)
-                self._clock.wait_past(newest_ms)  # HBase would hide what it dates no later
+                self._clock.wait_past(newest_ms)  # HBase would hide a put that is dated no later
 
     def _present_times(self, table: str, rows: Sequence[bytes]) -> list[int]:
-        """When the cells of the present in these rows were put."""
+        """The timestamps of the store-clock cells in these rows."""
         found = self.get_rows(table, rows, columns=self._rules_of(table).present_families)
         return [cell.timestamp_ms for row in found.values() for cell in row.cells.values()]
 
@@ -180,7 +180,7 @@ class HBaseRowStore:
         self._calls.call(lambda client: client.mutateRowsTs(name, batch, time_ms, {}))
 
     def _time_ms(self) -> int:
-        """HBase's time, from a cell that it dates."""
+        """HBase's time, from the timestamp that it gives a cell."""
         name = self._connection.table(OWN_TABLE.name)
         put = self._calls.interface.Mutation(column=CLOCK_COLUMN, value=b"now")
 

@@ -1,7 +1,7 @@
 """Makes and upgrades the tables in HBase, and reads their attributes back, over Thrift 2.
 
-The version of the schema is written last, into a row of a table of our own: whoever finds
-it finds everything that it stands for.
+The version of the schema is written last, into a row of a table of our own: if it is found, the
+whole schema exists.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .hbase_shell import is_as_declared
 from .hbase_wire import tables_interface
 
 _LONGEST_S = 120.0
-"""Making a table waits for its regions, and changing one for each of them to be opened anew."""
+"""Creating a table waits for its regions, and altering one for all of them to be reopened."""
 
 
 class HBaseSchemaAdmin:
     """A `SchemaAdmin` of the tables under one prefix.
 
-    `splits` are the keys, by table, at which a new table is cut into regions from the start.
-    `on_wait` is told what no answer came to, whenever that is waited for.
+    `splits` are the split keys of new tables, by table.  `on_wait` is called with the request
+    that has not been answered, whenever it waits for one.
     """
 
     def __init__(
@@ -75,10 +75,10 @@ class HBaseSchemaAdmin:
         )
 
     def close(self) -> None:
-        """Give up what is held open."""
+        """Close the connections."""
         self._calls.close()
 
-    # --- what is there
+    # --- existing tables
 
     def _descriptors(self) -> dict[str, dict[bytes, Any]]:
         """The families of every table under our prefix, by name."""
@@ -113,14 +113,14 @@ class HBaseSchemaAdmin:
             in_memory=found.inMemory,
         )
 
-    # --- what is done
+    # --- changes
 
     def _change(self, what: str, ask: Callable[[Any], object], is_done: Callable[[], bool]) -> None:
-        """Have something changed; where no answer comes, look whether it is, or ask again.
+        """Request a change; if no answer comes, check whether it is done, or request it again.
 
-        A busy master may take longer than any answer is waited for, and does it all the same;
-        asked again meanwhile, it says that it is there, or waits for itself.  The patience
-        for all that is `patience_s`, from the first answer that did not come.
+        A busy master may take longer than the time-out, and still do it; requested again
+        meanwhile, it reports that it exists, or waits.  All that may take `patience_s`, from the
+        first missing answer.
         """
         patience_s = self._connection.patience_s
         failed_s: float | None = None
@@ -135,7 +135,7 @@ class HBaseSchemaAdmin:
                 wait_s = next(waits, None)
                 if wait_s is None:
                     raise
-                self._on_wait(f"{what}: {error}; looking whether it is done, or asking again")
+                self._on_wait(f"{what}: {error}; checking whether it is done, or trying again")
                 time.sleep(wait_s)
                 done = is_done()
 
@@ -192,7 +192,7 @@ class HBaseSchemaAdmin:
         return [_line("changed", table, family)]
 
     def _descriptor(self, family: Family, there: Any = None) -> Any:
-        """HBase's descriptor of a family; what we do not declare stays as it is."""
+        """HBase's descriptor of a family; attributes that we do not declare are kept."""
         thrift = self._thrift
         descriptor = there or thrift.TColumnFamilyDescriptor(name=family.name.encode("ascii"))
         descriptor.maxVersions = family.versions

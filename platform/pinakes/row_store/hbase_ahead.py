@@ -1,6 +1,6 @@
-"""Several calls on one connection, sent before the first answer is read: one wait for all.
+"""Pipelining: several calls on one connection, sent before the first answer is read.
 
-A Thrift server answers the calls of a connection in order.  What is sent ahead has to fit
+A Thrift server answers the calls of a connection in order.  Unread data must fit into the buffers
 between the two: short calls, or short answers to all but the last of them.
 """
 
@@ -13,23 +13,23 @@ from .hbase_connection import HBaseConnection
 
 
 class Call(NamedTuple):
-    """A call by its name in the interface, and what it is given, in order."""
+    """A call: its name in the interface, and its arguments, in order."""
 
     name: str
     given: tuple[Any, ...]
 
 
 def ask_ahead(client: Any, calls: Sequence[Call], connection: HBaseConnection) -> list[Any]:
-    """What these calls get, in order; the first error of one is raised.
+    """The results of these calls, in order; raises the first error.
 
-    After an error, answers are left unread: the client is of no more use.  Over HTTP every
-    call is a request of its own, and they are asked one by one.
+    After an error, answers remain unread: the client must be discarded.  Over HTTP every call is
+    a request of its own, and they are sent one by one.
     """
     if connection.transport == "http":
         return [getattr(client, name)(*given) for name, given in calls]
     for name, given in calls:
         _write(client, name, given)
-        if connection.transport == "framed":  # a frame holds one call
+        if connection.transport == "framed":  # one frame per call
             client._oprot.trans.flush()
     client._oprot.trans.flush()
     return [client._recv(name) for name, _ in calls]

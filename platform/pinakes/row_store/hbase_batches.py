@@ -1,9 +1,9 @@
-"""What one call to HBase carries: how mutations, keys and rows are cut.  Pure.
+"""Splits mutations, keys and rows into calls to HBase.  Pure.
 
-HBase's Thrift server puts first and deletes afterwards within one call, and dates all of a
-call alike; so a call is all puts or all deletes, of one timestamp.  A batch of either kind
-is a set: puts at different times do not touch each other, nor does the order of deletes
-matter; of two puts of one cell at one time the later stays, as in HBase.
+Within one call, HBase's Thrift server puts first and deletes afterwards, all with one timestamp;
+so a call is all puts or all deletes, of one timestamp.  A batch of either kind is a set: puts with
+different timestamps are independent, and the order of deletes does not matter; of two puts of one
+cell with one timestamp the later stays, as in HBase.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ BATCH_BYTES = 2_000_000
 """A call of some 3 MB has broken a framed connection (its limit counts a whole frame)."""
 
 CELL_BYTES = 32
-"""What a cell weighs on the wire beside its row, column and value: field headers, lengths."""
+"""Size of a cell on the wire beside its row, column and value: field headers, lengths."""
 
 KEYS_PER_CALL = 1_000
 PIECE_BYTES = 4_000_000
 PIECE_ROWS = 10_000
-"""Of a scan: for each piece a scanner is opened, which takes as long as reading 1,000 rows."""
+"""Of one scan piece: opening a scanner for each takes as long as reading 1,000 rows."""
 
 ANSWER_ROWS = 2_500
-"""Of one answer in a piece: larger ones leave the processor's caches."""
+"""Of one answer in a piece: larger ones do not fit the processor's caches."""
 
 T = TypeVar("T")
 CellsByRow = dict[bytes, dict[bytes, bytes]]
@@ -39,9 +39,9 @@ def iter_batches(
     max_cells: int = BATCH_CELLS,
     max_bytes: int = BATCH_BYTES,
 ) -> Iterator[list[Mutation]]:
-    """Mutations in order, cut where puts and deletes meet and where a call is full.
+    """Mutations in order, split between puts and deletes and where a call is full.
 
-    A mutation is never cut, for it must be atomic: one that is too large goes alone.
+    A mutation is never split, because it must be atomic: one that is too large is sent alone.
     """
     batch: list[Mutation] = []
     cells = size_bytes = 0
@@ -95,7 +95,7 @@ def deletes_by_time(
 def narrowed(columns: Sequence[bytes]) -> list[bytes]:
     """Columns and families without the columns of a family that is read whole.
 
-    HBase would take `m` with `m:capture` for `m:capture` alone.
+    HBase would read `m` with `m:capture` as `m:capture` alone.
     """
     chosen = dict.fromkeys(columns)
     return [c for c in chosen if b":" not in c or c.partition(b":")[0] not in chosen]
@@ -107,10 +107,10 @@ def pieces(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def next_piece_rows(asked_rows: int, found_rows: int, found_bytes: int) -> int:
-    """How many rows to ask for next, so that an answer comes to some `PIECE_BYTES`.
+    """How many rows to request next, so that an answer has about `PIECE_BYTES`.
 
-    Rows may weigh a hundred bytes or a megabyte, and the Thrift server holds a whole answer
-    in memory: so it grows by degrees, and shrinks at once.
+    A row may have a hundred bytes or a megabyte, and the Thrift server holds a whole answer in
+    memory: so the number grows gradually, and shrinks at once.
     """
     fitting = PIECE_BYTES * found_rows // max(found_bytes, 1)
     return max(1, min(fitting, 4 * asked_rows, PIECE_ROWS))

@@ -1,14 +1,13 @@
-"""Loads files of rows into tables of HBase by HBase's own tools.
+"""Loads files of rows into HBase tables with HBase's own tools.
 
     local files ─▶ FOLDER/NAME/TABLE/*.gz ─ImportTsv▶ FOLDER/NAME/SECRET.TABLE ─▶ the table
 
-FOLDER lies in the HDFS that HBase itself lies in: a load renames files.  Everything is below
-one folder per load.  HFiles may be moved by everybody, for HBase's servers are another user than
-ours; what protects them is a folder that others can pass and not list, with a name in it that
-nobody can guess.
+FOLDER is in the same HDFS as HBase: a load renames files.  Everything is below one folder per load.
+HFiles may be moved by everybody, because HBase's servers run as another user; they are protected
+by a folder that others can traverse but not list, and a name in it that nobody can guess.
 
-A load may be done again, whole or in parts: the same rows at the same times are the same
-cells.  Until it has ended some rows are there and others are not.
+A load may be repeated, whole or in parts: the same rows with the same timestamps are the same
+cells.  Until it ends, some rows exist and others do not.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .bulk_text import BulkTable
 from .hbase_connection import HBaseConnection
 
 SUFFIX = ".gz"
-"""What the names of files end with: by it Hadoop knows that they are compressed."""
+"""The suffix of files: Hadoop decompresses by it."""
 
 _IMPORT = "org.apache.hadoop.hbase.mapreduce.ImportTsv"
 _CODECS = re.compile(r"(hbase-compression-|zstd-jni|aircompressor)[^/]*\.jar\Z")
@@ -40,7 +39,7 @@ _FILES_IN_ONE_CALL = 500
 class BulkLoading:
     """How rows are loaded in bulk.
 
-    `folder` is one of HDFS, made where it is not there.  `mapreduce` is where HFiles are made:
+    `folder` is in HDFS, and made if missing.  `mapreduce` is where HFiles are made:
     `yarn`, or `local`, in the client's own process.  `processes` bounds the second.
     """
 
@@ -64,10 +63,10 @@ class BulkLoad:
         every_s: float = 60.0,
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`name` is of the load's folder, and nobody else's.
+        """`name` is the unique name of the load's folder.
 
-        `meanwhile` is called every `every_s` seconds; raising, it ends the load.  `on_line`
-        and `every_s` are as `run_tool` has them.  `at` is called after each step.
+        `meanwhile` is called every `every_s` seconds, and may raise to end the load.  `on_line`
+        and `every_s`: see `run_tool`.  `at` is called after each step.
         """
         self._loading = loading
         self._folder = f"{loading.folder.rstrip('/')}/{name}"
@@ -81,8 +80,8 @@ class BulkLoad:
         """Load these files, of lines as `BulkTable` encodes them, compressed.
 
         Raises:
-            StoreUnavailable: where a tool failed; some rows may be there.
-            ConfigError: where a tool is not there.
+            StoreUnavailable: a tool failed; some rows may have been loaded.
+            ConfigError: a tool was not found.
         """
         tables = {table: files for table, files in parts.items() if files}
         if not tables:
@@ -106,21 +105,21 @@ class BulkLoad:
         self._hadoop("fs", "-rm", "-r", "-f", "-skipTrash", self._folder)
 
     def _clear_away(self) -> None:
-        """Delete it behind a failure, which is what is told of."""
+        """Delete it after a failure, without raising: the failure is what is reported."""
         try:
             self.remove()
         except StoreUnavailable as error:
-            self._on_line(f"{self._folder} is left: {error}")
+            self._on_line(f"{self._folder} could not be deleted: {error}")
 
     def _upload(self, tables: Mapping[BulkTable, Sequence[Path]]) -> None:
         folders = [self._of(table) for table in tables]
         self._hadoop("fs", "-mkdir", "-p", *folders)
-        # No listing by others, so nobody learns the name; but they may pass.
+        # Others cannot list it, so nobody learns the name; but they may traverse it.
         self._hadoop("fs", "-chmod", "711", self._folder)
         for folder, files in zip(folders, tables.values(), strict=True):
             for first in range(0, len(files), _FILES_IN_ONE_CALL):
                 some = files[first : first + _FILES_IN_ONE_CALL]
-                # By their names alone, where they lie: Hadoop takes * and [ of a path for patterns.
+                # By bare names, from their folder: Hadoop treats * and [ in a path as patterns.
                 words = ("fs", "-put", *(file.name for file in some), folder)
                 self._run(self._loading.tools.hadoop, words, some[0].parent)
 
@@ -149,7 +148,7 @@ class BulkLoad:
         self._hadoop("fs", "-chmod", "-R", "777", self._hfiles(table))
 
     def _codec_jars(self) -> list[str]:
-        """The jars of the families' compression, which HBase ships to no job of its own."""
+        """The jars of the families' compression codecs, which HBase does not ship to its jobs."""
         found = []
         for entry in self._hbase("classpath").strip().split(":"):
             jars = glob.glob(f"{entry}.jar") if entry.endswith("/*") else [entry]
@@ -175,7 +174,7 @@ class BulkLoad:
         return self._run(self._loading.tools.hadoop, words)
 
     def _run(self, command: Sequence[str], words: Sequence[str], folder: Path | None = None) -> str:
-        # Where nothing of ours is: Hadoop leaves links in the working directory.
+        # In an empty folder: Hadoop leaves links in the working directory.
         with tempfile.TemporaryDirectory(prefix="pinakes-tool-") as empty:
             return run_tool(
                 [*command, *words],
@@ -187,7 +186,7 @@ class BulkLoad:
 
 
 def list_loads(loading: BulkLoading) -> list[str]:
-    """The names of loads that have a folder, gone on with or left behind."""
+    """The names of loads with a folder, running or abandoned."""
     try:
         listed = run_tool([*loading.tools.hadoop, "fs", "-ls", "-C", loading.folder])
     except StoreUnavailable as error:

@@ -1,8 +1,7 @@
-"""Calls to one of HBase's services: connections that are shared, opened anew, asked again.
+"""Calls to one of HBase's services: a connection pool, and repeated calls.
 
-A connection serves one call at a time and lies idle in between.  One on which anything but
-an answer came is thrown away, since an answer that is late would be taken for the next.
-A child process opens its own.
+A connection serves one call at a time and is idle in between.  After any error it is closed,
+because a late answer would be taken for the next one.  A child process opens its own.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ T = TypeVar("T")
 
 
 class HBaseCalls:
-    """A service of one or several servers that give the same answers."""
+    """A service on one or several equivalent servers."""
 
     def __init__(
         self,
@@ -41,9 +40,9 @@ class HBaseCalls:
         *,
         on_retry: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_retry` is called before each attempt behind the first: somebody may count them."""
+        """`on_retry` is called before each repeated call."""
         if not servers:
-            raise ConfigError(f"no server of HBase's {service} is named")
+            raise ConfigError(f"no server of HBase's {service} is configured")
         self.interface = interface()
         self._service = getattr(self.interface, service)
         self._servers = servers
@@ -59,10 +58,10 @@ class HBaseCalls:
         self._free = threading.Semaphore(self._connection.connections)
 
     def call(self, ask: Callable[[Any], T]) -> T:
-        """What `ask` gets of a client; asked again while HBase is away.
+        """Return what `ask(client)` returns; repeat it while HBase is down.
 
-        So `ask` must do no harm when it is done twice, even where it was thought to have
-        failed.  Raises StoreUnavailable when patience ends, and at once what no patience mends.
+        `ask` must be idempotent: it may be repeated after a call that only seemed to fail.
+        Raises StoreUnavailable after `patience_s`; final errors at once.
         """
         began = time.monotonic()
         waits = waits_s(
@@ -80,7 +79,7 @@ class HBaseCalls:
                 self._on_retry()
 
     def call_once(self, ask: Callable[[Any], T]) -> T:
-        """What `ask` gets of a client.  After StoreUnavailable it may have been done, or be yet."""
+        """Return `ask(client)`, once.  After StoreUnavailable it may have been done, or be yet."""
         if self._pid != os.getpid():
             _inherited.append(self._idle)
             self._forget()
@@ -88,21 +87,21 @@ class HBaseCalls:
             return ask(client)
 
     def each(self, client: Any, calls: Sequence[Call]) -> list[Any]:
-        """What a client of `call` gets of several calls, with one wait (`hbase_ahead`)."""
+        """The results of several calls on a client of `call`, with one wait (`hbase_ahead`)."""
         return ask_ahead(client, calls, self._connection)
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
         try:
             server, client = self._idle.pop()
-        except IndexError:  # asked first, another thread might be quicker
+        except IndexError:  # no `if` before it: another thread may take the last one
             server, client = next(self._turns), None
         try:
             client = client or open_client(self._service, server, self._connection, self._waiting)
             yield client
         except passing_errors() as error:
             _close(client)
-            self._give_up_idle()  # a server that went took all of them along
+            self._give_up_idle()  # a server that went down broke all of them
             raise translated(error, server) from error
         except BaseException:
             _close(client)
@@ -110,7 +109,7 @@ class HBaseCalls:
         self._idle.append((server, client))
 
     def close(self) -> None:
-        """Close what lies idle; a later call opens anew."""
+        """Close idle connections; a later call opens others."""
         if self._pid == os.getpid():
             self._give_up_idle()
 

@@ -1,10 +1,10 @@
-"""The store's clock, as a client knows it.
+"""The store's clock, as estimated by a client.
 
-Cells of the present are dated by the store.  Left to HBase, a put that is repeated after a
-time-out, or done late by a server that had hung, would get a later time than puts that
-followed it, and hide them.  So the adapter dates them itself, by HBase's clock and not by
-its own: it puts a cell, reads what time HBase gave it, and counts on from there.  What it
-then knows is a span, as wide as that took.
+Present cells have the store's timestamps.  If HBase assigned them, a put that is repeated after a
+time-out, or done late by a server that had hung, would get a later timestamp than puts that
+followed it, and hide them.  So the adapter assigns them, by HBase's clock instead of its own: it
+puts a cell, reads its timestamp, and counts from there.  The result is an interval as wide as the
+duration of that call.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class StoreClock:
         self._earliest_at_0 = self._latest_at_0 = self._last_ms = 0.0
 
     def next_ms(self, later_than_ms: int = 0) -> int:
-        """A time no earlier than HBase's, later than the last one given and than another."""
+        """A time not before HBase's, and later than the last one returned and `later_than_ms`."""
         with self._lock:
             self._be_sure()
             now_ms = ceil(self._latest_at_0 + 1000 * self._monotonic_s())
@@ -48,23 +48,23 @@ class StoreClock:
             return int(self._last_ms)
 
     def wait_past(self, time_ms: int) -> None:
-        """Return when HBase's clock has surely passed a time, at once if it has already.
+        """Return when HBase's clock is certainly past a time.
 
-        Raises StoreUnavailable where the time lies too far ahead: a server's clock is wrong.
+        Raises StoreUnavailable if the time is too far ahead: a server's clock is wrong.
         """
         with self._lock:
             self._be_sure()
             ahead_s = (time_ms + 1 - self._earliest_at_0) / 1000 - self._monotonic_s()
         if ahead_s > self._patience_s:
             raise StoreUnavailable(
-                f"a cell in HBase is dated {ahead_s:.0f} s ahead of HBase's clock: set the clocks"
-                " of its servers right"
+                f"a cell in HBase is {ahead_s:.0f} s ahead of HBase's clock: synchronise the clocks"
+                " of its servers"
             )
         if ahead_s > 0:
             self._sleep(ahead_s)
 
     def _be_sure(self) -> None:
-        """Ask HBase, if it was never asked or some time ago; of a few answers, the quickest."""
+        """Ask HBase, if never asked or some time ago; use the fastest of a few answers."""
         now_s = self._monotonic_s()
         if self._asked_s is not None and now_s < self._asked_s + ASKED_ANEW_S:
             return

@@ -1,7 +1,7 @@
-"""How HBase is reached: servers, security, patience.  A value, made from the configuration.
+"""How HBase is reached: servers, security, time-outs.  A value, made from the configuration.
 
-HBase speaks two Thrift interfaces, each from a server of its own: rows are read and written
-through the first, tables are made through the second, which alone can set all attributes.
+HBase has two Thrift interfaces, each with its own server: rows are read and written through the
+first, tables are made through the second, because only that can set all attributes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Server(NamedTuple):
 
 
 def parse_servers(text: str) -> tuple[Server, ...]:
-    """`host` or `host:port`, several with commas between them.  Raises ValueError."""
+    """`host` or `host:port`, or several of them separated by commas.  Raises ValueError."""
     servers = []
     for part in text.split(","):
         host, _, port = part.strip().partition(":")
@@ -40,7 +40,7 @@ def parse_servers(text: str) -> tuple[Server, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """Whom to trust (the system's authorities without `ca_file`), and who we are."""
+    """Trusted authorities (the system's without `ca_file`), and our certificate."""
 
     ca_file: Path | None = None
     certificate_file: Path | None = None
@@ -59,15 +59,15 @@ class Sasl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HBaseConnection:
-    """Everything that one process needs to know to reach HBase.
+    """Everything that a process needs to reach HBase.
 
-    `servers` take turns, whenever a connection is opened.  `prefix` leads the name of every
-    table: `pinakes:` is a namespace, `pinakes_` is not.  `transport` and `compact` are what
-    the server was started with (`-f`, `-c`, `hbase.regionserver.thrift.http`).  `do_as` is
+    New connections use the `servers` in turn.  `prefix` begins the name of every table:
+    `pinakes:` is a namespace, `pinakes_` is not.  `transport` and `compact` are those the
+    server was started with (`-f`, `-c`, `hbase.regionserver.thrift.http`).  `do_as` is
     the user for whom a proxy acts, over HTTP only.
 
-    A call that is not answered in `timeout_s` is given up, and asked again on a new
-    connection until `patience_s` have passed: longer than a region server takes to come back.
+    A call not answered within `timeout_s` is repeated on a new connection until `patience_s` have
+    passed: longer than a region server takes to come back.
     """
 
     servers: tuple[Server, ...]
@@ -85,13 +85,13 @@ class HBaseConnection:
 
     def __post_init__(self) -> None:
         if not self.servers:
-            raise ConfigError("no Thrift server of HBase is named")
+            raise ConfigError("no Thrift server of HBase is configured")
         if not _PREFIX.match(self.prefix):
-            raise ConfigError(f"no tables can be called {self.prefix!r} and a name")
+            raise ConfigError(f"not a prefix of table names: {self.prefix!r}")
         if self.do_as and self.transport != "http":
             raise ConfigError("acting for another user (do_as) needs the HTTP transport")
         if self.sasl and self.transport == "http":
-            raise ConfigError("SASL is not spoken over HTTP")
+            raise ConfigError("SASL is not supported over HTTP")
 
     def table(self, name: str) -> bytes:
         """The table's name in HBase."""

@@ -1,8 +1,8 @@
-"""What HBase, Thrift and sockets raise, as errors of ours.
+"""Translates errors of HBase, Thrift and sockets to ours.
 
-HBase hands over a Java stack trace; its kind is told by the names of the exceptions in it.
-(Of a batch it names the table and no exception where there is no such table.)
-What is not known to be final is taken to pass: regions move, servers come back.
+HBase sends a Java stack trace; the exception names in it determine the kind of error.  (For a
+batch on a missing table it names the table and no exception.)  Errors not known to be final count
+as temporary: regions move, servers come back.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from pinakes.errors import ConfigError, PinakesError, SchemaError, StoreUnavaila
 _NO_TABLE = r"Failed \d+ actions?: (?!\w+(?:Exception|Error):)[\w.:-]+: \d+ times?,"
 _INIT = "run `pinakes init`"
 _FINAL: tuple[tuple[str, type[PinakesError], str], ...] = (
-    (f"TableNotFoundException|{_NO_TABLE}", SchemaError, f"HBase lacks a table: {_INIT}"),
-    ("Column family .* does not exist", SchemaError, f"HBase lacks a family: {_INIT}"),
-    ("NamespaceNotFoundException", SchemaError, f"HBase lacks the namespace: {_INIT}"),
-    ("hbase.table.sanity.checks", SchemaError, "HBase does not take the table as declared"),
-    ("AccessDeniedException", ConfigError, "HBase does not permit this to the user we are"),
-    ("not allowed to impersonate", ConfigError, "HBase does not let us act for that user"),
-    ("KeyValue size too large", ConfigError, "HBase takes no cell as large as this one"),
+    (f"TableNotFoundException|{_NO_TABLE}", SchemaError, f"a table is missing in HBase: {_INIT}"),
+    ("Column family .* does not exist", SchemaError, f"a family is missing in HBase: {_INIT}"),
+    ("NamespaceNotFoundException", SchemaError, f"the namespace is missing in HBase: {_INIT}"),
+    ("hbase.table.sanity.checks", SchemaError, "HBase refuses the table as declared"),
+    ("AccessDeniedException", ConfigError, "this user has no permission for it in HBase"),
+    ("not allowed to impersonate", ConfigError, "HBase does not allow impersonating that user"),
+    ("KeyValue size too large", ConfigError, "the cell is too large for HBase"),
 )
 _CAUSE = re.compile(r"(?:^|\bCaused by: )(?:[\w$.]+\.)?(\w+(?:: .*)?)$", re.MULTILINE)
 
 
 def passing_errors() -> tuple[type[Exception], ...]:
-    """What a call may raise; after any of these the connection is of no more use."""
-    from thriftpy2.thrift import TException  # of which HBase's own errors are
+    """What a call may raise; after any of these the connection must be discarded."""
+    from thriftpy2.thrift import TException  # the base class of HBase's own errors
 
     return (TException, OSError, EOFError, HTTPException)
 
 
 def translated(error: Exception, server: object) -> PinakesError:
-    """The error of ours; StoreUnavailable for all that may be tried again."""
+    """Our error; StoreUnavailable for all that may be repeated."""
     message = getattr(error, "message", None)
     text = (
         message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message or error)

@@ -1,8 +1,8 @@
-"""The first rows of many ranges: scanners side by side in place of one after the other.
+"""The first rows of many ranges: parallel scanners instead of sequential ones.
 
-A scanner is three calls, and a call is mostly waiting.  So for some ranges together all are
-opened with one wait, then all are read and closed with another; and several such parts are
-asked at once, each on a connection of its own.
+A scanner is three calls, and a call is mostly waiting.  So the scanners of some ranges are opened
+together with one wait, then read and closed with another; several such parts run in parallel, each
+on its own connection.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ PARTS_AT_ONCE = 4
 def first_rows(
     reading: Reading, key_ranges: Sequence[KeyRange], limit_rows: int
 ) -> Iterator[list[Row]]:
-    """The rows of each range, as many as the limit says, in the order of the ranges.
+    """The rows of each range, up to the limit, in the order of the ranges.
 
-    In memory are the rows of some parts, each of few ranges where the limit is high.
+    Memory: the rows of some parts; with a high limit, parts have few ranges.
     """
     together = max(1, min(RANGES_TOGETHER, ANSWER_ROWS // limit_rows))
     parts = list(pieces(key_ranges, together))
@@ -49,7 +49,7 @@ def first_rows(
 def _rows_of_part(
     reading: Reading, key_ranges: Sequence[KeyRange], limit_rows: int
 ) -> list[list[Row]]:
-    """The rows of some ranges; those of a long one are then read on, as by a scan."""
+    """The rows of some ranges; long ones are then continued as by a scan."""
     asked_rows = min(limit_rows, FIRST_PIECE_ROWS)
     ranges = {key_range: ScanRange(key_range, False) for key_range in key_ranges}
     found = _first_pieces(reading, [r for r in ranges.values() if not r.is_empty], asked_rows)

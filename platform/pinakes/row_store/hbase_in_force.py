@@ -1,4 +1,4 @@
-"""Which schema a store on HBase is of: read when it is opened, and compared with ours."""
+"""The schema of a store on HBase: read when it is opened, and compared with ours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW, parse_versi
 def schema_in_force(calls: HBaseCalls, connection: HBaseConnection, schema: Schema) -> Schema:
     """The declared schema with the versions that the store keeps.
 
-    Raises ConfigError where there are no tables, SchemaError where they are of another schema.
+    Raises ConfigError if there are no tables, SchemaError if their schema differs.
     """
     own = connection.table(OWN_TABLE.name)
     if own not in calls.call(lambda client: client.getTableNames()):
@@ -42,7 +42,7 @@ def _table_in_force(calls: HBaseCalls, connection: HBaseConnection, table: Table
     for family in table.families:
         if family.name not in kept:
             raise SchemaError(
-                f"the store lacks the family {table.name}:{family.name}: run `pinakes init`"
+                f"the store has no family {table.name}:{family.name}: run `pinakes init`"
             )
     return replace(
         table,

@@ -1,7 +1,7 @@
-"""A table beside those of the schema, for what HBase has no place for.
+"""A table beside those of the schema, for values that HBase does not store itself.
 
-schema    l:version   the version of the schema, written when all tables are as it says
-clock     l:now       put to be read again: HBase's time is in its timestamp
+schema    l:version   the version of the schema, written when all tables conform to it
+clock     l:now       written and read back: HBase's time is in its timestamp
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ OWN_TABLE = Table(
 
 
 def parse_version(cell: bytes) -> int:
-    """The version of the schema that a cell says; SchemaError where it is no number."""
+    """The version of the schema in a cell; SchemaError if it is not a number."""
     if not cell.isdigit():
         raise SchemaError(
-            f"the schema version that the store says is no number: {cell[:40]!r} in "
+            f"the schema version in the store is not a number: {cell[:40]!r} in "
             f"{VERSION_COLUMN.decode()} of the row {VERSION_ROW.decode()}"
         )
     return int(cell)

@@ -1,9 +1,9 @@
-"""Values of the present, as HBase holds them.  Pure.
+"""Encoding of present values in HBase.  Pure.
 
-For HBase's check-and-put an empty value is the same as none: asked to put where there is
-nothing, it would put over an empty cell.  So none is stored: in store-clock families an
-empty value is 0x00, and one that begins with 0x00 has another before it.  Cells of ours are
-JSON (docs/storage.md), and lie there as they are.
+For HBase's check-and-put an empty value is the same as none: a put on condition that there is no
+cell would overwrite an empty cell.  So no empty value is stored: in store-clock families an empty
+value is 0x00, and a value that begins with 0x00 gets another 0x00 before it.  Our cells are JSON
+(docs/storage.md), and stored unchanged.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Ranges of keys as HBase's scanner takes them.  Pure.
+"""Key ranges as HBase's scanner needs them.  Pure.
 
-A scanner begins with a row and ends before another, in either direction.  A range begins
-with a row and ends before another in byte order; read backwards, its ends change places,
-and no key says "just before": so a backward scan is given a little too much, of which
-`ScanRange.holds` lets through what belongs.
+A scanner begins with a row and ends before another, in either direction.  A range includes its
+start and excludes its stop in byte order; in reverse they are swapped, and no key expresses "just
+before": so a reverse scan reads a little too much, which `ScanRange.holds` filters.
 """
 
 from __future__ import annotations
@@ -16,33 +15,33 @@ _HIGHEST = b"\xff" * 16
 
 
 class ScanRange(NamedTuple):
-    """What a scanner is opened with, and the rows that count; empty bytes are no bound."""
+    """The bounds of a scanner, and the rows that belong; empty bytes: unbounded."""
 
     keys: KeyRange
     reverse: bool
 
     @property
     def is_empty(self) -> bool:
-        """Asked for a range that ends where it begins, HBase would give that row."""
+        """Whether the range is empty: for equal bounds HBase would return that row."""
         return self.keys.stop_row is not None and self.keys.stop_row <= self.keys.start_row
 
     @property
     def first_row(self) -> bytes:
-        """Where the scanner begins; in reverse this row is given and does not count."""
+        """The first row of the scanner; in reverse this row is returned but does not belong."""
         return (self.keys.stop_row or b"") if self.reverse else self.keys.start_row
 
     @property
     def last_row(self) -> bytes:
-        """Where the scanner ends; this row is not given."""
+        """The stop row of the scanner (exclusive)."""
         return row_below(self.keys.start_row) if self.reverse else (self.keys.stop_row or b"")
 
     @property
     def surplus_rows(self) -> int:
-        """How many rows a scanner may give that do not count, before those that do."""
+        """How many rows a scanner may return that do not belong, before those that do."""
         return 1 if self.reverse and self.keys.stop_row is not None else 0
 
     def after(self, row: bytes) -> ScanRange:
-        """The rest, once `row` has been given."""
+        """The rest after `row`."""
         if self.reverse:
             return self._replace(keys=KeyRange(self.keys.start_row, row))
         return self._replace(keys=KeyRange(row + b"\0", self.keys.stop_row))

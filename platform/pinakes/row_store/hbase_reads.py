@@ -1,12 +1,11 @@
-"""Rows read from one table of HBase: by key, by range, and as they were.
+"""Reads rows from one HBase table: by key, by range, and at an earlier time.
 
-A range is read in pieces, each with a scanner of its own that is closed before its rows are
-given: so a reader may think for as long as it likes, and a piece that fails is asked for
-again after the last row given.
+A range is read in pieces, each with its own scanner, which is closed before its rows are
+yielded: so a reader may take its time, and a failed piece is repeated after the last row yielded.
 
-HBase keeps surplus versions until a compaction, and would answer with them for a time when
-none that is kept was there yet.  So what is read with a time bound is compared with what is
-newest; where they differ, the versions kept decide.
+HBase keeps surplus versions until a compaction, and returns them for times before the oldest kept
+version.  So rows read with a time bound are compared with the newest; where they differ, the kept
+versions decide.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ FIRST_PIECE_ROWS = 500
 
 
 def some_rows(scanner: int, rows: int) -> list[Call]:
-    """The calls for the next rows of a scanner, which then is closed."""
+    """The calls for the next rows of a scanner, and for closing it."""
     return [Call("scannerGetList", (scanner, rows)), Call("scannerClose", (scanner,))]
 
 
@@ -41,16 +40,16 @@ class Reading(NamedTuple):
 
     @property
     def finds_nothing(self) -> bool:
-        """Whether it is known without asking that no cell is meant."""
+        """Whether no column is selected, so that nothing has to be read."""
         return self.selected == () or (self.before_ms is not None and self.before_ms <= 0)
 
     @property
     def columns(self) -> list[bytes] | None:
-        """As HBase wants them."""
+        """The columns in HBase's form."""
         return None if self.selected is None else narrowed(self.selected)
 
     def get(self, keys: Sequence[bytes]) -> Iterator[Row]:
-        """The rows that exist among these keys, some thousand a call."""
+        """The rows that exist among these keys, some thousand per call."""
         if self.finds_nothing:
             return
         for some in pieces(list(dict.fromkeys(keys)), KEYS_PER_CALL):
@@ -75,7 +74,7 @@ class Reading(NamedTuple):
             piece_rows = next_piece_rows(asked_rows, len(rows), _size_bytes(rows))
 
     def versions(self, row: bytes, column: bytes) -> list[StoredCell]:
-        """The versions of a cell that are kept, newest first."""
+        """The kept versions of a cell, newest first."""
         family = self.rules.family_of(column)
         cells = self.calls.call(
             lambda client: client.getVer(self.name, row, column, family.versions, {})
@@ -92,7 +91,7 @@ class Reading(NamedTuple):
         return [self.row(found) for found in self.calls.call(ask)]
 
     def _piece(self, scan_range: ScanRange, asked_rows: int) -> tuple[list[Row], bool]:
-        """The first rows of a range, of which there may be fewer; and whether it ends there."""
+        """The first rows of a range, at most `asked_rows`; and whether the range ends there."""
         scanned_rows = asked_rows + scan_range.surplus_rows
         scan = self.scanner(scan_range, scanned_rows)
 
@@ -105,7 +104,7 @@ class Reading(NamedTuple):
                 if len(found) < ANSWER_ROWS:
                     client.scannerClose(scanner)
                     return rows
-            # Closing waits for nothing: it is asked with the last answer.
+            # Closing costs no wait: it is sent with the last request.
             [found, _] = self.calls.each(client, some_rows(scanner, scanned_rows - len(rows)))
             return [*rows, *map(self.row, found)]
 
@@ -117,7 +116,7 @@ class Reading(NamedTuple):
         return rows[:asked_rows], at_end and len(rows) <= asked_rows
 
     def scanner(self, scan_range: ScanRange, scanned_rows: int) -> Any:
-        """What a scanner is opened with, for so many rows."""
+        """The arguments for opening a scanner, for so many rows."""
         return self.calls.interface.TScan(
             startRow=scan_range.first_row,
             stopRow=scan_range.last_row or None,
@@ -128,7 +127,7 @@ class Reading(NamedTuple):
         )
 
     def row(self, found: Any) -> Row:
-        """A row as HBase gives it."""
+        """A row from HBase's result."""
         columns = found.columns.items()
         cells = {column: StoredCell(cell.value, cell.timestamp) for column, cell in columns}
         if self.rules.present_families:

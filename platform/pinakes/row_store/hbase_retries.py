@@ -1,4 +1,4 @@
-"""When to ask again.  Pure: time and chance are arguments."""
+"""When to repeat a call.  Pure: time and randomness are arguments."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ LONGEST_WAIT_S = 5.0
 def waits_s(
     patience_s: float, elapsed_s: Callable[[], float], chance: Callable[[], float]
 ) -> Iterator[float]:
-    """Seconds to wait before each new attempt, for as long as there is patience.
+    """Seconds to wait before each new attempt, until `patience_s` have passed.
 
-    Twice as long each time, of which half is left to `chance` (0 to 1), lest all who lost
-    one server come back together.  `elapsed_s` counts from the first attempt; what would
-    end after `patience_s` is not begun, but for one last attempt at its very end.
+    Doubled each time, half of it by `chance` (0 to 1), so that clients that lost one server do
+    not return at the same moment.  `elapsed_s` counts from the first attempt; a wait that would
+    end after `patience_s` is cut to one last attempt at its end.
     """
     longest = FIRST_WAIT_S
     while (left := patience_s - elapsed_s()) > 0:

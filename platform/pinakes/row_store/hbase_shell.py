@@ -1,4 +1,4 @@
-"""The schema as lines for HBase's shell, for an administrator who does not let us make tables.
+"""The schema as commands of HBase's shell, for administrators who create the tables.
 
 Pure.  Attributes are named as `ColumnFamilyDescriptorBuilder` names them.
 """
@@ -21,9 +21,9 @@ def shell_lines(
     *,
     splits: Mapping[str, Sequence[bytes]] | None = None,
 ) -> list[str]:
-    """What to run in `hbase shell`, in order; nothing where all is as declared.
+    """The commands for `hbase shell`, in order; none if everything is as declared.
 
-    Without `found` everything is made.  Row keys of `splits` are printable, as all of ours.
+    Without `found`, commands for everything.  Row keys of `splits` are printable, as all of ours.
     """
     there = dict(found.tables) if found is not None else {}
     version = found.version if found is not None else None
@@ -52,7 +52,7 @@ def shell_lines(
 
 
 def is_as_declared(family: Family, found: FoundFamily | None) -> bool:
-    """Whether a family is there with every attribute as declared."""
+    """Whether a family exists with every attribute as declared."""
     return found is not None and all(
         getattr(found, item.name) == getattr(family, item.name) for item in fields(FoundFamily)
     )
@@ -82,7 +82,7 @@ def _name(connection: HBaseConnection, table: Table) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As Ruby has it in single quotes."""
+    """A Ruby string in single quotes."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 

@@ -1,8 +1,8 @@
 """Opens Thrift clients of HBase: sockets, TLS, SASL, HTTP.
 
-The interface of rows is happybase's; its `Connection` knows neither TLS nor SASL nor HTTP,
-and its `Batch` merges what a call should keep apart, so the calls are made directly.  The
-interface of tables is `hbase_tables.thrift`, ours.  Nothing here is tried twice.
+The interface of rows is happybase's; its `Connection` supports neither TLS nor SASL nor HTTP, and
+its `Batch` merges what must be separate calls, so calls are made directly.  The interface of
+tables is our `hbase_tables.thrift`.  Nothing is repeated here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .hbase_connection import HBaseConnection, Sasl, Server, Tls
 
 @cache
 def rows_interface() -> ModuleType:
-    """HBase's first Thrift interface: the service `Hbase` and what it takes and gives."""
+    """HBase's first Thrift interface: the service `Hbase` and its types."""
     _module("happybase")  # which makes the other of its interface definition
     module: ModuleType = _module("Hbase_thrift")
     return module
@@ -31,7 +31,7 @@ def rows_interface() -> ModuleType:
 
 @cache
 def tables_interface() -> ModuleType:
-    """What we use of HBase's second: the service `THBaseService`."""
+    """The parts we use of HBase's second interface: the service `THBaseService`."""
     with files(__package__).joinpath("hbase_tables.thrift").open("r", encoding="utf-8") as source:
         module: ModuleType = _module("thriftpy2").load_fp(source, "pinakes_hbase_tables_thrift")
     return module
@@ -40,9 +40,9 @@ def tables_interface() -> ModuleType:
 def open_client(service: Any, server: Server, connection: HBaseConnection, waiting: Waiting) -> Any:
     """A connected `TClient` of a service; `close()` ends it.
 
-    `waiting` is told of answers that take long (not over HTTP).
+    `waiting` logs answers that take long (not over HTTP).
 
-    Raises whatever sockets, TLS and SASL raise: `hbase_errors` knows them.
+    Raises what sockets, TLS and SASL raise; `hbase_errors` translates that.
     """
     protocols = _module("thriftpy2.protocol")
     transport = _transport(server, connection, waiting)
@@ -80,7 +80,7 @@ def _transport(server: Server, connection: HBaseConnection, waiting: Waiting) ->
 
 
 def _tell_of_slow_reads(socket: Any, timeout_s: float, waiting: Waiting, server: Server) -> None:
-    """Where an answer takes long, the read of a socket says so, and goes on waiting for it."""
+    """Make the socket's reads log when an answer takes long, and continue waiting."""
     read = socket.read
 
     def read_telling(size: int) -> Any:
@@ -133,7 +133,7 @@ class _SaslClient:
         given = password if sasl.mechanism == "PLAIN" else {}
         try:
             self._client = library.SASLClient(host, sasl.service, sasl.mechanism, **given)
-        except Exception as error:  # for want of a library of Kerberos
+        except Exception as error:  # without a Kerberos library
             raise MissingExtra(f"SASL: {error}: pip install kerberos") from error
 
     def start(self, mechanism: str) -> tuple[bool, str, bytes]:
@@ -161,5 +161,5 @@ def _module(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise MissingExtra(
-            f"HBase is spoken to with {name.partition('.')[0]}: pip install 'pinakes[cluster]'"
+            f"HBase needs {name.partition('.')[0]}: pip install 'pinakes[cluster]'"
         ) from error

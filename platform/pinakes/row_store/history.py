@@ -1,8 +1,7 @@
-"""A cell as it was at a time; and "not kept", where nobody can say any more.
+"""A cell at an earlier time; or "not kept", if that is no longer known.
 
-A store keeps the newest N versions of a fact.  When all N are younger than the time that is
-asked for, an older one may have been there and gone: that is told apart from a cell that
-was not there yet.
+A store keeps the newest N versions of a fact.  If all N are newer than the given time, an older
+one may have been deleted: that differs from a cell that did not exist yet.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from .port import RowStore, StoredCell
 
 
 class AsOf(NamedTuple):
-    """The cell at that time, or None; `kept` is False where older versions may have gone."""
+    """The cell at that time, or None; `kept` is False if older versions may have been deleted."""
 
     cell: StoredCell | None
     kept: bool
@@ -31,7 +30,7 @@ def version_before(versions: Sequence[StoredCell], before_ms: int, versions_kept
 
 
 def cell_before(store: RowStore, table: str, row: bytes, column: bytes, before_ms: int) -> AsOf:
-    """A cell as it was just before a time.  One round trip."""
+    """A cell just before a time.  One round trip."""
     declared = store.schema.table(table)
     family = declared.family(column.partition(b":")[0].decode("ascii")) if declared else None
     if family is None or not family.act_time:

@@ -1,21 +1,21 @@
-"""The ports: what Pinakes asks of a store of rows, and no more than HBase and SQLite can do.
+"""The ports: what Pinakes needs from a row store, within what HBase and SQLite can do.
 
-Rows are sorted by the bytes of their keys.  A column is `family:qualifier`; a cell has
-versions, newest first, of which a store answers with as many as the family keeps.
+Rows are sorted by the bytes of their keys.  A column is `family:qualifier`; a cell has versions,
+newest first, of which a store returns as many as the family keeps.
 
-**Two clocks.**  Cells of `act_time` families carry the timestamp that the writer gives: that
-of its act.  Cells of the others (`l`) are the present: the store dates them, keeps one
-version, and leaves them out of every read with a time bound.  A mutation touches families
-of one clock.
+**Two clocks.**  Cells of `act_time` families have the timestamp given by the writer: that of its
+act.  Cells of other families (`l`) are the present: the store sets their timestamps, keeps one
+version, and leaves them out of every read with a time bound.  A mutation contains families of one
+clock.
 
-**What is promised.**  A mutation is all puts or all deletes of one row, and atomic; a batch
-is not.  Done again with the same timestamps it leaves the same cells.  A scan sees each row
-whole, and no snapshot of the table.  What is deleted has no history, and a later put on it
-must have a later timestamp than the delete: HBase would hide an earlier one until a major
-compaction, so nothing may rely on it (the embedded store refuses it with `Conflict`).
+**Guarantees.**  A mutation is all puts or all deletes of one row, and atomic; a batch is not
+atomic.  Repeated with the same timestamps it leaves the same cells.  A scan sees each row whole,
+but no snapshot of the table.  Deleted cells have no history, and a later put must have a later
+timestamp than the delete: HBase would hide an earlier one until a major compaction, so nothing may
+rely on it (the embedded store refuses it with `Conflict`).
 
-**Errors.**  `StoreUnavailable`: not reachable, locked for too long, or full; the mutation may
-be retried.  `SchemaError`: no such table or family, or a schema that is not ours.
+**Errors.**  `StoreUnavailable`: cannot be reached, locked for too long, or full; the mutation may
+be retried.  `SchemaError`: unknown table or family, or a schema that is not ours.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class StoredCell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row: its key and, by column, the newest cell asked for.  Never without cells."""
+    """A row: its key and, by column, the newest cell requested.  Never without cells."""
 
     key: bytes
     cells: dict[bytes, StoredCell]
 
     def value(self, column: bytes) -> bytes | None:
-        """The value in a column; None where the row has none."""
+        """The value in a column; None if the row has none."""
         cell = self.cells.get(column)
         return cell.value if cell is not None else None
 
@@ -60,8 +60,8 @@ class Put(NamedTuple):
 class Delete:
     """All versions up to a timestamp of these columns, or of the whole row without `columns`.
 
-    With a timestamp it reaches the families of act time; with None those of the store's
-    clock, whatever their age.  To forget a row that has both takes two deletes.
+    With a timestamp it applies to families of act time; with None to those of the store's clock,
+    whatever their age.  Deleting a row that has both takes two deletes.
     """
 
     row: bytes
@@ -107,8 +107,8 @@ class RowStore(Protocol):
     ) -> Iterator[Row]:
         """The rows of a range in byte order, or in reverse of it; lazy, some rows at a time.
 
-        `columns` and `before_ms` are those of `get_rows`; a row with no such cell is not
-        given.  The range is the same in both directions: its start is inclusive.
+        `columns` and `before_ms` are those of `get_rows`; a row with no such cell is
+        skipped.  The range is the same in both directions: its start is inclusive.
         """
         ...
 
@@ -120,21 +120,21 @@ class RowStore(Protocol):
         limit_rows: int,
         columns: Sequence[bytes] | None = None,
     ) -> Iterator[list[Row]]:
-        """What `scan` gives of each range with that limit, at least 1, in their order; lazy.
+        """What `scan` yields for each range with that limit, at least 1, in their order; lazy.
 
-        For a store that is far away, many questions cost hardly more than a few.
+        Over a network, many ranges cost hardly more than a few.
         """
         ...
 
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
-        """The versions of a cell that are kept, newest first."""
+        """The kept versions of a cell, newest first."""
         ...
 
     def mutate(self, table: str, mutations: Iterable[Mutation]) -> None:
-        """Apply mutations in order, in batches of the store's own choice.
+        """Apply mutations in order, in batches chosen by the store.
 
-        When this returns all of them are durable; when it raises, some may be applied, each
-        whole, and doing all of them again is right.  Give thousands at a time.
+        When this returns, all of them are durable; when it raises, some may have been applied,
+        each whole, and all may be repeated.  Pass thousands at a time.
         """
         ...
 
@@ -143,28 +143,28 @@ class RowStore(Protocol):
     ) -> bool:
         """Put a cell of a store-clock family if it now holds `expected` (None: nothing).
 
-        Whether it was put.  After `StoreUnavailable` nobody knows: read the cell, and put a
-        token into every value that tells whose it is.
+        Returns whether it was put.  After `StoreUnavailable` that is unknown: read the cell; every
+        value should contain a token that identifies its writer.
         """
         ...
 
     def close(self) -> None:
-        """Give up what is held open; idempotent."""
+        """Close the store; idempotent."""
         ...
 
 
 class SchemaAdmin(Protocol):
-    """Creates and upgrades tables, and reads back what is there."""
+    """Creates and upgrades tables, and reads the existing schema."""
 
     def apply(self, schema: Schema) -> list[str]:
-        """Bring the store to this schema; a line for each thing done, none when run again.
+        """Bring the store to this schema; return a line per change, none when repeated.
 
         Never drops a table or family.  Raises SchemaError for a store of a newer schema.
         """
         ...
 
     def describe(self) -> FoundSchema:
-        """What is there; compare with `hbase_schema.tables.schema_drift`."""
+        """The existing schema; compare with `hbase_schema.tables.schema_drift`."""
         ...
 
 
@@ -176,5 +176,5 @@ def get_row(
     columns: Sequence[bytes] | None = None,
     before_ms: int | None = None,
 ) -> Row | None:
-    """One row; None where there is none.  One round trip."""
+    """One row; None if it does not exist.  One round trip."""
     return store.get_rows(table, [row], columns=columns, before_ms=before_ms).get(row)

@@ -1,4 +1,4 @@
-"""What a store may be asked, by its schema; the same in every adapter."""
+"""Checks of calls against the schema, the same in every adapter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TableRules:
         return found
 
     def check(self, mutation: Mutation) -> None:
-        """Raise SchemaError for an unknown column, ValueError for a mutation that is none."""
+        """Raise SchemaError for an unknown column, ValueError for an invalid mutation."""
         if isinstance(mutation, Put):
             columns: Sequence[bytes] = tuple(mutation.cells)
             if not columns:
@@ -45,16 +45,16 @@ class TableRules:
             columns = mutation.columns
         for column in columns:
             if self.family_of(column).act_time != (mutation.timestamp_ms is not None):
-                _refuse(mutation, "facts need the act's timestamp, the present takes none")
+                _refuse(mutation, "facts need the act's timestamp, present cells must have none")
             if b":" not in column:
-                _refuse(mutation, "names a family where a column is meant")
+                _refuse(mutation, "names a family instead of a column")
         if not mutation.row:
             _refuse(mutation, "has no row key")
 
     def present_column(self, column: bytes) -> None:
-        """Raise ValueError unless the column is one that check-and-put may change."""
+        """Raise ValueError unless check-and-put may change the column."""
         if self.family_of(column).act_time or b":" not in column:
-            raise ValueError(f"check-and-put changes the present only, and not {column!r}")
+            raise ValueError(f"check-and-put changes only present cells, not {column!r}")
 
     def selected(
         self, columns: Sequence[bytes] | None, before_ms: int | None

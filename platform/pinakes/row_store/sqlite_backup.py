@@ -1,4 +1,4 @@
-"""A copy of the embedded store's file as it is at one moment, while others write to it."""
+"""Copies the embedded store's file as it is at one moment, while others write to it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ def copy_rows(
 ) -> None:
     """Copy all tables into a new file, on disk when this returns.
 
-    `fixed` is called once the moment is fixed: what is committed from then on is not in the
-    copy.  `advance` is called after each piece.  Writers wait for nothing; what they write
-    stays in the log meanwhile.
+    `fixed` is called once the snapshot is fixed: later commits are not in the copy.  `advance` is
+    called after each piece.  Writers do not wait; what they write stays in the log meanwhile.
 
     Raises:
-        StoreUnavailable: where the disk is full, or the file cannot be read.
+        StoreUnavailable: the disk is full, or the file cannot be read.
     """
     with translated(source):
         reading = sqlite3.connect(

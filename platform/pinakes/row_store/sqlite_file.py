@@ -1,12 +1,12 @@
 """One SQLite file, used by several threads and processes at once.
 
-Write-ahead log, one connection a thread, which ends with it, opened anew after a fork (a
-connection that crosses one corrupts the file).  A writer waits for its turn; a reader never.
+Write-ahead log; one connection per thread, which ends with it, opened again after a fork (a
+connection used across a fork corrupts the file).  Writers wait for their turn; readers never wait.
 
-`synchronous=FULL`: a commit is on the disk when it returns, so that neither a kill nor a
-power loss takes back what landing goes on from.  With `NORMAL` a power loss would take
-back the last transactions, after the files they speak of were renamed.  It costs an fsync a
-commit, next to nothing in batches of thousands (docs/adr/0011-row-store.md).
+`synchronous=FULL`: a commit is on disk when it returns, so that neither a kill nor a power loss
+undoes what landing relies on.  With `NORMAL` a power loss would undo the last transactions, after
+the files that they describe were renamed.  It costs one fsync per commit, which is negligible in
+batches of thousands (docs/adr/0011-embedded-row-store.md).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pinakes.errors import ConfigError, SchemaError, StoreUnavailable
 
 APPLICATION_ID = int.from_bytes(b"Pina", "big")
 PATIENCE_S = 60.0
-# Of a new file.  Landing costs a sixth less than with SQLite's own 4096, reading the same.
+# Of a new file.  Landing takes a sixth less time than with SQLite's 4096, reading the same.
 PAGE_BYTES = 16384
 _LOG_BYTES = 32 << 20
 _SETTINGS = (
@@ -37,9 +37,9 @@ T = TypeVar("T")
 
 
 class _UntilThreadEnds:
-    """Closes a connection with the thread that it is of: servers have a thread a connection.
+    """Closes a connection when its thread ends: servers have one thread per connection.
 
-    Not in a child: there the threads of its parent end with the fork.
+    Not in a child process: there the parent's threads end with the fork.
     """
 
     def __init__(self, connection: sqlite3.Connection, among: list[sqlite3.Connection]) -> None:
@@ -70,7 +70,7 @@ class SqliteFile:
 
     def read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query, as one consistent view."""
-        try:  # without the layers of the others: this is called for every row that is got
+        try:  # without their context managers: this is called per row
             return self._connection().execute(sql, values).fetchall()
         except sqlite3.Error:
             with translated(self.path):
@@ -78,7 +78,7 @@ class SqliteFile:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: all of it, or nothing; on the disk when this ends."""
+        """A transaction: all or nothing; on disk when this ends."""
         with translated(self.path):
             connection = self._connection()
             self._patient(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -92,9 +92,9 @@ class SqliteFile:
                 raise
 
     def create(self) -> None:
-        """Make the file, in write-ahead mode, if there is none; on the disk when this ends.
+        """Create the file, in write-ahead mode, if missing; on disk when this ends.
 
-        It is its owner's alone until somebody says otherwise (chmod); SQLite gives the files
+        Only its owner may read it, unless the mode is changed (chmod); SQLite gives the files
         beside it the same mode.
         """
         with translated(self.path):
@@ -186,9 +186,9 @@ _inherited: list[list[sqlite3.Connection]] = []
 _UNAVAILABLE = (
     ("full", "the disk is full: make room and run it again; what is done stays done"),
     ("locked", "another process has been writing for too long; try again"),
-    ("readonly", "the store cannot be written: see who owns it"),
-    ("unable to open", "the store cannot be opened: see whether it may be written to, by you"),
-    ("disk i/o", "the disk does not take or give the data: see whether there is room"),
+    ("readonly", "the store is not writable: check its owner"),
+    ("unable to open", "the store cannot be opened: check whether you may write to it"),
+    ("disk i/o", "the disk failed to read or write: check whether it is full"),
     ("malformed", "the store is damaged: restore it from a backup"),
 )
 
@@ -196,7 +196,7 @@ _UNAVAILABLE = (
 def _raise_ours(error: sqlite3.Error, path: Path) -> NoReturn:
     words = str(error).lower()
     if "not a database" in words:
-        raise SchemaError("this file is no store of Pinakes", file=str(path)) from error
+        raise SchemaError("this file is not a store of Pinakes", file=str(path)) from error
     for part, advice in _UNAVAILABLE:
         if part in words:
             raise StoreUnavailable(f"{advice} ({error})", file=str(path)) from error
@@ -208,5 +208,5 @@ def stored_version(database: SqliteFile) -> int | None:
     [[application]] = database.read("PRAGMA application_id")
     [[version]] = database.read("PRAGMA user_version")
     if application not in (0, APPLICATION_ID) or (application == 0 and version):
-        raise SchemaError("this is another program's database", file=str(database.path))
+        raise SchemaError("this is the database of another program", file=str(database.path))
     return int(version) if application else None

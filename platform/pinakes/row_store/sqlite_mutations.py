@@ -25,16 +25,16 @@ def put_cells(connection: sqlite3.Connection, table: str, puts: Sequence[Put], n
     present = [
         (put.row, column) for put in puts if put.timestamp_ms is None for column in put.cells
     ]
-    if present:  # one version; and a clock that stepped back leaves no older one the newest
+    if present:  # one version; a clock that was set back must not leave an older one as the newest
         connection.executemany(f"DELETE FROM {table} WHERE row = ? AND col = ?", present)
-    cells.sort(key=itemgetter(0))  # stable: of two puts of one cell the later stays
+    cells.sort(key=itemgetter(0))  # stable sort: of two puts of one cell the later wins
     connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", cells)
 
 
 def present_value(
     connection: sqlite3.Connection, table: str, row: bytes, column: bytes
 ) -> bytes | None:
-    """The value of a cell that has one version; None where there is none."""
+    """The value of a cell with one version; None if there is none."""
     sql = f"SELECT value FROM {table} WHERE row = ? AND col = ?"
     found: tuple[bytes] | None = connection.execute(sql, (row, column)).fetchone()
     return None if found is None else found[0]
@@ -43,7 +43,7 @@ def present_value(
 def delete_cells(
     connection: sqlite3.Connection, rules: TableRules, deletes: Sequence[Delete]
 ) -> None:
-    """Delete cells; what is of act time leaves a tombstone, `col` empty for the whole row."""
+    """Delete cells; families of act time get a tombstone, with `col` empty for a whole row."""
     for delete in deletes:
         for column in delete.columns or (b"",):
             _delete(connection, rules, delete.row, column, delete.timestamp_ms)

@@ -1,11 +1,11 @@
 """Cells in SQLite tables: the queries, and how their answers become rows.
 
-One table a table of ours, one row a version of a cell, sorted as HBase sorts them:
+One SQL table per table, one SQL row per version of a cell, sorted as HBase sorts them:
 
     captures(row BLOB, col BLOB, ts INTEGER, value BLOB, PRIMARY KEY(row, col, ts)) WITHOUT ROWID
 
-so that a scan is a walk along one tree.  A range is read in pieces of some thousand cells,
-each a consistent view that ends at the end of a row; between pieces nothing is held.
+so that a scan walks along one tree.  A range is read in pieces of some thousand cells, each a
+consistent view that ends with a row; nothing is held between pieces.
 """
 
 # ruff: noqa: S608 (names of tables are those of the schema; values are bound)
@@ -49,7 +49,7 @@ class Query(NamedTuple):
         return f" AND ({' OR '.join(parts)})", values
 
     def row(self, key: bytes, cells: _Cells) -> Row | None:
-        """The row of these cells, which are sorted by column and age, oldest first."""
+        """The row of these cells, which are sorted by column, then oldest first."""
         found = {}
         for column, group in groupby(cells, key=itemgetter(1)):
             kept = list(group)[-self.rules.family_of(column).versions :]
@@ -92,14 +92,14 @@ def scan_rows(
     """The rows of a range, piece by piece."""
     given = 0
     start_row, stop_row = key_range
-    # A short answer should not read thousands of cells.
+    # A small limit should not read thousands of cells.
     piece_cells = min(PIECE_CELLS, 16 * limit_rows) if limit_rows else PIECE_CELLS
     while limit_rows is None or given < limit_rows:
         cells = _piece(database, query, start_row, stop_row, reverse, piece_cells)
         groups = [(key, list(group)) for key, group in groupby(cells, key=itemgetter(0))]
         if len(cells) == piece_cells:
             if len(groups) > 1:
-                groups.pop()  # it may go on in the next piece
+                groups.pop()  # the row may continue in the next piece
             else:
                 piece_cells *= 2
                 continue
