@@ -107,11 +107,11 @@ def test_another_java_is_refused(
 
 def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ConfigError, match=r"no java on PATH.*apt-get install"):
+    with pytest.raises(ConfigError, match=r"java not found on PATH.*apt-get install"):
         have_programs(tmp_path / "cache", print)
     make_java(tmp_path / "jdk", "17.0.1")
     monkeypatch.setenv("PATH", str(tmp_path / "jdk" / "bin"))
-    with pytest.raises(ConfigError, match=r"no mvn on PATH.*apt-get install"):
+    with pytest.raises(ConfigError, match=r"mvn not found on PATH.*apt-get install"):
         have_programs(tmp_path / "cache", print)
 
 
@@ -134,7 +134,7 @@ def test_the_class_path_is_in_order_and_ends_with_the_configuration(programs: Pr
 def test_name_node_with_data_is_not_formatted(layout: Layout, programs: Programs) -> None:
     (layout.data / "datanode2").mkdir(parents=True)
     (programs.jars["hadoop"] / "hadoop-streaming-3.4.2.jar").touch()
-    with pytest.raises(SchemaError, match="data nodes and no name node"):
+    with pytest.raises(SchemaError, match="data nodes but no name node"):
         prepare(layout, programs, print)
     assert not (layout.data / "namenode").exists()
 

@@ -161,7 +161,7 @@ def test_supervisor_restarts_dead_servers_until_down(layout: Layout, tmp_path: P
     finally:
         down(layout, print)
         watch.join()
-    assert said[:2] == ["thrift died; starting again in 0 s", "started thrift"]
+    assert said[:2] == ["thrift died; restarting in 0 s", "started thrift"]
     assert running(layout) == {}
 
 

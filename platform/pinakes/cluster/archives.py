@@ -1,14 +1,14 @@
-"""Archives of loaded classes, which halve the time in which the servers start (JEP 350).
+"""Archives of loaded classes (JEP 350), which halve the start time of the servers.
 
-A server that has none yet writes one when it stops in good order, which takes it some seconds
-more; every cluster of these programs starts with it from then on:
+A server without an archive writes one at its first orderly stop, which takes some seconds more;
+afterwards every cluster of these programs starts with it:
 
     run/NAME.jsa        what it writes
     run/NAME.jsa-to     where that goes, beside the jars
 
-The JVM checks an archive against jars and Java, and does without where it does not fit.  The
-class path has the jars first and the configuration last, for only what comes before the last
-jar that is used must be the same.
+The JVM checks an archive against jars and Java, and ignores one that does not match.  The class
+path has the jars first and the configuration last, because only the part up to the last jar used
+must be the same.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pinakes.cluster.layout import Layout
 
 
 def archive_option(daemon: Daemon, layout: Layout, programs: Programs) -> tuple[str, ...]:
-    """The JVM's options to use the archive of this server, or to write it.
+    """JVM options to use the archive of this server, or to write it.
 
-    Call it before each start: it forgets what was written before.
+    Call it before each start: it deletes an archive written before and not kept.
     """
     archive = _archive(daemon, programs)
     written, goes_to = _written(daemon, layout)
@@ -40,17 +40,17 @@ def archive_option(daemon: Daemon, layout: Layout, programs: Programs) -> tuple[
 
 
 def writes_archive(daemon: Daemon, layout: Layout) -> bool:
-    """Will this server, which runs, write one when it stops?"""
+    """Whether this running server will write one when it stops."""
     return _written(daemon, layout)[1].exists()
 
 
 def keep_archive(daemon: Daemon, layout: Layout) -> None:
-    """Put beside the jars what this server has written, having stopped in good order."""
+    """Move the archive that this server wrote at an orderly stop beside the jars."""
     written, goes_to = _written(daemon, layout)
     if written.exists():
         archive = Path(goes_to.read_text("utf-8"))
         aside = archive.with_suffix(f".{layout.base_port}")
-        shutil.move(written, aside)  # to another file system, perhaps
+        shutil.move(written, aside)  # possibly to another file system
         aside.replace(archive)
 
 

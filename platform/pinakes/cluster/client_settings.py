@@ -1,4 +1,4 @@
-"""The settings by which Pinakes itself is a client of a cluster: `conf/pinakes.toml`."""
+"""The settings of Pinakes as a client of a cluster: `conf/pinakes.toml`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pinakes.errors import ConfigError
 def client_settings(
     layout: Layout, name: str = "pinakes", *, jobs: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, str]:
-    """A store's settings: its tables begin with `NAME:`, and `/NAME` in HDFS has its files.
+    """A store's settings: the prefix of its tables is `NAME:`, its files are in HDFS at `/NAME`.
 
     `jobs` are those of `job_settings`.
     """
@@ -34,7 +34,7 @@ def client_settings(
 
 
 def job_settings(hadoop_jars: Path, python: Path) -> dict[str, str]:
-    """What jobs need to know of this host; `Raises` ConfigError without the streaming jar."""
+    """Settings of jobs on this host; `Raises` ConfigError without the streaming jar."""
     found = sorted(hadoop_jars.glob("hadoop-streaming-*.jar"))
     if not found:
         raise ConfigError(f"there is no hadoop-streaming jar in {hadoop_jars}")
@@ -42,5 +42,5 @@ def job_settings(hadoop_jars: Path, python: Path) -> dict[str, str]:
 
 
 def settings_file(settings: Mapping[str, str]) -> str:
-    """As `pinakes.toml` has them.  A JSON string is a TOML string, too."""
+    """In the format of `pinakes.toml`.  A JSON string is also a TOML string."""
     return "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())

@@ -1,11 +1,11 @@
-"""The commands `hbase`, `hadoop` and `hdfs` of one cluster, as HBase and Hadoop bring them.
+"""The commands `hbase`, `hadoop` and `hdfs` of one cluster, like those of HBase and Hadoop.
 
-    FOLDER/bin/{hbase,hadoop,hdfs}      shell; written anew by every `up`
+    FOLDER/bin/{hbase,hadoop,hdfs}      shell scripts; rewritten by every `up`
 
-Pure.  They have a class path of their own, which leaves that of the servers (and with it
-their archives of classes) alone: HBase's jars without the old Hadoop that came with them, then
-Hadoop's.  Words that they do not know are names of classes.  Hadoop's and HBase's own variables
-for options of the JVM and for more jars are heeded.
+Pure.  They have their own class path, which does not change that of the servers (and their class
+archives): HBase's jars without the old Hadoop that comes with them, then Hadoop's.  Unknown
+commands are class names.  Hadoop's and HBase's own variables for JVM options and more jars are
+respected.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ _VARIABLES = MappingProxyType(
         "hbase": ("HBASE_CLASSPATH", "HBASE_OPTS"),
     }
 )
-"""Where each looks for more jars, and for options of the JVM."""
+"""The variables of each command for more jars, and for JVM options."""
 
-_NO_SHELL = "there is no shell here: Maven Central has no hbase-shell of this version"
+_NO_SHELL = "no shell available: Maven Central has no hbase-shell of this version"
 
 
 def tool_jars(programs: Programs) -> tuple[Path, ...]:
-    """The jars of the commands, in order; of one file name only the first is taken."""
+    """The jars of the commands, in order; of jars with the same file name only the first."""
     hbase = [jar for jar in _jars(programs, "hbase") if not jar.name.startswith("hadoop-")]
     names = {jar.name for jar in hbase}
     return (*hbase, *(jar for jar in _jars(programs, "hadoop") if jar.name not in names))
@@ -112,7 +112,7 @@ def _command(name: str, layout: Layout, programs: Programs) -> str:
 
 
 def _case(words: str, main_class: str) -> str:
-    """What shell does with a command of one word, or of two."""
+    """The shell's case for a command of one word, or of two."""
     count = len(words.split())
     pattern = f'"{words}"' if count == 2 else f'"{words} "*'
     return f"{pattern}) class=org.apache.{main_class}; shift {count} ;;"

@@ -1,6 +1,6 @@
-"""The servers of a cluster: one table, in the order in which they are stopped, last first.
+"""The servers of a cluster: one table, in reverse order of stopping.
 
-Pure.  Heaps and JVM options are those of development: small, and quick to start.
+Pure.  Heaps and JVM options are for development: small, and quick to start.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPENED = (
     "jdk.internal.ref",
     "sun.nio.ch",
 )
-"""Packages of java.base that Hadoop and HBase reach into, and JDK 17 keeps closed."""
+"""Packages of java.base that Hadoop and HBase access, and JDK 17 closes."""
 
 JVM = (
     "--add-modules=jdk.unsupported",
@@ -35,14 +35,14 @@ JVM = (
     "-XX:-UsePerfData",
     "-XX:+ExitOnOutOfMemoryError",
 )
-"""What every JVM of ours is told: the servers', and those of the commands."""
+"""Options of every JVM: of the servers, and of the commands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Daemon:
-    """One server: what is run, and with how much memory.
+    """One server: its class, and its memory.
 
-    `step` says when it is stopped: all of a step at once, when those of later steps are gone.
+    `step` is the stopping order: all servers of a step at once, after those of later steps.
     `is_hot` servers are compiled for speed, the others for a quick start.
     """
 
@@ -55,11 +55,11 @@ class Daemon:
     arguments: Callable[[Layout], tuple[str, ...]] = lambda _: ()
     is_hot: bool = False
     own_settings: str = ""
-    """A folder in that of the configuration, of which files stand for those of the same name."""
+    """A subfolder of the configuration whose files replace those of the same name."""
 
     @property
     def archive(self) -> str:
-        """The server that this one shares its archive of classes with."""
+        """The server whose class archive this one shares."""
         return "datanode1" if self.name.startswith("datanode") else self.name
 
 
@@ -163,7 +163,7 @@ _TABLE = (
 )
 
 DAEMONS = MappingProxyType({daemon.name: daemon for daemon in _TABLE})
-"""Every server that there can be, by name."""
+"""All possible servers, by name."""
 
 
 def wanted_daemons(layout: Layout) -> tuple[Daemon, ...]:
@@ -175,7 +175,7 @@ def wanted_daemons(layout: Layout) -> tuple[Daemon, ...]:
 def command(
     daemon: Daemon, layout: Layout, java: Path, options: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
-    """The command line, with more options of the JVM; the class path is in the environment."""
+    """The command line, with these JVM options added; the class path is in the environment."""
     compiler = () if daemon.is_hot else ("-XX:TieredStopAtLevel=1",)
     return (
         str(java),

@@ -1,10 +1,10 @@
-"""Which servers hang: they run, have all that they need, and still do not do their work.
+"""Detects hanging servers: they run, have all that they need, and still do not work.
 
-Pure.  What is merely slow must never be taken for it.  So a server hangs only where both hold:
+Pure.  A server that is only slow must never count as hanging.  So a server hangs only if both hold:
 
-- its process is older than `Slowness.starting_s`: what has just been started is waited for;
-- whenever it was looked at, for as long as patience and at least `Slowness.not_ready_s`, it was
-  not ready while every server of an earlier step was: a server may wait for one that it needs.
+- its process is older than `Slowness.starting_s`: a server just started is waited for;
+- in every check for as long as `patience_s`, and at least `Slowness.not_ready_s`, it was not
+  ready while every server of an earlier step was: a server may wait for one that it needs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pinakes.cluster.processes import Identity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slowness:
-    """How slow a server may be that does not hang."""
+    """How slow a server may be without counting as hanging."""
 
     starting_s: float = 600.0
     not_ready_s: float = 180.0
@@ -27,9 +27,9 @@ SLOW = Slowness()
 
 
 class HangWatch:
-    """What was seen of servers that are not ready, from one look to the next.
+    """Remembers which servers were not ready, from one check to the next.
 
-    Times are of one clock that never goes back, such as `time.monotonic`.
+    Times are from a monotonic clock, such as `time.monotonic`.
     """
 
     def __init__(self, *, patience_s: float, slow: Slowness = SLOW) -> None:
@@ -38,9 +38,9 @@ class HangWatch:
         self._since_s: dict[Identity, float] = {}
 
     def look(self, stuck: Mapping[Identity, float], now_s: float) -> list[Identity]:
-        """Those that hang, of the servers that alone keep the rest waiting, with their ages in s.
+        """The hanging ones among `stuck`, the servers that block the rest, with their ages in s.
 
-        Whoever is not among them this time is ready, gone, or waits for another: it begins anew.
+        A server not in `stuck` this time is ready, gone, or waits for another: it starts over.
         """
         self._since_s = {who: self._since_s.get(who, now_s) for who in stuck}
         return [

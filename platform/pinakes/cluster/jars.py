@@ -3,8 +3,8 @@
     CACHE/hadoop-DIGEST/*.jar
     CACHE/hbase-DIGEST/*.jar
 
-DIGEST is of the list of what to fetch (`poms/NAME.xml`): a new version goes beside the old.
-Hadoop and HBase have folders of their own, for they want other versions of the same jars.
+DIGEST is that of the list of jars (`poms/NAME.xml`): a new version is stored beside the old one.
+Hadoop and HBase have separate folders, because they need different versions of the same jars.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OLDEST_JAVA, _NEWEST_JAVA = 17, 21
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """A Java, what it says of itself, and folders of jars by name."""
+    """A Java, its file `release`, and folders of jars by name."""
 
     java: Path
     java_release: str
@@ -44,8 +44,8 @@ def have_programs(cache: Path, say: Callable[[str], None]) -> Programs:
     """Find Java, and fetch the jars that are not in `cache` yet.
 
     Raises:
-        ConfigError: where Java or Maven is missing, or Java is of another version.
-        StoreUnavailable: where Maven could not fetch.
+        ConfigError: Java or Maven is missing, or Java has an unsupported version.
+        StoreUnavailable: Maven failed.
     """
     java, release = find_java()
     jars = {name: _have_jars(name, cache, say) for name in NAMES}
@@ -56,7 +56,7 @@ def find_java() -> tuple[Path, str]:
     """The `java` on PATH, by its real name, and its file `release`; ConfigError if unfit."""
     found = shutil.which("java")
     if found is None:
-        raise ConfigError("there is no java on PATH: as root, apt-get install default-jre-headless")
+        raise ConfigError("java not found on PATH: as root, apt-get install default-jre-headless")
     java = Path(found).resolve()
     try:
         release = (java.parent.parent / "release").read_text("utf-8")
@@ -65,13 +65,13 @@ def find_java() -> tuple[Path, str]:
     version = java_version(release)
     if version is not None and not _OLDEST_JAVA <= version <= _NEWEST_JAVA:
         raise ConfigError(
-            f"{java} is Java {version}; Hadoop and HBase want {_OLDEST_JAVA} to {_NEWEST_JAVA}"
+            f"{java} is Java {version}; Hadoop and HBase need {_OLDEST_JAVA} to {_NEWEST_JAVA}"
         )
     return java, release
 
 
 def java_version(release: str) -> int | None:
-    """The major version that the file `release` of a JDK names; None where it names none."""
+    """The major version in the file `release` of a JDK; None if there is none."""
     match = re.search(r'^JAVA_VERSION="(\d+)', release, re.MULTILINE)
     return int(match[1]) if match else None
 
@@ -88,7 +88,7 @@ def _have_jars(name: str, cache: Path, say: Callable[[str], None]) -> Path:
 def _fetch(pom: bytes, folder: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
-        raise ConfigError("there is no mvn on PATH: as root, apt-get install maven")
+        raise ConfigError("mvn not found on PATH: as root, apt-get install maven")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".fetching-") as aside:
         (Path(aside) / "pom.xml").write_bytes(pom)
@@ -105,6 +105,6 @@ def _fetch(pom: bytes, folder: Path) -> None:
             raise StoreUnavailable(f"Maven could not fetch {folder.name}: {last}")
         try:
             jars.rename(folder)
-        except OSError:  # somebody else was quicker, with the same jars
+        except OSError:  # another process was faster, with the same jars
             if not folder.is_dir():
                 raise

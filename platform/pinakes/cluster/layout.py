@@ -1,14 +1,14 @@
-"""Where everything of one cluster lies: its folder, and its ports.
+"""The paths and ports of one cluster.
 
     FOLDER/cluster.json     base port, and which servers are wanted
-    FOLDER/bin/             the commands hbase, hadoop, hdfs; written anew by every `up`
-    FOLDER/conf/            what servers and clients read; written anew by every `up`
-    FOLDER/data/            what they hold: name node, data nodes, ZooKeeper
-    FOLDER/logs/            a log each, and what went to standard output
-    FOLDER/run/             a file each for the processes that were started
+    FOLDER/bin/             the commands hbase, hadoop, hdfs; rewritten by every `up`
+    FOLDER/conf/            configuration of servers and clients; rewritten by every `up`
+    FOLDER/data/            data of name node, data nodes, ZooKeeper
+    FOLDER/logs/            per server, a log and its standard output
+    FOLDER/run/             one file per started process
     FOLDER/tmp/
 
-Pure: opens and asks nothing.
+Pure.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ PORTS = (
     "nodemanager-http",
     "nodemanager-shuffle",
 )
-"""What each port is for: the base port is the first, the others follow it one by one."""
+"""The use of each port: the base port is the first, the others follow in order."""
 
 PORT_BLOCK = 40
-"""Ports from one base to the next; a little room for servers to come."""
+"""Distance of two base ports; leaves some room for more servers."""
 
 PARTS = MappingProxyType(
     {"yarn": ("resourcemanager", "nodemanager"), "thrift2": ("thrift2",)},
 )
-"""What a cluster can have or do without, and the servers that it takes."""
+"""Optional parts of a cluster, and their servers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +66,12 @@ class Layout:
         if not self.folder.is_absolute():
             raise ValueError(f"{self.folder} is not absolute")
         if not self.parts <= PARTS.keys():
-            raise ValueError(f"there is no part {', '.join(sorted(self.parts - PARTS.keys()))}")
+            raise ValueError(f"unknown part {', '.join(sorted(self.parts - PARTS.keys()))}")
         if not 1024 <= self.base_port <= 65536 - PORT_BLOCK:
-            raise ValueError(f"{self.base_port} is no base port: 1024 to {65536 - PORT_BLOCK}")
+            raise ValueError(f"invalid base port {self.base_port}: 1024 to {65536 - PORT_BLOCK}")
 
     def port(self, name: str) -> int:
-        """The port of this name; ValueError where there is none."""
+        """The port of this name; ValueError if it is unknown."""
         return self.base_port + PORTS.index(name)
 
     def address(self, name: str) -> str:
@@ -90,7 +90,7 @@ class Layout:
 
     @property
     def data(self) -> Path:
-        """What the servers hold."""
+        """Data of the servers."""
         return self.folder / "data"
 
     @property
@@ -100,7 +100,7 @@ class Layout:
 
     @property
     def run(self) -> Path:
-        """A file for each process that was started."""
+        """One file per started process."""
         return self.folder / "run"
 
     @property
@@ -109,5 +109,5 @@ class Layout:
         return self.folder / "tmp"
 
     def data_uri(self, name: str) -> str:
-        """A folder in `data` as Hadoop wants it."""
+        """A folder in `data`, as a URI for Hadoop."""
         return (self.data / name).as_uri()

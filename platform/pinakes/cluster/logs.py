@@ -11,9 +11,9 @@ _MOST_BYTES = 1 << 20
 
 
 def last_lines(layout: Layout, name: str, count: int) -> list[str]:
-    """The last lines that a server logged, and what it printed besides; at most `count` of each.
+    """The last lines of a server's log and of its standard output; at most `count` of each.
 
-    Reads a mebibyte at most.  Nothing where it never ran.
+    Reads one MiB at most.  Empty if it never ran.
     """
     lines = []
     for ending in ("log", "out"):

@@ -1,7 +1,7 @@
-"""Start a cluster, watch over it, stop it, say how it is.
+"""Start a cluster, stop it, and report its state.
 
-Everything that is known lies in files (`state`), so each of these may be killed at any point
-and run again.  The lock is held while servers are started or stopped, never while waiting.
+All state is in files (`state`), so each of these may be killed at any point and run again.  The
+lock is held while servers are started or stopped, never while waiting.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SAY_AGAIN_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerState:
-    """How one server is: `ready`, `not ready`, `dead` (it should run, and does not), `stopped`."""
+    """State of a server: `ready`, `not ready`, `dead` (should run, does not), `stopped`."""
 
     name: str
     state: str
@@ -46,9 +46,9 @@ class ServerState:
 
 
 def start_missing(layout: Layout, programs: Programs, say: Say) -> list[str]:
-    """Start every server of the cluster that does not run; their names, once recorded.
+    """Start every server of the cluster that does not run; return their names, once recorded.
 
-    Nothing is started where `down` was called meanwhile: then Conflict is raised.
+    Raises Conflict, and starts nothing, if `down` was called meanwhile.
     """
     with locked(layout.folder) as lock:
         if not is_wanted(layout):
@@ -76,9 +76,9 @@ def start_missing(layout: Layout, programs: Programs, say: Say) -> list[str]:
 def stop_hung(
     layout: Layout, waiting: Sequence[Daemon], watch: HangWatch, say: Say, now_s: float
 ) -> bool:
-    """Stop those of `not_ready` that hang, to be started again; whether there were any.
+    """Stop the hanging servers of `not_ready`, to be restarted; return whether there were any.
 
-    Raises Conflict where `down` was called meanwhile.
+    Raises Conflict if `down` was called meanwhile.
     """
     present = running(layout)
     needed = [daemon.name for daemon in waiting if daemon.step == waiting[0].step]
@@ -108,15 +108,15 @@ def up(
     patience_s: float = PATIENCE_S,
     slow: Slowness = SLOW,
 ) -> None:
-    """Start what does not run, and wait until every server does its work.
+    """Start servers that do not run, and wait until all are ready.
 
-    The folder is prepared (`preparation.prepare`) before.  A server that dies meanwhile is
-    started again, twice: HBase gives up where HDFS is late.  One that hangs (`hangs`) is
-    stopped and started when patience ends, and patience begins again.
+    The folder must be prepared (`preparation.prepare`).  A server that dies meanwhile is
+    restarted up to twice: HBase gives up if HDFS is late.  A hanging server (`hangs`) is
+    restarted after `patience_s`, which then starts over.
 
     Raises:
-        Conflict: where a port is taken, or `down` was called meanwhile.
-        StoreUnavailable: where a server keeps dying, or does not get ready; with its log's end.
+        Conflict: a port is taken, or `down` was called meanwhile.
+        StoreUnavailable: a server keeps dying or does not get ready; with the end of its log.
     """
     with locked(layout.folder):
         set_wanted(layout, wanted=True)
@@ -151,7 +151,7 @@ def up(
 
 
 def not_ready(layout: Layout) -> list[Daemon]:
-    """Those that do not do their work yet.  Asked step by step: a later one needs an earlier."""
+    """The servers that are not ready.  Checked step by step: later ones need earlier ones."""
     waiting: list[Daemon] = []
     for _, daemons in groupby(wanted_daemons(layout), key=lambda daemon: daemon.step):
         waiting += [d for d in daemons if waiting or not is_ready(d.name, layout)]
@@ -164,9 +164,9 @@ def _end_of_log(layout: Layout, name: str) -> str:
 
 
 def down(layout: Layout, say: Say) -> None:
-    """Stop the servers, step by step, and wait until they are gone.
+    """Stop the servers, step by step, and wait until they have ended.
 
-    Only processes that this folder's records name are touched.
+    Only processes recorded in this folder are touched.
     """
     with locked(layout.folder):
         set_wanted(layout, wanted=False)
@@ -176,7 +176,7 @@ def down(layout: Layout, say: Say) -> None:
             if not names:
                 continue
             archiving = [name for name in names if writes_archive(DAEMONS[name], layout)]
-            # Of a server that was not at work yet, an archive would lack most classes.
+            # The archive of a server that was not ready yet would lack most classes.
             at_work = {name for name in archiving if is_ready(name, layout)}
             patience_s = _PATIENCE_TO_ARCHIVE_S if archiving else _PATIENCE_TO_STOP_S
             say(f"stopping {', '.join(names)}{', for the first time' if archiving else ''}")
@@ -191,7 +191,7 @@ def down(layout: Layout, say: Say) -> None:
 
 
 def states(layout: Layout) -> Iterator[ServerState]:
-    """How each server is.  Asks those that run, so it takes a moment."""
+    """The state of each server.  Checks those that run, so it takes a moment."""
     present = running(layout)
     wanted = is_wanted(layout)
     names = {daemon.name for daemon in wanted_daemons(layout)} | present.keys()

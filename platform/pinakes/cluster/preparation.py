@@ -1,4 +1,4 @@
-"""What must be there before servers start: folders, configuration, a formatted name node."""
+"""Prepares a cluster's start: folders, configuration, a formatted name node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pinakes.errors import Conflict, SchemaError, StoreUnavailable
 def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:
     """Make folders, write configuration and commands, format the name node of a new cluster.
 
-    May be run again at any time, also beside running servers.  Call it under the lock.
+    May be repeated at any time, also while servers run.  Call it under the lock.
     """
     for folder in (layout.bin, layout.conf, layout.data, layout.logs, layout.run, layout.tmp):
         folder.mkdir(parents=True, exist_ok=True)
@@ -42,17 +42,17 @@ def prepare(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
 
 
 def job_settings_of(programs: Programs) -> dict[str, str]:
-    """How jobs of ours run here: by this Python, not that of its virtual environment."""
+    """Settings of our jobs here: with this Python, not that of its virtual environment."""
     python: str = getattr(sys, "_base_executable", sys.executable)
     return job_settings(programs.jars["hadoop"], Path(python))
 
 
 def _format(layout: Layout, programs: Programs, say: Callable[[str], None]) -> None:
-    """Make an empty file system; aside, so that a half-made one is never taken for it."""
+    """Format an empty file system, under another name until it is complete."""
     orphans = [n for n in range(1, DATA_NODES + 1) if (layout.data / f"datanode{n}").exists()]
     if orphans:
         raise SchemaError(
-            f"{layout.data} has data nodes and no name node: what they hold cannot be read "
+            f"{layout.data} has data nodes but no name node: their data cannot be read "
             "without it, and a new one would delete it"
         )
     say("formatting the name node")
@@ -76,7 +76,7 @@ def _format(layout: Layout, programs: Programs, say: Callable[[str], None]) -> N
 
 
 def environment(daemon: Daemon, layout: Layout, programs: Programs) -> dict[str, str]:
-    """Everything that a server is told of the world: no HADOOP_* variable reaches it.
+    """The whole environment of a server, without any HADOOP_* variable of ours.
 
     PATH and JAVA_HOME are for YARN's containers.
     """
@@ -91,10 +91,10 @@ def environment(daemon: Daemon, layout: Layout, programs: Programs) -> dict[str,
 
 
 def require_free_ports(daemon: Daemon, layout: Layout) -> None:
-    """Raise Conflict where another program listens on a port of this server."""
+    """Raise Conflict if another program listens on a port of this server."""
     for name in daemon.ports:
         if not is_free(layout.port(name)):
             raise Conflict(
-                f"port {layout.port(name)} ({name}) is taken by another program: stop that, "
+                f"port {layout.port(name)} ({name}) is used by another program: stop it, "
                 "or `pinakes cluster down` and `up --base-port N`"
             )

@@ -1,13 +1,13 @@
-r"""Processes that outlive whoever started them, and are never mistaken for others.
+r"""Processes that outlive their starter, and are identified reliably.
 
-A file `run/NAME.pid` says which process a server is:
+A file `run/NAME.pid` identifies a server's process:
 
-    boot id of the kernel \n  /proc/PID/stat as it was when the process began \n
+    boot id of the kernel \n  /proc/PID/stat at the start of the process \n
 
-The process writes it itself, before it becomes the server: there is no moment at which a
-server runs and is not known, and `kill -9` of whoever starts it changes nothing.  A number
-that the system has given to another process since is told by its start time (proc(5), field
-22) and the boot.  Signals go through a pidfd that is opened first and checked then.
+The process writes it itself, before it becomes the server: so a server is recorded whenever it
+runs, even if its starter is killed.  A PID that was reused by another process is recognised by its
+start time (proc(5), field 22) and boot id.  Signals go through a pidfd, which is opened first and
+then checked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RECORD_AND_BECOME = f"""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """One process, for good: its number, its start in clock ticks after the boot, the boot."""
+    """Identifies one process uniquely: PID, start in clock ticks after boot, boot id."""
 
     pid: int
     start_ticks: int
@@ -40,14 +40,14 @@ class Identity:
 
 
 def parse_identity(text: str) -> Identity:
-    """Read the content of a pid file; ValueError where it is none."""
+    """Read the content of a pid file; ValueError if it is invalid."""
     boot_id, _, stat = text.partition("\n")
     pid, _, _ = stat.partition(" ")
     return Identity(pid=int(pid), start_ticks=_start_ticks(stat), boot_id=boot_id.strip())
 
 
 def _start_ticks(stat: str) -> int:
-    """Field 22.  The name, field 2, may hold anything, so count from its last bracket."""
+    """Field 22, counted from the last bracket: the name, field 2, may contain anything."""
     fields = stat.rpartition(")")[2].split()
     if len(fields) < 20:
         raise ValueError(f"not a line of /proc/PID/stat: {stat!r}")
@@ -55,13 +55,13 @@ def _start_ticks(stat: str) -> int:
 
 
 def is_running(identity: Identity) -> bool:
-    """Is this very process there, with any of its threads?"""
+    """Whether this very process exists, with any of its threads."""
     with _opened([identity]) as opened:
         return bool(opened)
 
 
 def _is_still(identity: Identity) -> bool:
-    """Does the number mean this process, alive or not?"""
+    """Whether the PID still means this process, alive or not."""
     try:
         start_ticks = _start_ticks(Path(f"/proc/{identity.pid}/stat").read_text("utf-8"))
     except (FileNotFoundError, ProcessLookupError):
@@ -71,13 +71,13 @@ def _is_still(identity: Identity) -> bool:
 
 
 def age_s(identity: Identity) -> float:
-    """Seconds since the process was started, those that the host slept among them."""
+    """Seconds since the process was started, including suspended time."""
     since_boot_s = time.clock_gettime(time.CLOCK_BOOTTIME)
     return since_boot_s - identity.start_ticks / os.sysconf("SC_CLK_TCK")
 
 
 def read_identity(pid_file: Path) -> Identity | None:
-    """Who is recorded; None where nobody is."""
+    """The recorded process; None if there is none."""
     try:
         return parse_identity(pid_file.read_text("utf-8"))
     except FileNotFoundError:
@@ -92,11 +92,11 @@ def start(
     environment: Mapping[str, str],
     lock: int,
 ) -> Identity:
-    """Start a process in a session of its own, which outlives this one; who it is.
+    """Start a process in its own session, which outlives this one; return its identity.
 
     `pid_file` is absolute; standard output and error are appended to `output`.  The process
-    shares `lock`, a descriptor with an flock, until it is recorded: nobody else starts it
-    meanwhile.
+    shares `lock`, a descriptor with an flock, until it is recorded, so that no other process
+    starts it meanwhile.
     """
     pid_file.unlink(missing_ok=True)
     _keep_what_is_inherited()
@@ -106,7 +106,7 @@ def start(
         ["sh", "-c", _RECORD_AND_BECOME, str(pid_file), *command],
         environment,
         setsid=True,
-        # What our caller has us ignore (`nohup`, `trap`), servers must hear all the same.
+        # Signals that our caller made us ignore (`nohup`, `trap`) must not be ignored by servers.
         setsigmask=(),
         setsigdef=(signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM),
         file_actions=[
@@ -121,18 +121,18 @@ def start(
 
 
 def _keep_what_is_inherited() -> None:
-    """Pass on none of the descriptors that our own caller has left open in us.
+    """Do not pass on descriptors inherited from our caller.
 
-    A server would hold a lock for ever that somebody called us under (`flock LOCK pinakes …`).
+    A server would hold for ever a lock that we were called under (`flock LOCK pinakes …`).
     """
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2:
-            with suppress(OSError):  # the listing's own is closed by now
+            with suppress(OSError):  # the listing's own descriptor is closed by now
                 os.set_inheritable(int(name), False)
 
 
 def stop(identities: Iterable[Identity], *, patience_s: float) -> list[Identity]:
-    """End these processes and wait until they are gone; those that had to be killed.
+    """End these processes and wait for it; return those that had to be killed.
 
     SIGTERM to all, and SIGKILL to what is left after `patience_s` seconds.
     """
@@ -149,7 +149,7 @@ def stop(identities: Iterable[Identity], *, patience_s: float) -> list[Identity]
 
 
 def wait_for_any(identities: Iterable[Identity], patience_s: float) -> None:
-    """Wait until one of these has ended, or so many seconds."""
+    """Wait until one of these has ended, at most `patience_s` seconds."""
     with _opened(identities) as opened:
         poll = select.poll()
         for descriptor in opened:
@@ -159,7 +159,7 @@ def wait_for_any(identities: Iterable[Identity], patience_s: float) -> None:
 
 @contextmanager
 def _opened(identities: Iterable[Identity]) -> Iterator[dict[int, Identity]]:
-    """A pidfd for each that runs: it cannot come to mean another process."""
+    """A pidfd for each that runs: it never refers to another process."""
     opened: dict[int, Identity] = {}
     try:
         for identity in identities:
@@ -167,7 +167,7 @@ def _opened(identities: Iterable[Identity]) -> Iterator[dict[int, Identity]]:
             if descriptor is None:
                 continue
             opened[descriptor] = identity
-            # Ended as a whole: /proc calls it a zombie while threads hold its ports still.
+            # Ends with all threads: /proc shows a zombie while threads still hold its ports.
             if not _is_still(identity) or not _wait({descriptor}, 0):
                 del opened[descriptor]
                 os.close(descriptor)
@@ -179,18 +179,18 @@ def _opened(identities: Iterable[Identity]) -> Iterator[dict[int, Identity]]:
 
 
 def _open_process(pid: int) -> int | None:
-    """A pidfd; None where the number is no process's, or has become that of a thread."""
+    """A pidfd; None if no process has this PID, or it is that of a thread now."""
     try:
         return os.pidfd_open(pid)
     except OSError as error:
-        # Of a thread: ENOENT, from older kernels EINVAL.
+        # For a thread: ENOENT, or EINVAL from older kernels.
         if error.errno in {errno.ESRCH, errno.ENOENT, errno.EINVAL}:
             return None
         raise
 
 
 def _reap(identity: Identity) -> None:
-    """Take a dead child of this process out of the table, where it would stay until we end."""
+    """Reap a dead child of this process, which would stay a zombie until we end."""
     if _is_still(identity):
         with suppress(ChildProcessError):
             os.waitpid(identity.pid, os.WNOHANG)
@@ -202,7 +202,7 @@ def _send(descriptor: int, number: signal.Signals) -> None:
 
 
 def _wait(descriptors: set[int], patience_s: float | None) -> set[int]:
-    """Those that are there still; a pidfd is readable once its process has ended."""
+    """Those that still exist; a pidfd is readable once its process has ended."""
     left = set(descriptors)
     poll = select.poll()
     for descriptor in left:

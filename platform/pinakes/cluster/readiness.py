@@ -1,7 +1,7 @@
-"""Does a server do its work yet?  Asked of the server itself, not of its port alone.
+"""Checks whether a server is ready, by requests to it, not only to its port.
 
-Layer: the IO of this package, with `processes`.  Every question is short, and an answer that
-does not come is a no.
+Layer: the IO of this package, with `processes`.  Every request has a short time-out; no answer
+means not ready.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pinakes.cluster.layout import HOST, Layout
 _PATIENCE_S = 5.0
 _MOST_BYTES = 1 << 20
 _ATTEMPTS, _PAUSE_S = 3, 0.4
-# No proxy of the environment stands between us and loopback.
+# Loopback is reached without the environment's proxies.
 _OPENER = build_opener(ProxyHandler({}))
 
 Question = Callable[[Layout], bool]
 
 
 def is_ready(name: str, layout: Layout) -> bool:
-    """Does this server answer as it should?  False as well where it cannot be asked."""
+    """Whether this server answers correctly; False also if it cannot be reached."""
     try:
         return _QUESTIONS[name](layout)
     except (OSError, ValueError, LookupError, struct.error):
@@ -34,20 +34,20 @@ def is_ready(name: str, layout: Layout) -> bool:
 
 
 def _bean(layout: Layout, port: str, query: str) -> dict[str, object]:
-    """One JMX bean, as Hadoop's and HBase's web servers tell them; IndexError without."""
+    """One JMX bean from Hadoop's or HBase's web server; IndexError if missing."""
     url = f"http://{layout.address(port)}/jmx?qry={query}"
     for _ in range(_ATTEMPTS):
         with _OPENER.open(url, timeout=_PATIENCE_S) as response:
             beans: list[dict[str, object]] = json.loads(response.read(_MOST_BYTES))["beans"]
         if beans:
             break
-        # HBase takes them away for half a second when regions come and go (JmxCacheBuster).
+        # HBase removes beans for half a second when regions open and close (JmxCacheBuster).
         time.sleep(_PAUSE_S)
     return beans[0]
 
 
 def _name_node(layout: Layout) -> bool:
-    """Out of safe mode: it can be written to."""
+    """Out of safe mode, so that HDFS is writable."""
     bean = _bean(layout, "namenode-http", "Hadoop:service=NameNode,name=NameNodeInfo")
     return bean["Safemode"] == ""
 
@@ -58,7 +58,7 @@ def _data_node(name: str) -> Question:
         nodes = json.loads(str(bean["LiveNodes"])).values()
         if not any(node["xferaddr"] == layout.address(name) for node in nodes):
             return False
-        # The name node takes a dead one for alive for 20 s: ask the node itself, too.
+        # For 20 s the name node counts a dead one as alive: ask the node itself, too.
         own = _bean(layout, f"{name}-http", "Hadoop:service=DataNode,name=DataNodeInfo")
         actors = json.loads(str(own["BPServiceActorInfo"]))
         return bool(actors) and all(actor["ActorState"] == "RUNNING" for actor in actors)
@@ -101,7 +101,7 @@ def _region_server(layout: Layout) -> bool:
 
 
 def _thrift(layout: Layout) -> bool:
-    """It reads a row of hbase:meta: master, region server and HDFS all did their part."""
+    """It can read a row of hbase:meta, so master, region server and HDFS work."""
     arguments = _text(1, "hbase:meta") + _text(2, "-") + b"\x0d\0\3\x0b\x0b\0\0\0\0"
     return _call(layout, "thrift", "getRow", arguments)
 
@@ -118,7 +118,7 @@ def _text(field: int, text: str) -> bytes:
 def _call(layout: Layout, port: str, method: str, arguments: bytes) -> bool:
     """Call a method (Thrift's binary protocol, strict, not framed): is the answer a reply?
 
-    Spelt out, so that `pinakes cluster` wants no package for it.
+    Written by hand, so that `pinakes cluster` needs no package for it.
     """
     version, call, reply = 0x80010000, 1, 2
     name = method.encode("ascii")

@@ -1,9 +1,9 @@
-"""What a cluster's folder remembers: its ports and parts, who runs, and whether it should.
+"""The state in a cluster's folder: ports and parts, running servers, whether they should run.
 
 cluster.json    {"base_port": 19100, "parts": ["yarn"]}
 lock            held while servers are started or stopped
-run/wanted      there from `up` to `down`: a supervisor goes by it
-run/NAME.pid    who the server is (see `processes`)
+run/wanted      exists from `up` to `down`, for supervisors
+run/NAME.pid    the server's process (see `processes`)
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pinakes.cluster.processes import Identity, is_running, read_identity
 from pinakes.errors import ConfigError, Conflict
 
 FIRST_BASE_PORT = 19100
-# Above, the kernel takes ports for outgoing connections, and ours would be gone now and then.
+# Higher ports are used for outgoing connections, and would sometimes be taken.
 _LAST_BASE_PORT = 32768 - PORT_BLOCK
 
 
 def read_layout(folder: Path) -> Layout:
-    """The cluster of a folder; ConfigError where there is none, or its file is broken."""
+    """The cluster of a folder; ConfigError if there is none, or its file is damaged."""
     file = folder / "cluster.json"
     try:
         content = json.loads(file.read_text("utf-8"))
@@ -40,7 +40,7 @@ def read_layout(folder: Path) -> Layout:
             f"there is no cluster in {folder}: `pinakes cluster up` makes one"
         ) from None
     except (ValueError, LookupError, TypeError) as error:
-        raise ConfigError(f"not a cluster's file: {error}", file=str(file)) from error
+        raise ConfigError(f"invalid cluster file: {error}", file=str(file)) from error
 
 
 def have_layout(
@@ -50,13 +50,13 @@ def have_layout(
     add: frozenset[str] = frozenset(),
     remove: frozenset[str] = frozenset(),
 ) -> Layout:
-    """The cluster of a folder with these parts and ports, made where there is none.
+    """The cluster of a folder with these parts and ports, made if there is none.
 
-    Call it under the lock.  Without a base port it stays as it was, or is the first free one.
+    Call it under the lock.  The default base port is the existing one, or the first free one.
 
     Raises:
-        Conflict: where the ports of running servers would change.
-        ConfigError: where it is no cluster's folder, or no base port.
+        Conflict: the ports of running servers would change.
+        ConfigError: not a cluster's folder, or an invalid base port.
     """
     known = (folder / "cluster.json").exists()
     try:
@@ -81,7 +81,7 @@ def have_layout(
 
 
 def replace_text(file: Path, text: str, *, mode: int = 0o644) -> None:
-    """Write a file whole, in place of one that is there."""
+    """Write a file atomically, replacing an existing one."""
     fresh = file.with_name(f".{file.name}.new")
     fresh.write_text(text, "utf-8")
     fresh.chmod(mode)
@@ -89,7 +89,7 @@ def replace_text(file: Path, text: str, *, mode: int = 0o644) -> None:
 
 
 def free_base_port(first: int = FIRST_BASE_PORT) -> int:
-    """The first base, from this one on, that has all its ports free."""
+    """The first base port, from this one on, all of whose ports are free."""
     for base in range(first, _LAST_BASE_PORT, PORT_BLOCK):
         if all(is_free(base + offset) for offset in range(len(PORTS))):
             return base
@@ -97,7 +97,7 @@ def free_base_port(first: int = FIRST_BASE_PORT) -> int:
 
 
 def is_free(port: int) -> bool:
-    """Could a server listen here?"""
+    """Whether a server could listen on the port."""
     with socket.socket() as attempt:
         attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -109,9 +109,9 @@ def is_free(port: int) -> bool:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Nobody else starts or stops servers in this folder meanwhile; the lock's descriptor.
+    """Keep other processes from starting or stopping servers here; yields the lock's descriptor.
 
-    Freed by the end of the process, however it comes.
+    Released when the process ends in any way.
     """
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -122,23 +122,23 @@ def locked(folder: Path) -> Iterator[int]:
 
 
 def pid_file(layout: Layout, name: str) -> Path:
-    """Where a server's process is written down."""
+    """The file that records a server's process."""
     return layout.run / f"{name}.pid"
 
 
 def running(layout: Layout) -> dict[str, Identity]:
-    """The servers that run, whether or not they are parts of the cluster still."""
+    """The running servers, also those no longer part of the cluster."""
     recorded = {name: read_identity(pid_file(layout, name)) for name in DAEMONS}
     return {name: who for name, who in recorded.items() if who is not None and is_running(who)}
 
 
 def is_wanted(layout: Layout) -> bool:
-    """Shall it run: has `up` been called, and `down` not since?"""
+    """Whether it should run: `up` was called, and `down` not since."""
     return (layout.run / "wanted").exists()
 
 
 def set_wanted(layout: Layout, *, wanted: bool) -> None:
-    """Write down that it shall run, or not."""
+    """Record whether it should run."""
     if wanted:
         (layout.run / "wanted").touch()
     else:

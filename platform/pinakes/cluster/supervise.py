@@ -1,6 +1,6 @@
-"""Watch over a running cluster, and start again what died or hangs.
+"""Supervise a running cluster: restart servers that died or hang.
 
-It keeps nothing but its patience: killed, it may be called again, and the servers run on.
+It keeps no state: killed, it may be called again, and the servers keep running.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def supervise(
     patience_s: float = PATIENCE_S,
     slow: Slowness = SLOW,
 ) -> None:
-    """Until `down` is called.  Each death in short order doubles the pause before the start.
+    """Supervise until `down` is called.  Each death soon after another doubles the pause.
 
-    What hangs (`hangs`) for as long as `patience_s` is stopped, and then is one that died.
+    A server that hangs (`hangs`) for `patience_s` is stopped, and then handled as dead.
     """
     watch = HangWatch(patience_s=patience_s, slow=slow)
     asked_at = 0.0
@@ -48,12 +48,12 @@ def supervise(
                 with suppress(Conflict):
                     stop_hung(layout, not_ready(layout), watch, say, time.monotonic())
                 asked_at = time.monotonic()
-            # Wakes at once when one of them ends, and now and then to see whether it was `down`.
+            # Wakes at once when one of them ends, and regularly to check for `down`.
             processes.wait_for_any(present.values(), _LOOK_AGAIN_S)
             continue
         if time.monotonic() - started_at > _STEADY_S:
             pause_s = 0.0
-        say(f"{', '.join(sorted(dead))} died; starting again in {pause_s:.0f} s")
+        say(f"{', '.join(sorted(dead))} died; restarting in {pause_s:.0f} s")
         time.sleep(pause_s)
         pause_s = min(max(1.0, 2 * pause_s), _LONGEST_PAUSE_S)
         started_at = time.monotonic()
