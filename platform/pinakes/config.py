@@ -1,8 +1,8 @@
-"""The configuration: frozen, read once, each value with where it came from.
+"""The configuration: frozen, read once, with the origin of each value.
 
-Layer: above everything that works and below what opens stores; nothing lower reads it,
-and nothing else reads the environment.  A value comes from an option, else from the
-variable `PINAKES_` + its name, else from `pinakes.toml`, else it is the default.
+Layer: above the code that works and below the code that opens stores; no lower layer reads it, and
+nothing else reads the environment.  A value comes from an option, else from the variable
+`PINAKES_` + its name, else from `pinakes.toml`, else it is the default.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _optional(parse: Callable[[str], T]) -> Callable[[str], T | None]:
 
 
 def _parse_words(text: str) -> str:
-    shlex.split(text)  # ValueError where a quote is not closed
+    shlex.split(text)  # ValueError if a quote is not closed
     return text
 
 
@@ -84,7 +84,7 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 def parse_seconds(text: str) -> float:
-    """A time in seconds, more than none: `30`, `0.5`."""
+    """A time in seconds, above 0: `30`, `0.5`."""
     try:
         value = float(text)
     except ValueError:
@@ -123,7 +123,7 @@ def _setting(parse: Callable[[str], object], default: Any, words: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """Every setting, valid; `origins` says in words where each value came from."""
+    """Every setting, valid; `origins` describes where each value came from."""
 
     profile: str = _setting(
         _one_of("embedded", "cluster"), "embedded", "embedded (a folder) or cluster"
@@ -238,7 +238,7 @@ class Configuration:
     job_options: str = _setting(
         _parse_words, "", "words for every job on YARN, such as -D mapreduce.job.queuename=archive"
     )
-    # No proxy of one: a configuration is handed to other processes.
+    # Not a mapping proxy: a configuration is sent to other processes.
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def values(self) -> dict[str, object]:
@@ -248,7 +248,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How one setting is read from text, and what it is for."""
+    """How one setting is parsed, and its description."""
 
     parse: Callable[[str], object]
     default: object
@@ -273,9 +273,9 @@ def load_configuration(
 ) -> Configuration:
     """Options over environment over file over defaults.
 
-    Without `file`, the `pinakes.toml` of `folder` (the working directory) or the nearest
-    above it is read, if there is one.  A relative path in a file is taken from that file's
-    folder.  An option that is None was not given.  Raises ConfigError, naming the setting.
+    Without `file`, the `pinakes.toml` of `folder` (the working directory) or of the nearest
+    folder above is read, if there is one.  A relative path in a file is relative to that
+    file's folder.  An option that is None was not given.  Raises ConfigError, naming the setting.
     """
     environment = os.environ if environment is None else environment
     values: dict[str, object] = {}
@@ -308,9 +308,9 @@ def find_file(folder: Path) -> Path | None:
 
 
 def user_folder(kind: str, environment: Mapping[str, str] | None = None) -> Path:
-    """The folder `pinakes` among the user's `data` or `cache`, there or not.
+    """The folder `pinakes` in the user's `data` or `cache`, which need not exist.
 
-    As the XDG Base Directory Specification has it; what is not absolute is ignored.
+    By the XDG Base Directory Specification; paths that are not absolute are ignored.
     """
     environment = os.environ if environment is None else environment
     default = {"data": ".local/share", "cache": ".cache"}[kind]
@@ -320,8 +320,8 @@ def user_folder(kind: str, environment: Mapping[str, str] | None = None) -> Path
 
 @contextmanager
 def exported(variables: Mapping[str, str]) -> Iterator[None]:
-    """Have these in the environment of this process: for what takes its settings from nowhere
-    else.  Not for several threads."""
+    """Set these variables in the environment of this process, for code that has no other
+    settings.  Not for several threads."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -354,9 +354,9 @@ def _read_file(path: Path) -> dict[str, object]:
 
 
 def _setting_of(variable: str) -> str | None:
-    """The setting of a PINAKES_ variable; None where it is some other program's.
+    """The setting of a PINAKES_ variable; None if it belongs to another program.
 
-    One that nearly names a setting is a slip, and an error; others may be anybody's.
+    A name close to that of a setting is an error; others may belong to other programs.
     """
     if not variable.startswith(_PREFIX):
         return None

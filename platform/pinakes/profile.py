@@ -3,7 +3,7 @@
     profile        embedded               cluster
     rows           STORE/rows.sqlite      tables of HBase
     archive files  STORE/archive/         a folder in HDFS        sidecars beside them
-    runs           STORE/runs/            STORE/runs/             what they have worked out so far
+    runs           STORE/runs/            STORE/runs/             their intermediate results
 
 Layer: below `mr_jobs`, `qa` and `cli`, above everything that works on stores.
 """
@@ -36,7 +36,7 @@ RUNS = "runs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """A row store and an archive store that belong together, and room for runs."""
+    """A row store and its archive store, and the folder of runs."""
 
     rows: RowStore
     archive: ArchiveStore
@@ -45,11 +45,11 @@ class Stores:
 
 @contextmanager
 def open_stores(configuration: Configuration, *, tally: Tally | None = None) -> Iterator[Stores]:
-    """The stores in force, closed at the end; `tally` counts how often they are asked again.
+    """The configured stores, closed at the end; `tally` counts repeated calls.
 
     Raises:
-        ConfigError: where there is no store yet.
-        SchemaError: where its schema is another.
+        ConfigError: there is no store yet.
+        SchemaError: its schema differs.
     """
     with (
         closing(_open_rows(configuration, tally or Tally())) as rows,
@@ -77,7 +77,7 @@ def _open_rows(configuration: Configuration, tally: Tally) -> RowStore:
 def open_archive(
     configuration: Configuration, *, tally: Tally | None = None
 ) -> Iterator[ArchiveStore]:
-    """The archive store alone, there or not yet; `tally` counts how often it is asked again."""
+    """The archive store alone, which need not exist yet; `tally` counts repeated calls."""
     if configuration.profile == "embedded":
         yield LocalArchiveStore(configuration.store / ARCHIVE)
         return
@@ -90,13 +90,12 @@ def open_archive(
 
 @contextmanager
 def open_folder(place: str, configuration: Configuration) -> Iterator[ArchiveStore]:
-    """An archive store in another folder than the store's own, there or not yet.
+    """An archive store in another folder than the store's own, which need not exist yet.
 
-    `place` is a path, `file://…`, or, with the cluster profile, `hdfs://…`, on whichever
-    cluster.
+    `place` is a path, `file://…`, or, with the cluster profile, `hdfs://…`, on any cluster.
 
     Raises:
-        ConfigError: for any other.
+        ConfigError: `place` is anything else.
     """
     if "://" not in place or place.startswith("file://"):
         yield LocalArchiveStore(Path(place.removeprefix("file://")))
@@ -105,7 +104,7 @@ def open_folder(place: str, configuration: Configuration) -> Iterator[ArchiveSto
         raise ConfigError("not a folder, nor, with profile = cluster, hdfs://…", file=place)
     from pinakes.archive_store.hdfs import HdfsArchiveStore
 
-    # It may be another cluster, with other web servers: what was written is read back.
+    # It may be another cluster, with other web servers: so written files are read back.
     connection = replace(hdfs_connection(configuration), url=place, web=())
     with closing(HdfsArchiveStore(connection)) as folder:
         yield folder
@@ -123,12 +122,12 @@ def open_schema_admin(
     splits: Mapping[str, Sequence[bytes]] | None = None,
     on_wait: Callable[[str], None] = lambda _: None,
 ) -> Iterator[SchemaAdmin]:
-    """Who makes and upgrades the tables; on HBase, `splits` are the cuts of new ones.
+    """Creates and upgrades the tables; on HBase, `splits` are the split keys of new ones.
 
-    `on_wait` is told for what a slow HBase is waited.
+    `on_wait` is called with what is waited for when HBase is slow.
 
     Raises:
-        ConfigError: where the cluster profile names no Thrift 2 server.
+        ConfigError: the cluster profile has no Thrift 2 server.
     """
     if configuration.profile == "embedded":
         yield EmbeddedSchemaAdmin(configuration.store / ROWS)
@@ -166,7 +165,7 @@ def bulk_loading(configuration: Configuration) -> BulkLoading:
 
 
 def hbase_connection(configuration: Configuration) -> HBaseConnection:
-    """How the configuration says that HBase is reached; `Raises` ConfigError."""
+    """The configured connection to HBase; `Raises` ConfigError."""
     if configuration.hbase is None:
         raise ConfigError("hbase names no Thrift server, and the cluster profile needs one")
     tls = Tls(
@@ -197,7 +196,7 @@ def hbase_connection(configuration: Configuration) -> HBaseConnection:
 
 
 def hdfs_connection(configuration: Configuration) -> HdfsConnection:
-    """How the configuration says that HDFS is reached; `Raises` ConfigError."""
+    """The configured connection to HDFS; `Raises` ConfigError."""
     if configuration.hdfs is None:
         raise ConfigError("hdfs names no folder in HDFS, and the cluster profile needs one")
     try:

@@ -28,8 +28,8 @@ class Store:
         """The captures of a URL, in order of time; lazy.
 
         `url` is any spelling that has the same urlkey; `start` and `stop` (exclusive) are
-        the first digits of a time, such as `2024` or `20240229`.  A capture says what it is
-        in `.capture.facts`, and where it lies in `.file` and `.location`.
+        the first digits of a time, such as `2024` or `20240229`.  A capture has its facts in
+        `.capture.facts`, and its place in `.file` and `.location`.
         """
         rows = self._stores.rows
         found = scan_captures_of(rows, urlkey(url), start_time=start, stop_time=stop)
@@ -39,18 +39,18 @@ class Store:
         """The stored body of a capture, in pieces; a revisit's is its original's.
 
         Raises:
-            UnresolvedReference: where the original of a revisit is not in the store.
+            UnresolvedReference: the original of a revisit is not in the store.
         """
         return read_body(self._stores.rows, self._stores.archive, capture)
 
     def manifest(self, collection: str) -> Iterator[ManifestLine]:
-        """A manifest line for each capture of a collection, out of the sidecars."""
+        """A manifest line per capture of a collection, from the sidecars."""
         return Collection(self._stores.rows, self._stores.archive, collection).lines()
 
 
 @contextmanager
 def open_store(folder: str | Path) -> Iterator[Store]:
-    """Open the embedded store in a folder; `Raises` ConfigError where there is none."""
+    """Open the embedded store in a folder; `Raises` ConfigError if there is none."""
     configuration = load_configuration(
         options={"profile": "embedded", "store": str(folder)}, environment={}, folder=Path("/")
     )

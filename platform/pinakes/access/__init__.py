@@ -1,4 +1,4 @@
-"""What is served over HTTP: how a crawl lands, metrics, whether the stores are there.
+"""Pages served over HTTP: progress of landings, metrics, health of the stores.
 
 Reads only.  Layer: above `ingest`, below `config`; `pinakes serve` mounts it.
 """

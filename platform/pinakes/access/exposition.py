@@ -1,6 +1,6 @@
-"""Metrics in Prometheus' text format: what the views know, and how old it is.
+"""Metrics in Prometheus' text format: the values of the views, and their age.
 
-Source: Prometheus, "Exposition formats"; docs/operations.md says what each one means.
+Source: Prometheus, "Exposition formats"; docs/operations.md explains each metric.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Gathered(Collector):
-    """Metrics that were worked out before anybody asks."""
+    """A collector of metrics computed beforehand."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._metrics = list(metrics)
@@ -37,7 +37,7 @@ class Gathered(Collector):
 
 
 def exposed(metrics: Iterable[Metric]) -> bytes:
-    """The text that Prometheus reads."""
+    """The metrics as text for Prometheus."""
     registry = CollectorRegistry()
     registry.register(Gathered(metrics))
     return generate_latest(registry)
@@ -62,7 +62,7 @@ def counter(name: str, words: str, samples: Mapping[Labels, float], *labels: str
 def tally_metrics(
     prefix: str, tallies: Mapping[Labels, Mapping[str, int]], *labels: str
 ) -> Iterator[Metric]:
-    """What tallies hold, by these labels: of runs, and of a job's own."""
+    """The values of tallies, with these labels: of runs, or of one job."""
 
     def count(name: str, words: str, names: Mapping[str, str], label: str) -> Metric:
         samples = {
@@ -93,7 +93,7 @@ def tally_metrics(
 
 
 def retries(name: str, tallies: Mapping[Labels, Mapping[str, int]], *labels: str) -> Metric:
-    """How often stores were asked again."""
+    """Number of repeated calls to stores."""
     stores = {tally.ROW_RETRIES: "rows", tally.ARCHIVE_RETRIES: "archive"}
     samples = {
         (*values, store): counts.get(key, 0)
@@ -104,7 +104,7 @@ def retries(name: str, tallies: Mapping[Labels, Mapping[str, int]], *labels: str
 
 
 def store_metrics(health: Iterable[StoreHealth]) -> Iterator[Metric]:
-    """Whether the stores answer."""
+    """Health of the stores."""
     stores = list(health)
     yield gauge(
         "store_reachable",
@@ -121,7 +121,7 @@ def store_metrics(health: Iterable[StoreHealth]) -> Iterator[Metric]:
 
 
 def view_metrics(views: Mapping[str, Look[object]]) -> Iterator[Metric]:
-    """How old the other metrics are: `landing` what goes on, `totals` what has landed."""
+    """Age of the other metrics: `landing` (in progress) and `totals` (landed)."""
     for name, words, samples in (
         (
             "view_age_seconds",
@@ -143,7 +143,7 @@ def view_metrics(views: Mapping[str, Look[object]]) -> Iterator[Metric]:
 
 
 def landing_metrics(landing: Landing) -> Iterator[Metric]:
-    """What is in flight, and who lands."""
+    """Files in flight, and running ingests."""
     states = Counter((crawl_of(f.file), f.state) for f in landing.flights)
     yield gauge(
         "inflight_files",
@@ -194,7 +194,7 @@ def landing_metrics(landing: Landing) -> Iterator[Metric]:
 
 
 def crawl_metrics(landing: Landing, totals: Mapping[str, CrawlTotals]) -> Iterator[Metric]:
-    """What has landed in each crawl."""
+    """Landed files and records, by crawl."""
     collections = {entry.crawl: entry.facts.collection for entry in landing.crawls}
     known = {
         (crawl, collections[crawl]): crawl_totals

@@ -1,4 +1,4 @@
-"""Are the stores there?  One small question to each, and never a wait for the answer."""
+"""Health of the stores: one small request to each, without waiting long for the answer."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ASK_EVERY_S = 1.0
 WAIT_S = 2.0
 _ROW = b"0"
 _FILE = "healthz/no-such-file"
-"""There or not: what counts is that the store says so."""
+"""A file that need not exist: it only matters that the store answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreHealth:
-    """Whether a store answers; `took_s` is how long its last answer took, None for never."""
+    """Whether a store answers; `took_s` is the time of its last answer, None if none came."""
 
     store: str
     reachable: bool
@@ -27,7 +27,7 @@ class StoreHealth:
 
 
 class Health:
-    """Asks both stores."""
+    """Checks both stores."""
 
     def __init__(self, rows: RowStore, archive: ArchiveReader) -> None:
         def ask_rows() -> bool:
@@ -44,11 +44,11 @@ class Health:
         }
 
     def check(self, wait_s: float = WAIT_S) -> list[StoreHealth]:
-        """How each store is; takes twice `wait_s` at most."""
+        """The health of each store; takes twice `wait_s` at most."""
         return [_health(store, probe.look(wait_s)) for store, probe in self._probes.items()]
 
     def close(self, wait_s: float) -> bool:
-        """Ask no more; whether nothing is being asked now."""
+        """Stop checking; return whether no check is running."""
         idle = [probe.close(wait_s) for probe in self._probes.values()]
         return all(idle)
 

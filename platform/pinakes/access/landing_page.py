@@ -1,4 +1,4 @@
-"""The page that shows how crawls land: what there is to say, and the template that says it."""
+"""The page on landing crawls: its values, and its template."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHOICES = (5, 30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlShown:
-    """A crawl as the page shows it; `totals` is None until they have been read."""
+    """A crawl on the page; `totals` is None until they have been read."""
 
     entry: CrawlEntry
     totals: CrawlTotals | None
@@ -63,7 +63,7 @@ class CrawlShown:
 
 
 def summed(runs: Sequence[Run]) -> Rate:
-    """The rate of all that are running."""
+    """The total rate of all running ingests."""
     rates = [run.rate for run in runs if run.state == RUNNING]
     return Rate(sum(rate.records_s for rate in rates), sum(rate.bytes_s for rate in rates))
 
@@ -75,7 +75,7 @@ def landing_page(
     *,
     refresh: str | None,
 ) -> str:
-    """The page.  `refresh` is what the reader asked for: seconds, or `off`."""
+    """The page.  `refresh` is the reader's choice: seconds, or `off`."""
     seconds = None if refresh == "off" else _seconds(refresh)
     crawls = _crawls(landing.value, totals.value or {}) if landing.value is not None else []
     busy = sorted(

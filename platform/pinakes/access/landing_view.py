@@ -1,8 +1,8 @@
-"""How crawls land, read from the rows: by any host, while others land.
+"""Progress of landings, read from the rows on any host.
 
-Two questions of different cost.  Who lands what now: `inflight` and the rows of those files,
-the latest ingest runs, the crawls.  What has landed so far: the counts in the rows of each
-crawl's files; only those are read again that may have changed.
+Two queries of different cost.  What is landing now: `inflight` and the rows of those files, the
+latest ingest runs, the crawls.  What has landed so far: the counts in the rows of each crawl's
+files, of which only those that may have changed are read again.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ INFLIGHT_LIMIT = 10_000
 RUNS_LIMIT = 200
 RECOUNT_S = 3600.0
 RECENT_MS = 3600_000
-"""An ingest that has ended is shown for so long."""
+"""How long an ended ingest is shown."""
 
 SILENT_MS = 120_000
-"""An ingest that has no file in flight and was not heard of for so long may be dead."""
+"""An ingest without files in flight and without a report for so long may be dead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flight:
     """A file that lands or leaves, or was refused on the way.
 
-    `state` is that of the file; `stalled` where it should land and nobody holds the claim
-    any more: the same command, run again, completes it.
+    `state` is that of the file; `stalled`: it should land, but no process holds its claim;
+    the same command, run again, completes it.
     """
 
     file: str
@@ -69,7 +69,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:
-    """Who lands what at `at_ms`; `more` files are in flight than were looked at."""
+    """What is landing at `at_ms`; `more`: more files are in flight than were read."""
 
     at_ms: int
     crawls: tuple[CrawlEntry, ...]
@@ -78,14 +78,14 @@ class Landing:
     more: bool
 
     def busy_crawls(self) -> set[str]:
-        """The crawls in which something happens, or has just happened."""
+        """The crawls with current or very recent activity."""
         crawls = {crawl_of(flight.file) for flight in self.flights}
         return crawls | {run.crawl for run in self.runs if run.crawl is not None}
 
 
 @dataclass(slots=True)
 class LandingView:
-    """Reads who lands what.  For one thread."""
+    """Reads what is landing.  For one thread."""
 
     rows: RowStore
     now_ms: Callable[[], int]
@@ -93,7 +93,7 @@ class LandingView:
     rates: Rates = field(default_factory=Rates)
 
     def read(self) -> Landing:
-        """A few scans, none of them longer than `INFLIGHT_LIMIT` rows but that of crawls."""
+        """A few scans, each of at most `INFLIGHT_LIMIT` rows, except that of crawls."""
         now_ms = self.now_ms()
         found = self.rows.scan(INFLIGHT, limit_rows=INFLIGHT_LIMIT + 1)
         names = [decode_file_key(row.key) for row in found]
@@ -112,7 +112,7 @@ class LandingView:
             claim, state = entry.claim, entry.state or FileState.LANDING
             held = claim is not None and claim.expires_ms > now_ms
             if state is FileState.STORED:
-                state = FileState.LANDING  # it has landed, and is not visible yet
+                state = FileState.LANDING  # it has landed, but is not visible yet
             stalled = state.is_landing and (claim is None or not held or self.is_gone(claim.owner))
             flights.append(
                 Flight(
@@ -150,21 +150,21 @@ class LandingView:
 
 
 def _process_of(owner: str) -> str:
-    """`HOST/PID/START` of an owner: its workers have names of their own."""
+    """`HOST/PID/START` of an owner, without the worker's name."""
     return owner.rpartition("/")[0]
 
 
 @dataclass(slots=True)
 class TotalsView:
-    """Reads what has landed in each crawl, and keeps what cannot have changed.  For one thread."""
+    """Reads what has landed in each crawl; caches what cannot change.  For one thread."""
 
     rows: RowStore
     clock: Callable[[], float]
     _kept: dict[str, tuple[CrawlTotals, int, float, bool]] = field(default_factory=dict)
 
     def read(self, busy: set[str]) -> Mapping[str, CrawlTotals]:
-        """The totals by crawl.  Read again are crawls that are or were busy, that changed their
-        state, and each once in `RECOUNT_S`."""
+        """The totals by crawl.  Reads again crawls that are or were busy or changed their state,
+        and each once in `RECOUNT_S`."""
         kept = {}
         for crawl in scan_crawls(self.rows):
             known = self._kept.get(crawl.crawl)

@@ -1,4 +1,4 @@
-"""How fast an ingest is, from what it says of itself, by its own clock."""
+"""Rates of ingests, from their own reports and clocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WINDOW_MS = 60_000
 
 
 class Rate(NamedTuple):
-    """Records and bytes landed a second; files count when they have landed."""
+    """Records and bytes landed per second; files count when they have landed."""
 
     records_s: float = 0.0
     bytes_s: float = 0.0
@@ -26,15 +26,15 @@ class _Sample(NamedTuple):
 
 
 class Rates:
-    """Remembers what each run had counted, over the last minute or the last two reports."""
+    """Remembers the counts of each run over the last minute, or the last two reports."""
 
     def __init__(self) -> None:
         self._samples: dict[str, deque[_Sample]] = {}
 
     def rate_of(self, entry: RunEntry) -> Rate:
-        """The rate between the oldest report that is remembered and the one in this row.
+        """The rate between the oldest remembered report and the one in this row.
 
-        Until there are two, that since the run began.
+        Before the second report: the rate since the start of the run.
         """
         progress = entry.progress
         if progress is None:

@@ -1,8 +1,8 @@
-"""The latest answer to a question that is costly, or that may never be answered.
+"""Caches the latest answer to a query that is costly, or may hang.
 
-Whoever asks gets what is there, with its age, and waits no longer than he says: behind
-stores that hang, a page and a health check still come.  The question is asked by one thread,
-only when somebody wants to know, and for a small part of the time at most.
+Callers get the latest answer and its age, and wait no longer than they choose: so pages and health
+checks work even if a store hangs.  The query runs in one thread, only on demand, and for a small
+share of the time at most.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look(Generic[T_co]):
-    """What is known at a moment.
+    """The cached state.
 
-    `value` is the latest answer, `age_s` the time since it was asked for, `took_s` how long
-    it took; None until there is one.  `error` is why the latest attempt that ended brought
-    none.  `asking_s` is for how long an attempt has been going on.
+    `value` is the latest answer, `age_s` the time since it was requested, `took_s` its
+    duration; None until there is one.  `error` is why the latest finished attempt failed.
+    `asking_s` is how long the current attempt has been running.
     """
 
     value: T_co | None = None
@@ -34,7 +34,7 @@ class Look(Generic[T_co]):
 
 
 class Recent(Generic[T]):
-    """Asks in a thread of its own, at least `every_s` apart and for a `share` of the time."""
+    """Runs a query in its own thread, at least `every_s` apart, for a `share` of the time."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Recent(Generic[T]):
         self._error: str | None = None
 
     def look(self, wait_s: float = 0.0) -> Look[T]:
-        """What is known, asked anew where that is due; waits for it no longer than this."""
+        """The cached state; refreshes it if due, waiting for that at most `wait_s`."""
         with self._changed:
             if self._closed:
                 return self._look()
@@ -69,7 +69,7 @@ class Recent(Generic[T]):
             return self._look()
 
     def close(self, wait_s: float) -> bool:
-        """Ask no more; whether nothing is being asked now."""
+        """Stop querying; return whether no query is running."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -79,7 +79,7 @@ class Recent(Generic[T]):
 
     def _start(self) -> None:
         if self._thread is None:
-            # A daemon: a store that hangs must not keep the process from ending.
+            # A daemon thread: a hanging store must not keep the process from ending.
             self._thread = threading.Thread(target=self._work, daemon=True)
             self._thread.start()
 

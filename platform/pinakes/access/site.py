@@ -1,4 +1,4 @@
-"""The site of `pinakes serve`.  Nothing here writes: all is GET and HEAD."""
+"""The site of `pinakes serve`.  Read only: GET and HEAD."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADERS = {
 
 
 class Site(WsgiSite):
-    """Answers with a page, its style, metrics, and whether all is well."""
+    """Serves the page, its style, metrics, and health."""
 
     headers = HEADERS
 

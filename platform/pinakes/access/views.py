@@ -1,4 +1,4 @@
-"""All that is shown of the stores, each part as old as it has to be."""
+"""Everything that is shown of the stores, each part cached for a suitable time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WAIT_S = 2.0
 
 
 class Views:
-    """Reads a pair of stores for whoever looks.  Safe for several threads."""
+    """Cached views of a pair of stores.  Safe for several threads."""
 
     def __init__(self, rows: RowStore, archive: ArchiveReader) -> None:
         actor = Actor()
@@ -36,11 +36,11 @@ class Views:
         return landing.busy_crawls() if landing is not None else set()
 
     def health(self) -> list[StoreHealth]:
-        """How the stores are.  Takes some seconds at most, as all of these."""
+        """Health of the stores.  Takes some seconds at most, as all of these."""
         return self._health.check()
 
     def landing(self) -> Look[Landing]:
-        """Who lands what."""
+        """What is landing."""
         return self._landing.look(WAIT_S)
 
     def totals(self) -> Look[Mapping[str, CrawlTotals]]:
@@ -48,7 +48,7 @@ class Views:
         return self._totals.look(WAIT_S)
 
     def close(self, wait_s: float = 5.0) -> bool:
-        """Read no more; whether nothing is being read now, so that stores may be closed."""
+        """Stop reading; return whether no read is running, so that stores may be closed."""
         closers = (self._landing.close, self._totals.close, self._health.close)
         idle = [close(wait_s) for close in closers]
         return all(idle)

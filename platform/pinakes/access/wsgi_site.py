@@ -1,7 +1,7 @@
-"""A WSGI application by rules: which path is answered by what, and what no answer goes without.
+"""A WSGI application with URL rules, and headers for every response.
 
-Bound to loopback it answers to the names of loopback only: a page of another site whose name was
-made to point here (DNS rebinding) is not answered.
+Bound to loopback, it answers only requests for loopback's names: a page of another site whose name
+was made to point here (DNS rebinding) gets no answer.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ STRICT_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-"""For every answer; a content policy goes beside them."""
+"""Headers of every response; a content policy is added."""
 
 # Of the Host header, RFC 9110 §7.2: an address in brackets or a name, in any case, and a port.
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
 class WsgiSite:
-    """Answers requests by rules whose endpoints take the request and the rule's values.
+    """Dispatches requests by rules, to endpoints that take the request and the rule's values.
 
-    Safe for several threads.  `hosts` are the names by which it may be asked for; None: any.
+    Safe for several threads.  `hosts` are the accepted Host names; None: any.
     """
 
     headers: ClassVar[Mapping[str, str]]
-    """Of each answer that does not say otherwise."""
+    """The default of responses."""
 
     def __init__(self, rules: Iterable[Rule], *, hosts: Sequence[str] | None) -> None:
-        # A path that is not quite one of these is none: nothing is redirected.
+        # Paths must match exactly: nothing is redirected.
         self._urls = Map(rules, merge_slashes=False)
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
 
@@ -65,16 +65,16 @@ class WsgiSite:
             return self.failure(error)
 
     def _require_host(self, request: Request) -> None:
-        # werkzeug's own list knows no address in brackets, and no capitals.
+        # werkzeug's own check supports neither addresses in brackets nor capitals.
         found = _HOST.fullmatch(request.headers.get("Host", ""))
         if self._hosts is not None and (not found or found[1].lower() not in self._hosts):
             raise SecurityError
-        _ = request.host  # raises where it is none
+        _ = request.host  # raises if there is none
 
     def refusal(self, error: HTTPException) -> Response:
-        """What is answered to a request that is none of this site's."""
+        """The response to a request that matches no rule or host."""
         return Response(f"{error.code} {error.name}\n", error.code, mimetype="text/plain")
 
     def failure(self, error: PinakesError) -> Response:
-        """What is answered where an endpoint could not."""
+        """The response when an endpoint failed."""
         raise error
