@@ -6,15 +6,15 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`, for
 - `manifest`, `resolve_collisions`, `flag_duplicates`, `write_revisits`, `validate`,
   `convert_arc`, `restore`: jobs; each runs by itself, too:
   `python -m pinakes.mr_jobs.NAME -r inline|local|hadoop LIST`
-- `digest_job`: what of `resolve_collisions` is by digest; `content_job`: what of
-  `flag_duplicates` is by content; `revisits_job`: what of `write_revisits` is of
-  `write_generations`, too, which does the same in the store
-- `commit_copy`: two jobs, `copy_look` and `copy_files`, and the renames behind them
-- `store_tasks`: the jobs of a run of dedupe; `job_counts`: what they count, as the verbs do
+- `digest_job`: the steps of `resolve_collisions` by digest; `content_job`: the steps of
+  `flag_duplicates` by content; `revisits_job`: the common part of `write_revisits` and
+  `write_generations`, which does the same in the store
+- `commit_copy`: two jobs, `copy_look` and `copy_files`, and the renames after them
+- `store_tasks`: the jobs of a dedupe run; `job_counts`: their counts, in the form of the verbs
 - `validating`: the receipt of `validate`
-- `archive_job`: what all share; `writing_job`: files that tasks write, and the driver renames
-- `heartbeat`: how a task says that it is alive; `places`: where a file lies that is told of by
-  its name; `stored_generations`: which generation of it is read; `given`: what the operator gives
-- `extra`: what the extra `jobs` brings
-- `lines/`: what passes between tasks; `driver/`: how a job is run; `study/`: on Spark
+- `archive_job`: the base of all jobs; `writing_job`: jobs whose files the driver publishes
+- `heartbeat`: reports that a task is alive; `places`: finds files by name; `stored_generations`:
+  the generation of each file that is read; `given`: the operator's inputs
+- `extra`: the packages of the extra `jobs`
+- `lines/`: data between tasks; `driver/`: runs jobs; `study/`: on Spark
 """

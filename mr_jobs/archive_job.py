@@ -1,8 +1,8 @@
-"""What all jobs over archive files share: lines as bytes, stores, a heartbeat, findings.
+"""The base of all jobs over archive files: lines as bytes, stores, a heartbeat, findings.
 
-A task writes nothing but its output: lines to standard output, and files below the folder
-that the framework gives each attempt and takes over when it is the one that counts
-(`mapreduce.task.output.dir`).  So two attempts at a task do no harm.
+A task writes only its output: lines to standard output, and files below the folder of its attempt
+(`mapreduce.task.output.dir`), which the framework commits for one attempt.  So two attempts at a
+task do no harm.
 """
 
 from __future__ import annotations
@@ -39,59 +39,59 @@ WRITTEN = "_written"
 """The folder, in a job's output, of the archive files that its tasks have written."""
 
 FOUND = "found"
-"""Counts lines that say what is not as it should be."""
+"""Counts lines that report errors or discrepancies."""
 
 FILES = "files read"
 LINES = "lines read"
 LINES_OF_MAPS = {"stream.map.output": "keyonlytext"}
-"""For maps behind which there is no reduce: else Hadoop puts a tab behind each line."""
+"""For maps without a reduce step: else Hadoop appends a tab to each line."""
 
 LINES_OF_REDUCES = {"stream.reduce.output": "keyonlytext"}
-"""The same for a last reduce."""
+"""The same for the last reduce step."""
 
 
 class PairProtocol(BytesProtocol):  # type: ignore[misc]
-    """Key and value with a tab between; neither has one."""
+    """Key and value separated by a tab; neither contains one."""
 
     def read(self, line: bytes) -> tuple[bytes, bytes | None]:
-        # Sorted by key and value, all of the line is Hadoop's key, and a tab stands behind it.
+        # When sorted by key and value, the whole line is Hadoop's key, followed by a tab.
         key, value = super().read(line)
         return key, value.removesuffix(b"\t") if value is not None else None
 
 
 class ArchiveJob(MRJob):  # type: ignore[misc]
-    """A job whose lines are bytes, a tab between key and value."""
+    """A job whose lines are bytes, with a tab between key and value."""
 
     INPUT_PROTOCOL = BytesValueProtocol
     INTERNAL_PROTOCOL = PairProtocol
     OUTPUT_PROTOCOL = BytesValueProtocol
 
     AGAIN: str | None = None
-    """What a task keeps of lines that are to be run once more, if there may be such."""
+    """The name under which tasks keep lines for another run, if the job has any."""
 
     ROUND_OPTION = ""
-    """The option by which a run over such lines is told which round it is, from 1."""
+    """The option with the number of the round, from 1, for a run over such lines."""
 
     INPUT_COUNTER = FILES
-    """What counts that inputs were read: `FILES`, of names of archive files, or `LINES`."""
+    """The counter of inputs read: `FILES`, if they are archive files, or `LINES`."""
 
     EXTRAS: tuple[str, ...] = ("jobs", "cluster")
     """Of Pinakes, that its tasks need."""
 
     MEMORY_MB = 1024
-    """What YARN lets a task have, with all that it starts, the JVM that feeds it included."""
+    """YARN's memory limit of a task, for all its processes including its JVM."""
 
     options: Namespace
     task: Task
 
     @classmethod
     def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
-        """What its maps read, a line each, of what the operator gives: here the inputs."""
+        """The lines that its maps read, from the operator's inputs: here the inputs themselves."""
         return list(given.inputs)
 
     @classmethod
     def files_of_line(cls, line: str) -> Iterable[str]:
-        """The archive files that a line of input is about: here its name."""
+        """The archive files of an input line: here the line itself."""
         return (line,)
 
     def configure_args(self) -> None:
@@ -113,15 +113,15 @@ class ArchiveJob(MRJob):  # type: ignore[misc]
         )
 
     def begin_task(self) -> None:
-        """Open what a mapper or reducer works with, as `task`; for its `init`."""
+        """Open `task` for a mapper or reducer; for its `init`."""
         file = Path(self.options.settings) if self.options.settings is not None else None
-        # Neither the environment of a host nor a file that lies about on it says anything.
+        # The environment and the files of the task's host are ignored.
         configuration = load_configuration(file, environment={}, folder=Path("/"))
         self.task = Task(self, configuration)
         self.task.__enter__()
 
     def end_task(self) -> None:
-        """Close it again, everything written; for its `final`."""
+        """Write everything and close it; for its `final`."""
         self.task.__exit__(None, None, None)
 
 
@@ -155,7 +155,7 @@ class Task:
                 self._job.increment_counter(GROUP, name, amount)
 
     def enter(self, context: AbstractContextManager[T]) -> T:
-        """Have this closed at the end of the task."""
+        """Enter a context that is closed at the end of the task."""
         return self._stack.enter_context(context)
 
     @contextmanager
@@ -185,20 +185,20 @@ class Task:
             yield Source(file, name=name)
 
     def generation_of(self, name: str) -> OldGeneration:
-        """Which generation of a file in the store is read."""
+        """The generation of a stored file that is read."""
         return OldGeneration(archive_file=name, generation=self._generations.get(name, 1))
 
     def count(self, name: str, amount: int = 1) -> None:
-        """Add to a counter of the job's; the framework is told once, at the end."""
+        """Add to a counter of the job; it is reported to the framework once, at the end."""
         self._counts[name] += amount
 
     def find(self, problem: PinakesError) -> None:
-        """Count something that is wrong by its class, and keep what it says for the report."""
+        """Count an error by its class, and keep its message for the report."""
         self.count(f"{PROBLEMS}{type(problem).__name__}")
         self.keep(FINDINGS, problem_text(problem))
 
     def keep(self, name: str, line: bytes) -> None:
-        """A line beside the output, in `_NAME-…`, which is no input of a next job."""
+        """Keep a line beside the output, in `_NAME-…`, which later jobs do not read as input."""
         if name not in self._kept:
             self._kept[name] = self.enter(
                 TemporaryFile(prefix="pinakes-")  # noqa: SIM115 (entered)
@@ -218,7 +218,7 @@ class Task:
         return self.enter(open_stores(self._configuration))
 
     def folder(self, name: str) -> ArchiveStore:
-        """A folder that the operator has named, a path or hdfs://…; open to the end of the task."""
+        """A folder named by the operator, a path or hdfs://…; open to the end of the task."""
         return self._places.store(name if "://" in name else str(self._folder / name))
 
     def _publish(self, name: str, lines: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""`commit-copy` by jobs, to a folder or to HDFS: looked at and copied by tasks, renamed here.
+"""`commit-copy` by jobs, to a folder or to HDFS: tasks examine and copy, the driver renames.
 
     look ─▶ decide, order ─▶ copy aside ─▶ rename, originals first
 
@@ -6,9 +6,9 @@
     DST/superseded-2026-11-21/NAME        the file it replaces
     DST/NAME                              the new one
 
-Order is of files and not of tasks, so only the renames are in order: a store has no call that
-replaces a file and keeps the old one, and between the two renames of a name there is none of
-it.  Stopped there, or anywhere, the same call goes on.
+Files are ordered, tasks are not, so only the renames are in order.  An archive store cannot replace
+a file and keep the old one in one call: between the two renames of a name, it does not exist.
+Stopped there, or anywhere, the same call continues.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from pinakes.mr_jobs.writing_job import clear_left, require_place, tags
 from pinakes.profile import open_folder
 
 Line = list[str]
-"""What a map reads: three words."""
+"""Fields of a line that a map reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyRequest:
     """What to commit where: folders (paths, `hdfs://…`), the receipt, and the day's date.
 
-    `dry_run`: everything is checked, and nothing written.
+    `dry_run`: check everything, and write nothing.
     """
 
     source: str
@@ -57,7 +57,7 @@ class CopyRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """One of the two copies, as listed and looked at; a `copy_steps.Place`."""
+    """One of the two copies, as listed and examined; a `copy_steps.Place`."""
 
     folder: str
     sizes: Mapping[str, int]
@@ -88,7 +88,7 @@ def run_commit_copy(
     *,
     on_percent: Callable[[float], None] = lambda percent: None,
 ) -> JobReport:
-    """Do all of it; a line for each file, as `pinakes commit-copy --json` prints it.
+    """Run everything; write a line per file, as `pinakes commit-copy --json` prints it.
 
     Raises:
         Conflict, DigestMismatch, InputRefused, UnresolvedReference: as the verb; nothing was
@@ -145,7 +145,7 @@ def run_commit_copy(
 def _plan(
     request: CopyRequest, was: _Files, now: _Files, look: Callable[[list[Line]], list[Any]]
 ) -> list[Step]:
-    """What is to be done, originals first, all checks passed."""
+    """The steps, originals first, after all checks."""
     lines = [*_worth_a_look(request.receipt, was, now)]
     edges, references = _take(look(lines), was, now)
     steps = plan_steps(was, now, request.receipt, today=request.today)
@@ -159,7 +159,7 @@ def _plan(
 
 
 def _worth_a_look(receipt: Receipt, was: _Files, now: _Files) -> Iterator[Line]:
-    """Files of the right size: of others it is known that they are not what they should be."""
+    """The files with the right size; others are known to differ."""
     names = set()
     for facts in receipt.files:
         if was.sizes.get(facts.name) == facts.size:
@@ -174,7 +174,7 @@ def _worth_a_look(receipt: Receipt, was: _Files, now: _Files) -> Iterator[Line]:
 def _take(
     lines: list[Any], was: _Files, now: _Files
 ) -> tuple[list[tuple[str, str]], list[Reference]]:
-    """Note sums; the edges between files, and the references that do not resolve."""
+    """Record checksums; return edges between files, and references that do not resolve."""
     edges, references = [], []
     for line in lines:
         if "reference" in line:
@@ -191,10 +191,10 @@ def _is_placed(now: _Files, facts: FileFacts) -> bool:
 
 
 def _require_all(missing: list[FileFacts], written: Mapping[str, int]) -> None:
-    """Nothing is renamed before all that is to come in its place is there."""
+    """Raise unless all copied files exist: only then anything is renamed."""
     for facts in missing:
         if written.get(facts.name) != facts.size:
-            raise PinakesError("it was copied, and is not there", file=facts.name)
+            raise PinakesError("the file was copied, but does not exist", file=facts.name)
 
 
 def _rename(target: ArchiveStore, now: _Files, step: Step, token: str) -> None:
@@ -213,7 +213,7 @@ def _refuse_nested(source: str, target: str) -> None:
     if inner == outer:
         raise InputRefused("SRC and DST are one folder", file=target)
     if inner.startswith(outer) or outer.startswith(inner):
-        raise InputRefused(f"{source} and {target} lie one in the other", file=target)
+        raise InputRefused(f"one of {source} and {target} contains the other", file=target)
 
 
 def _refuse_exchanged(receipt: Receipt) -> None:
@@ -221,7 +221,7 @@ def _refuse_exchanged(receipt: Receipt) -> None:
     old = {facts.before_name: facts.name for facts in receipt.files}
     for facts in receipt.files:
         if old.get(facts.name, facts.name) != facts.name:
-            raise InputRefused("this name is another file's old one", file=facts.name)
+            raise InputRefused("this name is the old name of another file", file=facts.name)
 
 
 def _token(request: CopyRequest) -> str:

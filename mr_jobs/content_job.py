@@ -1,7 +1,7 @@
-"""What of `flag_duplicates` is by content: decided at once, or in parts.
+"""The steps of `flag_duplicates` by content: decided at once, or in parts.
 
-A content with more captures than `--content-lines` is set aside by the tasks that pin, and
-left in `_again-…`; a second round, with `--round 1`, decides on it (`parts`).
+A content with more captures than `--content-lines` is divided by the tasks that pin, and left in
+`_again-…`; a second round, with `--round 1`, decides on it (`parts`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ContentJob(ArchiveJob):
         )
 
     def divided_steps(self) -> list[MRStep]:
-        """By part, by stretch of time: what is left of contents that are divided."""
+        """Steps of divided contents: by part, by time interval."""
         return [
             MRStep(
                 mapper_init=self.begin_task,
@@ -73,7 +73,7 @@ class ContentJob(ArchiveJob):
         self._count = ProcessCount()
 
     def end_counting(self) -> None:
-        """Tell the framework what was decided."""
+        """Report the decisions to the framework's counters."""
         count = self._count
         for name in ("originals", "duplicates", "duplicate_bytes", "revisits", "repeated"):
             if amount := getattr(count, name):
@@ -84,20 +84,20 @@ class ContentJob(ArchiveJob):
         self.end_task()
 
     def begin_pinning(self) -> None:
-        """For the `init` of a step that sends to contents."""
+        """For the `init` of a step that sends captures to contents."""
         self.begin_task()
         tasks = int(jobconf_from_env("mapreduce.job.reduces", "1"))
         self._frequent = Frequent(max(1, self.options.content_lines // tasks))
         self._aside: dict[bytes, SetAside] = {}
 
     def end_pinning(self) -> Iterator[Pair]:
-        """For its `final`: tell contents what was set aside of them."""
+        """For its `final`: report to contents what was divided."""
         for aside in self._aside.values():
             yield aside.told()
         self.end_task()
 
     def to_content(self, content: bytes, value: bytes) -> Pair:
-        """Where a capture goes: to its content, or, of one with very many, to a part of it."""
+        """Key and value that send a capture to its content, or to a part of a very large one."""
         if not self._frequent.add(content):
             return CONTENT + content, value
         if content not in self._aside:
@@ -124,7 +124,7 @@ class ContentJob(ArchiveJob):
                 yield None, line_text(line)
 
     def _divide(self, key: bytes, values: Iterable[bytes]) -> None:
-        """What some tasks have set aside of a content and others have not goes to its parts."""
+        """Send the captures of a content that only some tasks have divided to its parts."""
         self.task.count("contents divided")
         aside = SetAside(key[len(CONTENT) :], shard_lines=self.options.shard_lines)
         for value in values:

@@ -2,7 +2,7 @@
 
     python -m pinakes.mr_jobs.convert_arc -r inline|local|hadoop --to FOLDER LIST...
 
-A line comes out for each file, as `pinakes convert --json` prints it.
+Writes a line per file, as `pinakes convert --json` prints it.
 """
 
 from __future__ import annotations

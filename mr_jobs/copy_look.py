@@ -1,11 +1,11 @@
-"""What is where, before `commit_copy` copies: sums of files, and which refer to which.
+"""Examines files before `commit_copy` copies: checksums, and references between files.
 
     files ─▶ sums;  by URI: references judged, files that refer to files ─▶ each pair once
 
     python -m pinakes.mr_jobs.copy_look -r inline|local|hadoop LIST...
 
-LIST has lines `["source", NAME, PLACE]`, of files whose references and full records are looked
-at, too; `["target", …]`; and `["standing", …]`, of which only the full records are.
+LIST has lines `["source", NAME, PLACE]`, for files whose references and full records are read,
+too; `["target", …]`; and `["standing", …]`, of which only the full records are read.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from pinakes.mr_jobs.lines.travelling_references import (
 )
 
 SOURCE, TARGET, STANDING = "source", "target", "standing"
-# What keys begin with: what is wrong, a line of output, a URI, a place that is referred to, an
-# edge between two files.
+# Prefixes of keys: an error, a line of output, a URI, a place that is referred to, an edge
+# between two files.
 _PROBLEM, _LINE, _URI, _PLACE, _EDGE = b"p", b"=", b"u", b"s", b"e"
-# What values begin with: files with full records come before those that refer to them.
+# Prefixes of values: files with full records sort before those that refer to them.
 _HOLDS, _REFERS = b"0", b"1"
 
 
@@ -83,7 +83,7 @@ class CopyLookJob(ArchiveJob):
             yield from pairs
 
     def judge(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        """Of each reference what becomes of it; of each place who refers to whom."""
+        """Yield the outcome of each reference, and the edges of each place."""
         if key.startswith(_URI):
             for reference in arriving_references(values):
                 if reference.outcome != "resolves":
@@ -112,7 +112,7 @@ class CopyLookJob(ArchiveJob):
 
 
 class _FileReferences(DepartingReferences):
-    """Sends, too, which file has a full record, or refers to one, of a URI and second."""
+    """Also sends which file has, or refers to, a full record of a URI and second."""
 
     def _send(self, uri: bytes, entry: Full | Revisit) -> None:
         super()._send(uri, entry)

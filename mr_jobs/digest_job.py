@@ -1,6 +1,6 @@
-"""What of `resolve_collisions` is by digest: which bodies have to be read, and where they go.
+"""The steps of `resolve_collisions` by digest: which bodies are read, and where they are sent.
 
-A digest with one capture needs none.  Lines of one with very many go past its reducer.
+A digest with one capture needs none.  Lines of a very frequent digest bypass its reducer.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAP_SHARDS, _PARTS = 990, 100_000
 
 
 def trust_options(trust: Trust | None) -> list[str]:
-    """The options that say what is believed."""
+    """The options for the level of trust."""
     if trust is None:
         return []
     seed = ["--seed", trust.seed] if trust.seed else []
@@ -68,7 +68,7 @@ class DigestJob(ArchiveJob):
         self.add_passthru_arg("--first-extension", type=int, default=0)
 
     def _believes(self, digest: str) -> bool:
-        # What another round is about is not equal by its bytes.
+        # Lines of another round are known to be unequal to the first.
         believing = self.options.compare == "sha256" and not self.options.first_extension
         return believing and self._trust().believes(digest)
 
@@ -81,7 +81,7 @@ class DigestJob(ArchiveJob):
         self.begin_task()
         self._frequent = Frequent(self.options.often_lines)
         self._often: dict[bytes, OftenDigest] = {}
-        # Of two attempts at a task the shards have one name.
+        # Two attempts at a task give shards the same names.
         task = crc32(jobconf_from_env("mapreduce.task.id").encode())
         self._first_shard = (1 + task % _MAP_SHARDS) * _PARTS
 
@@ -156,7 +156,7 @@ class DigestJob(ArchiveJob):
             yield to_read(line, MEMBER, to)
 
     def _once(self, lines: Iterator[ManifestLine]) -> Iterator[ManifestLine]:
-        """Lines about a record that an earlier line is about already are left out, counted."""
+        """Skip and count lines about a record that an earlier line is about."""
         last: bytes | None = None
         for line in lines:
             place = sortable_place(line)

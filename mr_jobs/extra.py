@@ -1,4 +1,4 @@
-"""What the extra `jobs` brings, named where it is missing."""
+"""Imports of the extra `jobs`, with an error that names it if missing."""
 
 from __future__ import annotations
 

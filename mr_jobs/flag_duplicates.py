@@ -4,14 +4,13 @@
 
     python -m pinakes.mr_jobs.flag_duplicates -r inline|local|hadoop RESOLVED...
 
-A line that takes no part is left undecided, and waits at its urlkey for others: a revisit
-pins what it refers to, wherever it lies.
+A line that takes no part is left undecided, and its urlkey is used for others: a revisit pins what
+it refers to, in any file.
 
 A content with very many captures is divided, so that no reducer has them all: they are left in
-`_again-…` beside the output, with what has to be known of them, to be run once more with
-`--round 1`:
+`_again-…` beside the output, with the data needed about them, for another run with `--round 1`:
 
-    captures ─▶ by part: decided ─▶ by stretch of time: numbered
+    captures ─▶ by part: decided ─▶ by time interval: numbered
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 Pair = tuple[bytes, bytes]
 _KNOWN_IDS = 100_000
-# What keys begin with besides those of `settled` and `parts`.
+# Prefixes of keys, besides those of `settled` and `parts`.
 _URLKEY, _ID = b"u", b"i"
 
 
@@ -51,7 +50,7 @@ class FlagDuplicatesJob(ContentJob):
         self.add_passthru_arg("--resources", action="store_true")
 
     def steps(self) -> list[MRStep]:
-        """By urlkey, by record id, by content; or what is left of that, by part and time."""
+        """By urlkey, by record id, by content; in another round, by part and time."""
         if self.options.round:
             return self.divided_steps()
         return [
@@ -99,7 +98,7 @@ class FlagDuplicatesJob(ContentJob):
         yield _URLKEY + sortable(urlkey(line.target_uri)), SEPARATOR.join(value)
 
     def _is_new(self, record_id: str) -> bool:
-        """Whether this map has not asked for it lately: a pixel is asked for 10^8 times."""
+        """Whether this map has not requested the id recently: some are requested 10^8 times."""
         if record_id in self._asked:
             return False
         if len(self._asked) == _KNOWN_IDS:

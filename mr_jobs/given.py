@@ -1,4 +1,4 @@
-"""What the operator gives a job, before it is made lines of that its maps read."""
+"""The operator's inputs of a job, before they become the lines that its maps read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Given:
     """Inputs, as named; `stored`: they are names of files in the store.
 
-    `originals` is a folder with further full records that references may mean.
+    `originals` is a folder with further full records that references may resolve to.
     """
 
     inputs: Sequence[str]

@@ -1,7 +1,7 @@
-"""Telling the framework that a task is at work, while one record of it takes an hour.
+"""Reports to the framework that a task is working, while one record takes an hour.
 
-Hadoop kills a task that says nothing for ten minutes (`mapreduce.task.timeout`).  A thread
-says so every 30 s, but only where something has been done since: what hangs is still killed.
+Hadoop kills a task that is silent for ten minutes (`mapreduce.task.timeout`).  A thread reports
+every 30 s, but only if there was progress since: a hanging task is still killed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ EVERY_S = 30.0
 
 
 class Heartbeat:
-    """Says how much was done, again and again; a context manager."""
+    """Reports progress regularly; a context manager."""
 
     def __init__(
         self, say: Callable[[str], None], *, unit: str = "bytes", every_s: float = EVERY_S
@@ -29,13 +29,13 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def watch(self, measure: Callable[[], int]) -> None:
-        """Ask this how much of the present work is done; what was done before is added up."""
+        """Call `measure` for the progress of the current work; earlier work is added."""
         self._done += self._measure()
         self._measure = measure
 
     @property
     def done(self) -> int:
-        """How much has been done, all works together."""
+        """The progress of all work together."""
         return self._done + self._measure()
 
     def _run(self) -> None:

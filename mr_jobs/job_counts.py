@@ -1,4 +1,4 @@
-"""What a job has counted, as the verbs count it."""
+"""The counters of a job, as the reports of the verbs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The manifest of archive files, as a job without a reduce step: a file a time, each by one map.
+"""The manifest of archive files, as a job without a reduce step: each file is read by one map.
 
     python -m pinakes.mr_jobs.manifest -r inline|local|hadoop LIST...
 
-LIST has the name of an archive file in each line; lines come out as `pinakes manifest`
-writes them, in no order of files.
+LIST has the name of an archive file in each line; the output lines are those of `pinakes manifest`,
+with files in any order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where an archive file lies that a job is told of by its name."""
+"""Finds archive files by the names given to jobs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ STORE = ""
 """The place of files in the store."""
 
 _MOST_OPEN = 64
-"""In HDFS each has a client of its own, with threads."""
+"""In HDFS each has its own client, with threads."""
 
 
 def split_name(name: str, *, stored: bool) -> tuple[str, str] | None:
-    """The place of a file, and its name there; None for one that is a path."""
+    """The place of a file, None for a path, and its name there."""
     if stored:
         return STORE, name
     if "://" not in name:
@@ -31,7 +31,7 @@ def open_place(place: str, configuration: Configuration) -> AbstractContextManag
 
 
 class OpenPlaces:
-    """The places that a task has to do with, opened when they are asked for; a context manager."""
+    """The places that a task uses, opened on demand; a context manager."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
@@ -45,13 +45,13 @@ class OpenPlaces:
             self._open.popitem()[1][1].close()
 
     def store(self, place: str) -> ArchiveStore:
-        """The files of a place; of it, and of what is open in it, use may be made to the end."""
+        """The files of a place; it, and files opened in it, may be used to the end."""
         entry = self._open.pop(place, None)
         if entry is None:
             stack = ExitStack()
             entry = stack.enter_context(open_place(place, self._configuration)), stack
         self._open[place] = entry  # the latest
         if len(self._open) > _MOST_OPEN:
-            # A store that is closed only lets go: where it is used again, it connects anew.
+            # A closed store only disconnects: used again, it connects again.
             self._open.pop(next(iter(self._open)))[1].close()
         return entry[0]

@@ -4,11 +4,11 @@
 
     python -m pinakes.mr_jobs.resolve_collisions -r inline|local|hadoop MANIFEST...
 
-A digest with one capture needs no body.  One with very many is divided into shards, each
-with a copy of the first body, so that no reducer has them all, and not even their lines: a
-map that meets a digest often sends its lines straight to where their files are read, and
-tells the digest of the shard only.  What is unequal to the first is left in `_again-…` beside
-the output, to be run once more with `--first-extension 1`.
+A digest with one capture needs no body.  A very frequent one is divided into shards, each with a
+copy of the first body, so that no reducer has all bodies, or even all lines: a map that finds a
+digest frequent sends its lines directly to the tasks that read their files, and only the shard to
+the digest.  Lines unequal to the first are left in `_again-…` beside the output, for another run
+with `--first-extension 1`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class ResolveCollisionsJob(DigestJob):
         for value in values:
             place, to, role, text = value.split(SEPARATOR, 3)
             if role != COPY:
-                # Two maps may have sent lines about one record.
+                # Two maps may have sent lines about the same record.
                 record = (place, to.rpartition(b"#")[0])
                 if record == last:
                     self.task.count("repeated")
@@ -120,7 +120,7 @@ class ResolveCollisionsJob(DigestJob):
         yield from ((None, line_text(line)) for line in self._compared(key, values))
 
     def _compared(self, key: bytes, values: Iterable[bytes]) -> Iterator[ManifestLine]:
-        """The lines of a shard that are settled; others are kept for another round."""
+        """Yield the settled lines of a shard; others are kept for another round."""
         shard = int(key.rpartition(b"#")[2])
         count = ResolveCount()
         members = 0
@@ -161,7 +161,7 @@ class ResolveCollisionsJob(DigestJob):
         has_first = first is not None and first.hash_extension is not None
         self._count(count, is_sharded=is_sharded, is_told=has_first and not shard)
         round_of = self.options.first_extension
-        # Of later rounds what is there is unequal to what was settled before.
+        # In later rounds all lines are unequal to those settled before.
         if has_first and first is not None and (collides or (round_of and not shard)):
             text = collision_text(first.digest, [(round_of, capture_of(first))])
             self.task.keep(COLLISIONS, text)
@@ -171,7 +171,7 @@ class ResolveCollisionsJob(DigestJob):
         for problem in count.problems:
             self.task.find(problem)
         for reason, lines in count.skipped.items():
-            # They were counted as those that take part, and cannot be read.
+            # They were counted as taking part, but cannot be read.
             self.task.count(f"skipped: {reason}", lines)
             self.task.count("records", -lines)
         if not is_sharded:

@@ -4,9 +4,9 @@
 
     python -m pinakes.mr_jobs.restore -r inline|local|hadoop --to FOLDER LIST...
 
-LIST has a letter and the name of a file in each line: `r` for one to be restored, `o` for one
-that is only looked through for originals.  A line comes out for each file that was restored,
-as `pinakes restore --json` prints it.
+LIST has a letter and the name of a file in each line: `r` for a file to restore, `o` for a file
+that is only searched for originals.  Writes a line per restored file, as `pinakes restore --json`
+prints it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from pinakes.warc.record import Record
 
 Pair = tuple[bytes, bytes]
 RESTORED, ORIGINALS = "r", "o"
-# What keys begin with: what is wrong with a file, an original that is wanted, a file to write.
+# Prefixes of keys: an error of a file, an original that is needed, a file to write.
 _PROBLEM, _WANTED, _FILE = b"p", b"w", b"f"
-# What values begin with: who asks comes before the records that may answer.
+# Prefixes of values: requests sort before the records that may answer them.
 _ASKED, _FOUND = b"0", b"1"
 
 
@@ -49,7 +49,7 @@ class RestoreJob(WritingJob):
 
     @classmethod
     def input_lines(cls, given: Given, configuration: Configuration) -> list[str]:
-        """The files to be restored, and those of a folder of originals."""
+        """The files to restore, and those of a folder of originals."""
         refuse_equal_names(given.inputs)
         further = archives_below(given.originals, configuration) if given.originals else []
         known = set(given.inputs)
@@ -63,7 +63,7 @@ class RestoreJob(WritingJob):
         return (line[1:],)
 
     def steps(self) -> list[MRStep]:
-        """Look through, bring together, write."""
+        """Search, match, write."""
         return [
             MRStep(
                 mapper_init=self.begin_task,
@@ -99,7 +99,7 @@ class RestoreJob(WritingJob):
             yield _FILE + sortable(name), b""
 
     def bring_together(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        """Tell each file that asks for an original where it may be."""
+        """Send each file that needs an original the places where it may be."""
         if not key.startswith(_WANTED):
             yield from ((key, value) for value in values)
             return

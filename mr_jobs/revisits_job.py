@@ -1,9 +1,9 @@
-"""What jobs that write revisits share: the originals are read first, and what is known travels.
+"""The base of jobs that write revisits: originals are read first, and their facts are sent on.
 
     lines ─▶ by the original's file: each read once ─▶ by the duplicate's file: written
 
-The same way goes the place of each duplicate, so that whoever reads an original there knows
-that it is to be replaced itself, and is nobody's original.
+The place of each duplicate is sent, too, so that the task that reads an original there knows that
+it will be replaced itself, and cannot be an original.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from pinakes.mr_jobs.lines.travelling import line_text, text_line
 from pinakes.warc.revisit import Unwritable
 
 Pair = tuple[bytes, bytes]
-# A value's beginning behind its place: what is replaced there comes before who refers to it.
+# Prefixes of values, after the place: what is replaced there sorts before references to it.
 _REPLACED, _ASKED = b"0", b"1"
 
 
 class Duplicates:
-    """The duplicates of one file, and what is known of their originals.  Memory: all of it."""
+    """The duplicates of one file, and facts of their originals.  Memory: all of them."""
 
     def __init__(self, values: Iterable[bytes]) -> None:
         self.lines: list[ManifestLine] = []
         self.notes: list[bytes] = []
-        """What each line came with."""
+        """The note of each line."""
         self._sent: dict[tuple[int, int], bytes] = {}
         for value in values:
             _, original, note, text = value.split(SEPARATOR, 3)
@@ -79,11 +79,11 @@ class RevisitsJob(ArchiveJob):
 
     @abstractmethod
     def duplicate(self, text: bytes) -> tuple[ManifestLine, bytes] | None:
-        """The line of an input line, and a note that goes with it; None for no duplicate."""
+        """Parse an input line into a manifest line and a note; None if it is not a duplicate."""
 
     @abstractmethod
     def write(self, name: str, duplicates: Duplicates) -> bytes | None:
-        """Write a file; the line of output about it."""
+        """Write a file; return its line of output."""
 
     # --- by the original's file
 

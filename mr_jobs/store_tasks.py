@@ -1,9 +1,9 @@
 """The work of `dedupe` on archive files, as jobs over the store.
 
-.landing/RUN/decide-…/lines         the collection, a line a capture, from its sidecars
+.landing/RUN/decide-…/lines         the collection, one line per capture, from its sidecars
 .landing/RUN/decide-…/resolved*     by resolve_collisions; flagged: by flag_duplicates
 .landing/RUN/WAVE/lines             the duplicates of some files
-.landing/RUN/WAVE/out               by write_generations: an outcome a file; `_written/…`
+.landing/RUN/WAVE/out               by write_generations: one outcome per file; `_written/…`
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _unwatched(_: str) -> AbstractContextManager[OnPercent]:
 
 
 class StoreTasks:
-    """`pinakes.dedupe.run.tasks.Tasks` by a runner of jobs.  Not for several threads."""
+    """`pinakes.dedupe.run.tasks.Tasks` with jobs.  Not for several threads."""
 
     def __init__(
         self,
@@ -66,8 +66,8 @@ class StoreTasks:
     ) -> None:
         """`runner` is `inline`, `local` or `hadoop`.
 
-        `around(name)` is entered for the length of each job; what it gives is told how far
-        the job is.
+        `around(name)` is entered during each job; the function it yields is called with the
+        progress.
         """
         self._configuration = configuration
         self._runner = runner
@@ -79,7 +79,7 @@ class StoreTasks:
         self._tag = tag_words(run) if runner == "hadoop" else ()
 
     def end_orphans(self) -> None:
-        """End what a driver of this run that died has left running: nobody waits for it."""
+        """End jobs that a dead driver of this run has left running: no process waits for them."""
         if self._runner == "hadoop":
             end_orphans(self._run, self._configuration)
 
@@ -132,7 +132,7 @@ class StoreTasks:
         place = f"{self._place}/{wave}"
         written = map(format_pair, self._written(wave))
         originals = map(format_pair, self._originals(place, generations))
-        # Another's output may lie there: of a driver that died while it validated.
+        # A driver that died while it validated may have left output there.
         output = f"{place}/validated-{uuid4().hex[:8]}"
         report = self._job(ValidateJob, [*written, *originals], output, stored=False)
         for line in self._output_lines(output):
@@ -152,7 +152,7 @@ class StoreTasks:
                 )
 
     def _originals(self, place: str, generations: Mapping[str, int]) -> Iterator[OriginalsFile]:
-        """The records that revisits of this wave refer to, file by file."""
+        """The records that revisits of this wave refer to, by file."""
         lines = (text_pair(text)[0] for text in self._lines(place, _LINES))
         places = sort_outside_memory(map(original_place, lines))
         for name, group in groupby(places, key=itemgetter(0)):
@@ -186,7 +186,7 @@ class StoreTasks:
             return run_job(request, self._runner, self._configuration, None, on_percent=on_percent)
 
     def _write_lines(self, place: str, lines: Iterable[bytes]) -> bool:
-        """Whether there was any."""
+        """Write lines; return whether there were any."""
         stream = iter(lines)
         first = next(stream, None)
         if first is None:
@@ -202,7 +202,7 @@ class StoreTasks:
         return self._lines(place, "part-")
 
     def _lines(self, place: str, start: str) -> Iterator[bytes]:
-        """The lines of the files in a folder whose names begin so."""
+        """The lines of the files in a folder whose names begin with `start`."""
         with open_folder(place, self._configuration) as folder:
             for stored in folder.list():
                 if stored.name.startswith(start):

@@ -1,4 +1,4 @@
-"""Which generation of each file a job reads, as a file that goes with it: a number and a name."""
+"""The generation of each file that a job reads, in a file of lines: a number and a name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def write_generations(generations: Mapping[str, int], folder: Path) -> Path:
-    """The file; those that are not in it are read as they landed."""
+    """Write the file; archive files not in it are read as they landed."""
     path = folder / "generations"
     lines = (f"{number} {name}\n" for name, number in generations.items())
     path.write_bytes("".join(lines).encode("utf-8", "surrogateescape"))

@@ -5,7 +5,7 @@
     python -m pinakes.mr_jobs.validate -r inline|local|hadoop LIST...
 
 LIST has a line of `pairs` for each pair of files, and for files that are only read for
-originals.  A line comes out for each discrepancy, as `pinakes validate --json` prints it.
+originals.  Writes a line per discrepancy, as `pinakes validate --json` prints it.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from pinakes.warc.source import Source
 
 SUMS = "--sums"
 FACTS = "facts"
-"""The key of lines that say, with `SUMS`, which files were compared."""
+"""The key of lines that list, with `SUMS`, the compared files."""
 
 REFERENCES = "references: "
 UNREAD = "originals not read"
-# What keys begin with: what is wrong with a file, a discrepancy, facts of a pair, a URI that is
-# referred to.
+# Prefixes of keys: an error of a file, a discrepancy, facts of a pair, a URI that is referred
+# to.
 _PROBLEM, _FOUND, _FACTS, _URI = b"p", b"=", b"f", b"u"
 
 
@@ -112,7 +112,7 @@ class ValidateJob(ArchiveJob):
     def _add_places(
         self, name: str, places: Sequence[tuple[int, int]], references: FoundReferences
     ) -> None:
-        """What cannot be read is only counted: a reference that leads there is found to dangle."""
+        """Records that cannot be read are only counted: references to them are found dangling."""
         try:
             with self.task.opened(name) as source:
                 for place in places:

@@ -1,4 +1,4 @@
-"""The receipt of a validation that tasks did: what `commit_copy` is permitted by."""
+"""The receipt of a validation by tasks, which `commit_copy` requires."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pinakes.profile import open_folder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipted:
-    """A validation of two folders, whose result somebody may have accepted in part."""
+    """A validation of two folders, with accepted discrepancies."""
 
     request: JobRequest
     folders: Sequence[str]
@@ -36,10 +36,10 @@ def run_validation(
     on_result: Callable[[Validation], None],
     on_percent: Callable[[float], None] = lambda percent: None,
 ) -> JobReport:
-    """Run it, files' sums taken; write the discrepancies that nobody accepted.
+    """Run it, with checksums of files; write the discrepancies that are not accepted.
 
-    `on_result` is told of all that was found, unless there are files that could not be read:
-    then nothing is permitted.  Raises: as `run_job`.
+    `on_result` is called with the whole result, unless files could not be read: then there is no
+    receipt.  Raises: as `run_job`.
     """
     request = replace(what.request, options=(*what.request.options, SUMS))
     with TemporaryFile() as lines:
@@ -81,7 +81,7 @@ def _result(what: Receipted, report: JobReport, lines: Iterable[dict[str, Any]])
 
 
 def _relative(facts: dict[str, Any], folder: str) -> dict[str, Any]:
-    """With the old file's name below its folder, as the new one's is."""
+    """With the old file's name relative to its folder, like the new one's."""
     before = facts["before"]
     name = before["name"].removeprefix(f"{folder.rstrip('/')}/")
     return {**facts, "before": {**before, "name": name}}

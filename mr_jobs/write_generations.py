@@ -2,9 +2,9 @@
 
     python -m pinakes.mr_jobs.write_generations -r inline|local|hadoop --stored LINES...
 
-A line of input is one of `flag_duplicates` behind the row key of its original.  Each file's
-new generation lies in the output, below `_written/`, with its sidecar; nothing is published,
-and no row is touched: that is the driver's (`pinakes.dedupe.run.wave_rewriting`).
+An input line is the row key of the original, then a line of `flag_duplicates`.  Each file's new
+generation is written to the output, below `_written/`, with its sidecar; publishing and writing
+rows is left to the driver (`pinakes.dedupe.run.wave_rewriting`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class WriteGenerationsJob(RevisitsJob):
             stored = self.task.generation_of(name).name
             decided = decided_by_ordinal(self.task.archive(), stored, pairs)
             if decided is None:
-                raise Conflict("these are not the places of this generation", file=name)  # noqa: TRY301
+                raise Conflict("these places are not of this generation", file=name)  # noqa: TRY301
             outcome = self._write_generation(name, duplicates, decided)
         except (Conflict, DigestMismatch, InputRefused) as problem:
             outcome = FileOutcome(archive_file=name, problem=problem)

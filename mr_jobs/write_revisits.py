@@ -2,8 +2,8 @@
 
     python -m pinakes.mr_jobs.write_revisits -r inline|local|hadoop --to FOLDER DECIDED...
 
-Reads what `flag_duplicates` wrote.  A file that has no duplicate is not written: it stays
-where it is.  A line comes out for each other, as `pinakes refs --json` prints it.
+Reads the output of `flag_duplicates`.  A file without duplicates is not written.  Writes a line
+for every other file, as `pinakes refs --json` prints it.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     TO/.landing/TOKEN/_written/MARK/NAME     what tasks have written, whole and verified
     TO/NAME                                  renamed by the driver when the job has ended
 
-TOKEN is of the job and its inputs, so that the same call clears what a driver that died has
-left, and goes on: what is published already is found to be equal, and stays.
+TOKEN depends on the job and its inputs, so that the same call deletes what a dead driver has left,
+and continues: files already published are found equal, and kept.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class WritingJob(ArchiveJob):
 
     @classmethod
     def target_of_line(cls, line: bytes) -> str:
-        """The name in the folder of the file that a line of output tells of."""
+        """The name in the folder of the file of an output line."""
         return PurePosixPath(json.loads(line)["file"]).name
 
     @property
     def place(self) -> str:
-        """That folder.  A JVM hands on no other words than those of its locale."""
+        """That folder.  A JVM passes on only arguments in its locale."""
         return unquote(self.options.to, errors="surrogateescape")
 
 
 def mark_of(name: str) -> str:
-    """A folder name for what is made of an input, so that two never write one file."""
+    """A unique folder name for the output of an input, so that no two write one file."""
     return blake2b(name.encode("utf-8", "surrogateescape"), digest_size=_MARK_BYTES).hexdigest()
 
 
@@ -65,11 +65,11 @@ def run_writing_job(
     *,
     on_percent: Callable[[float], None] = lambda percent: None,
 ) -> JobReport:
-    """Run it, publish what its tasks have written, then write its lines to `out`.
+    """Run it, publish the files of its tasks, then write its lines to `out`.
 
     Raises:
-        ConfigError: where tasks of this runner cannot write there, or two inputs would be
-            written under one name; nothing was published then.
+        ConfigError: tasks of this runner cannot write there, or two inputs would be written
+            under one name; nothing was published then.
         StoreUnavailable, PinakesError: as `run_job`, or as the folder.
     """
     require_place(to, runner)
@@ -100,12 +100,12 @@ def run_writing_job(
 
 
 def tags(token: str, runner: str) -> tuple[str, ...]:
-    """Words by which YARN knows whose a job is."""
+    """Tags by which a job is found in YARN."""
     return tag_words(token) if runner == "hadoop" else ()
 
 
 def clear_left(folder: ArchiveStore, token: str, runner: str, configuration: Configuration) -> None:
-    """End what a driver of the same call that died has left running, and clear what it wrote."""
+    """End jobs that a dead driver of the same call has left running, and delete its files."""
     if runner == "hadoop":
         end_orphans(token, configuration)
     folder.delete(f"{ASIDE}/{token}")
@@ -116,7 +116,7 @@ def _publish(folder: ArchiveStore, written: ArchiveStore, token: str, name: str)
     try:
         folder.publish_from(token, f"{WRITTEN}/{name}", target)
     except InputRefused:
-        # Somebody else's since the task looked: another run of this call, or another file.
+        # Published since the task checked: by another run of this call, or another file.
         if folder.size(target) is None or folder.checksum(target) != written.checksum(name):
             raise
 
@@ -126,12 +126,12 @@ def _require_there(folder: ArchiveStore, names: Iterable[str]) -> None:
     missing = [name for name in names if name not in there]
     if missing:
         raise PinakesError(
-            f"{len(missing):,} files that tasks have told of are not there", file=missing[0]
+            f"{len(missing):,} files reported by tasks do not exist", file=missing[0]
         )
 
 
 def require_place(to: str, runner: str) -> None:
-    """Raise ConfigError where the tasks of a runner cannot write to a folder."""
+    """Raise ConfigError if the tasks of a runner cannot write to a folder."""
     if (runner == "hadoop") != to.startswith("hdfs://"):
         raise ConfigError(
             "files go to hdfs://… with --runner hadoop, whose tasks are on any host, and to a path "

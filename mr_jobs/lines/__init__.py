@@ -1,10 +1,10 @@
-"""What passes between the tasks of jobs, as lines.
+"""Line formats of the data passed between the tasks of jobs.
 
-- `sort_text`: places as bytes that sort as they do; `settled`: what nothing is left to do about
-- `travelling`: a body; `shards`: the lines of a digest that many captures have, `frequent`:
-  which are such, `believed`: those taken for equal unread; `collisions`: what is found, in one
-  report for each digest; `parts`: a content that is divided
-- `originals_sent`: what is known of an original; `outcome_lines`: what a file has come to
-- `pairs`: files before and after; `travelling_references`: what is judged; `sums`: of a file
-- `problems`: what is wrong
+- `sort_text`: places as bytes that sort like them; `settled`: lines that are finished
+- `travelling`: bodies; `shards`: the lines of a frequent digest; `frequent`: finds such digests;
+  `believed`: lines taken as equal without reading; `collisions`: reports, one per digest;
+  `parts`: a content that is divided
+- `originals_sent`: what was read of an original; `outcome_lines`: the result for a file
+- `pairs`: files before and after; `travelling_references`: references to judge; `sums`: checksums
+- `problems`: errors
 """

@@ -1,10 +1,10 @@
-"""Digests that are believed, in `resolve_collisions`; and those that are not to be.
+"""Digests that count as equal unread, in `resolve_collisions`; and those that do not.
 
     s SECOND           the first capture of a digest         from digests to where they are read
     x                  a collision                           from there to the report
 
-A line that agrees with the first of its digest is settled unread.  One that does not is
-compared with a copy of that.
+A line that agrees with the first of its digest is settled without reading its body.  Other lines
+are compared with a copy of the first.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
 from pinakes.mr_jobs.lines.travelling import COPY, LEADER, MEMBER, line_text, text_line
 
 SECOND, COLLISION = b"s", b"x"
-"""What keys begin with."""
+"""Prefixes of keys."""
 
 _SHARD = b"99999999"
 Pair = tuple[bytes, bytes]
 
 
 def noted(line: ManifestLine) -> Iterator[Pair]:
-    """A line on its way to others of its second digest, if it has one."""
+    """A line keyed by its second digest, if it has one."""
     second = second_digest(line)
     if second is not None:
         digest = line.digest.encode("utf-8", "surrogateescape")
@@ -47,9 +47,9 @@ def believed(
     trust: Trust,
     count: Callable[[str, int], None],
 ) -> Iterator[Pair]:
-    """The lines of a digest that is believed, in order of place; the first is settled.
+    """Yield the lines of a believed digest, in order of place; the first is settled.
 
-    `leading` has the places of lines that maps have found others to agree with.
+    `leading` has the places of lines with which maps found others to agree.
     """
     first = next(lines)
     count("contents", 1)
@@ -70,8 +70,8 @@ def believed(
 
 
 def not_equal(line: ManifestLine) -> PinakesError:
-    """What is wrong with a line that others were settled with, and that is not known to be
-    equal to the first: two bodies of one SHA-256, or one that cannot be read."""
+    """The error for a line that others were settled with, but that is not known to equal the
+    first: two bodies with one SHA-256, or one that cannot be read."""
     return PinakesError(
         "this capture is not known to be equal to others of its digest, which were believed to "
         "be: run it again with --compare bytes",
@@ -87,7 +87,7 @@ def second_collisions(
     count: Callable[[str, int], None],
     problems: list[PinakesError],
 ) -> Iterator[Pair]:
-    """The collision among the noted lines of one second digest, if there is one."""
+    """The collision among the lines of one second digest, if there is one."""
     contents: list[ManifestLine] = []
     for _, same in groupby(values, key=lambda value: value.split(SEPARATOR, 1)[0]):
         if len(contents) == MOST_READ:

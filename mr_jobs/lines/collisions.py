@@ -1,7 +1,7 @@
-"""Collisions as the tasks of a job find them, brought into one for each digest.
+"""Collisions found by the tasks of a job, merged into one per digest.
 
-A digest that is divided, or goes several rounds, is seen in pieces: each tells a capture of
-what it knows by its hash extension.
+A digest that is divided, or takes several rounds, is processed in pieces: each reports, by hash
+extension, one capture of each content that it has.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from collections.abc import Iterable, Iterator
 from pinakes.dedupe.decide.counting import Capture, Collision
 
 COLLISIONS = "collisions"
-"""What tasks keep such lines under."""
+"""The name under which tasks keep such lines."""
 
 _SEVERAL = 2
 
 
 def collision_text(digest: str, captures: Iterable[tuple[int, Capture]]) -> bytes:
-    """A line: hash extensions with a capture of each."""
+    """A line: hash extensions, with one capture of each."""
     contents = [[extension, *capture] for extension, capture in captures]
     return json.dumps([digest, contents]).encode()
 
 
 def merge_collisions(texts: Iterable[bytes]) -> Iterator[Collision]:
-    """The collisions that such lines tell together, by digest; a capture of each content.
+    """Merge such lines into collisions by digest, with one capture of each content.
 
-    Of one content the first capture by place is named.  What is known of one content only is
-    no collision.  Memory: the digests that collide.
+    Of each content the first capture by place is named.  A digest with one content is not a
+    collision.  Memory: the colliding digests.
     """
     found: dict[str, dict[int, Capture]] = defaultdict(dict)
     for text in texts:

@@ -1,8 +1,8 @@
-"""Keys that come often in one task, told while they come, with little memory.
+"""Finds frequent keys in a stream with bounded memory.
 
-Pure.  Counts are kept of so many keys; when there is no room for another, all go down by one
-and those at nothing leave (Misra and Gries, "Finding repeated elements", 1982).  So what makes
-up more than one in `room` of all that comes is found, whatever the number of keys.
+Pure.  Counts of a fixed number of keys are kept; when there is no room for another key, all counts
+are decremented and keys at zero removed (Misra and Gries, "Finding repeated elements", 1982).  So
+a key that makes up more than one in `room` of the stream is found, whatever the number of keys.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ _ROOM_KEYS = 100_000
 
 
 class Frequent:
-    """Counts keys; memory: `room` of them, and those that are frequent."""
+    """Counts keys.  Memory: `room` keys, and the frequent ones."""
 
     def __init__(self, often: int, *, room: int = _ROOM_KEYS) -> None:
-        """A key that has come `often` times is frequent from then on."""
+        """A key is frequent from its occurrence number `often` on."""
         self._often = often
         self._room = room
         self._counts: dict[bytes, int] = {}
         self._frequent: set[bytes] = set()
 
     def add(self, key: bytes) -> bool:
-        """Whether the key had come often before this time."""
+        """Add a key; return whether it was frequent before."""
         if key in self._frequent:
             return True
         count = self._counts.get(key, 0) + 1

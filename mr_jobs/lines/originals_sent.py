@@ -1,4 +1,4 @@
-"""What a task has read of an original, on its way to where the revisits are written."""
+"""What a task has read of an original, sent to the tasks that write revisits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KNOWN, _UNWRITABLE, _FAULT = b"K", b"U", b"F"
 
 
 def sent(found: KnownOriginal | Unwritable | InputRefused | MalformedRecord) -> bytes:
-    """An original, or why there is none, as a field."""
+    """Encode an original, or the error in its place, as a field."""
     if isinstance(found, Unwritable):
         return _UNWRITABLE + found.reason.encode()
     if isinstance(found, KnownOriginal):
@@ -23,7 +23,7 @@ def sent(found: KnownOriginal | Unwritable | InputRefused | MalformedRecord) -> 
 
 
 def received(field: bytes, line: ManifestLine) -> KnownOriginal:
-    """Undo `sent`.
+    """Decode `sent`.
 
     Raises:
         Unwritable, InputRefused, MalformedRecord: as `OriginalReader.find` did.

@@ -1,4 +1,4 @@
-"""What a task has made of a file, as a line of its output."""
+"""The result of a task for a file, as a line of its output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pinakes.rewrite.generations import Written
 
 
 def outcome_text(outcome: FileOutcome) -> bytes:
-    """An outcome as a line; but for `folder`, which is the driver's to know."""
+    """An outcome as a line, without `folder`, which the driver knows."""
     count, problem = outcome.count, outcome.problem
     content = {
         "archive_file": outcome.archive_file,

@@ -1,10 +1,10 @@
-"""What `validate` is given: archive files as they were and as they are, a line for each pair.
+"""The input of `validate`: archive files before and after, one line per pair.
 
     {"name": "sub/a.warc.gz", "before": "old/sub/a.warc.gz", "after": "new/sub/a.warc.gz"}
     {"name": "originals/b.warc.gz", "originals": "originals/b.warc.gz", "at": [[0, 0], …]}
 
-A second kind of line names a file that is read for full records only, whole or, with `at`,
-those at these places (offset, and offset in the member).
+A second kind of line names a file that is read for full records only: all, or with `at` those at
+these places (offset, and offset in the member).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _SUFFIXES = (".arc", ".arc.gz", ".warc", ".warc.gz")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePair:
-    """One file before and after, by the names that a job opens; None where it is missing.
+    """One file before and after, by the names that a job opens; None if missing.
 
-    `name` is what the file is called in the output.
+    `name` is its name in the output.
     """
 
     name: str
@@ -42,7 +42,7 @@ class OriginalsFile:
 
 
 def format_pair(pair: FilePair | OriginalsFile) -> str:
-    """The line of it."""
+    """Format as a line."""
     if isinstance(pair, FilePair):
         value: dict[str, object] = {"before": pair.before, "after": pair.after}
     else:
@@ -61,7 +61,7 @@ def parse_pair(line: str) -> FilePair | OriginalsFile:
 
 
 def files_of_pair(line: str) -> Iterator[str]:
-    """The archive files that a line is about, by the names that a job opens."""
+    """The archive files of a line, by the names that a job opens."""
     pair = parse_pair(line)
     names = (pair.before, pair.after) if isinstance(pair, FilePair) else (pair.name,)
     yield from filter(None, names)
@@ -71,11 +71,11 @@ def pair_folders(before: str, after: str, configuration: Configuration) -> list[
     """Every archive file below two folders (paths, `hdfs://…`), paired as the verb pairs them.
 
     Raises:
-        ConfigError: where there is no pair, or two files differ by suffix alone.
+        ConfigError: there is no pair, or two names differ only by suffix.
     """
     old, new = (_archives(folder, configuration) for folder in (before, after))
     if not old.keys() & new.keys():
-        raise ConfigError(f"there is no pair of archive files in {before} and {after}")
+        raise ConfigError(f"no pair of archive files in {before} and {after}")
     return [
         FilePair(
             name=new.get(stem, stem),
@@ -90,12 +90,12 @@ def archives_below(folder: str, configuration: Configuration) -> list[str]:
     """Every archive file below a folder, by the name that a job opens.
 
     Raises:
-        ConfigError: where there is none.
+        ConfigError: there is none.
     """
     with open_folder(folder, configuration) as store:
         names = [_below(folder, name) for name, _ in store.list() if name.endswith(_SUFFIXES)]
     if not names:
-        raise ConfigError("there is no archive file in this folder", file=folder)
+        raise ConfigError("no archive files in this folder", file=folder)
     return names
 
 

@@ -1,12 +1,12 @@
-"""A content with very many captures on its way through `flag_duplicates`, in parts.
+"""A content with very many captures in `flag_duplicates`, divided into parts.
 
     c CONTENT            0 what a task has set aside, 1 captures     from tasks that pin
     p CONTENT # PART     0 leaders and bounds, 1 captures            to where they are decided
     s CONTENT # SHARD    0 copies before the shard, 1 copies         to where they are numbered
 
-A part has the captures of some places, whatever their dates, so that two lines about one
-record are in one part; a shard has those of a stretch of time.  Where shards end is told by a
-sample of the captures, drawn by a checksum: the same whoever draws it.
+A part has the captures of some places, whatever their dates, so that two lines about one record
+are in one part; a shard has those of a time interval.  The bounds of shards come from a sample of
+the captures, drawn by a checksum, so every task draws the same.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable_p
 from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 CONTENT, PART, SHARD = b"c", b"p", b"s"
-"""What keys begin with."""
+"""Prefixes of keys."""
 
 TOLD, LINE = b"0", b"1"
-"""What values begin with: what is told comes before the lines that it is about."""
+"""Prefixes of values: what is known about lines sorts before the lines."""
 
 _PARTS = 256
 _MOST_SHARDS = 1000
@@ -39,12 +39,12 @@ _SAMPLES_A_SHARD = 100
 
 
 def order_text(line: ManifestLine) -> bytes:
-    """Second and place of a line, as bytes that sort as they do."""
+    """Second and place of a line, as bytes that sort like them."""
     return SEPARATOR.join(((second_of(line.date) or "").encode(), sortable_place(line)))
 
 
 def entry_text(line: ManifestLine, flags: int) -> bytes:
-    """A line that is to be decided, as a value."""
+    """A line to be decided, as a value."""
     return LINE + SEPARATOR.join((order_text(line), b"%03d" % flags, line_text(line)))
 
 
@@ -59,10 +59,10 @@ def text_entry(value: bytes) -> Entry:
 
 
 class SetAside:
-    """What a task says of a content whose captures it has set aside in parts."""
+    """What a task reports of a content whose captures it has left in parts."""
 
     def __init__(self, content: bytes, *, shard_lines: int) -> None:
-        """`content` is the key behind `CONTENT`."""
+        """`content` is the key after `CONTENT`."""
         self._content = content
         self._shard_lines = shard_lines
         self._every = max(1, shard_lines // _SAMPLES_A_SHARD)
@@ -72,7 +72,7 @@ class SetAside:
         self._parts: set[int] = set()
 
     def add(self, value: bytes) -> tuple[bytes, bytes]:
-        """Take one more capture: key and value of its way to its part."""
+        """Add one capture; return the key and value that send it to its part."""
         entry = text_entry(value)
         order = value[1:].rsplit(SEPARATOR, 2)[0]
         part = crc32(sortable_place(entry[8])) % _PARTS
@@ -84,13 +84,13 @@ class SetAside:
         return self._part_key(part), value
 
     def told(self) -> tuple[bytes, bytes]:
-        """All that is known, on its way to the content."""
+        """Key and value with everything known, sent to the content."""
         leaders = [_text(entry_text(entry[8], entry[7])) for entry in self._leaders.entries()]
         known = [self._lines, leaders, self._sample, sorted(self._parts)]
         return CONTENT + self._content, TOLD + json.dumps(known).encode()
 
     def merge(self, value: bytes) -> None:
-        """Take what another has told."""
+        """Merge what another task has reported."""
         lines, leaders, sample, parts = json.loads(value[1:])
         self._lines += lines
         for leader in leaders:
@@ -99,7 +99,7 @@ class SetAside:
         self._parts.update(parts)
 
     def plans(self) -> Iterator[tuple[bytes, bytes]]:
-        """What each part has to know: the leaders, and where shards begin but the first."""
+        """Yield what each part needs: the leaders, and the bounds of shards."""
         told = json.loads(self.told()[1][1:])
         sample = sorted(map(_bytes, self._sample))
         shards = min(_MOST_SHARDS, 1 + self._lines // self._shard_lines)
@@ -115,11 +115,11 @@ class SetAside:
 def decided_part(
     key: bytes, values: Iterable[bytes], count: ProcessCount
 ) -> Iterator[tuple[bytes, bytes]]:
-    """The captures of a part, sorted, decided: those that stay full are settled, copies go to
-    their shards, and to each shard how many copies this part has before it.
+    """Decide on the sorted captures of a part: those that stay full are settled, copies are
+    sent to their shards, and to each shard the number of earlier copies in this part.
 
     Raises:
-        PinakesError: where nobody has told who leads.
+        PinakesError: the leaders are missing.
     """
     stream = iter(values)
     plan = next(stream)

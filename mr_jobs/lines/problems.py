@@ -1,4 +1,4 @@
-"""What is wrong, as a line: it travels, and is told when the job has ended."""
+"""Errors as lines, reported when the job has ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pinakes.errors import PinakesError
 
 
 def problem_text(problem: PinakesError) -> bytes:
-    """An error as a line."""
+    """Encode an error as a line."""
     found = {
         "class": type(problem).__name__,
         "file": problem.file,

@@ -1,4 +1,4 @@
-"""Lines that nothing is left to do about, on their way through the steps of a job."""
+"""Finished lines, passed through the remaining steps of a job."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.lines.travelling import line_text
 
 SETTLED = b"="
-"""What their keys begin with."""
+"""The prefix of their keys."""
 
 _SPREAD_BYTES = 2
 
 
 def settled(line: ManifestLine) -> tuple[bytes, bytes]:
-    """Such a line, under a key that spreads them over the reducers."""
+    """Such a line, with a key that spreads them over the reducers."""
     text = line_text(line)
     return SETTLED + blake2b(text, digest_size=_SPREAD_BYTES).hexdigest().encode(), text

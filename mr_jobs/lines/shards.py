@@ -1,4 +1,4 @@
-"""What passes between the steps of `resolve_collisions`: a digest's lines and shards.
+"""Data between the steps of `resolve_collisions`: a digest's lines and shards.
 
 d DIGEST           a shard that a map has begun, or a line       from the maps
 f FILE             a line, its role, and to which shard          from maps and digests
@@ -14,17 +14,17 @@ from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable
 from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 FILE, DIGEST = b"f", b"d"
-"""What keys begin with, behind `SETTLED`: a file to read, a digest to compare."""
+"""Prefixes of keys, after `SETTLED`: a file to read, a digest to compare."""
 
 SHARD, LINE = b"0", b"1"
-"""What a digest's values begin with: shards that have been begun come before its lines."""
+"""Prefixes of a digest's values: started shards sort before its lines."""
 
 LEADS = b"L"
-"""What stands in place of a shard before the place of a line that others were settled with."""
+"""In place of a shard, before the place of a line that others were settled with."""
 
 
 class OftenDigest:
-    """What a map has seen of a digest that it meets often: the first line by place stays."""
+    """A digest that is frequent in a map: keeps the first line by place."""
 
     __slots__ = ("first", "leads", "lines", "place")
 
@@ -35,7 +35,7 @@ class OftenDigest:
         self.leads = False
 
     def take(self, place: bytes, line: ManifestLine) -> ManifestLine:
-        """One more: the line that is not the first."""
+        """Add a line; return the one that is not the first."""
         self.lines += 1
         if place < self.place:
             self.place, self.first, line = place, line, self.first
@@ -43,7 +43,7 @@ class OftenDigest:
 
 
 def lines_of(values: Iterable[bytes], begun: set[bytes]) -> Iterator[ManifestLine]:
-    """The lines of a digest; shards that maps have begun go to `begun`, before the first."""
+    """The lines of a digest; before the first, shards that maps started are put in `begun`."""
     for value in values:
         if value.startswith(SHARD):
             begun.add(value[1:])
@@ -52,6 +52,6 @@ def lines_of(values: Iterable[bytes], begun: set[bytes]) -> Iterator[ManifestLin
 
 
 def to_read(line: ManifestLine, role: bytes, to: bytes) -> tuple[bytes, bytes]:
-    """A line on its way to where its file is read, and whither its body goes then."""
+    """A line, keyed by its file, and the key to which its body is sent."""
     place = b"%020d%020d" % (line.offset, line.inner_offset)
     return FILE + sortable(line.file), SEPARATOR.join((place, to, role, line_text(line)))

@@ -1,4 +1,4 @@
-"""Places in archive files as bytes that sort as the places do.
+"""Places in archive files as bytes that sort like the places.
 
 Hadoop sorts lines by their bytes, and its fields end at a tab; so do the simulated runners.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from pinakes.index.manifest import ManifestLine
 
 SEPARATOR = b"\x01"
-"""Between fields of a sorted value: below every byte that `sortable` gives."""
+"""Between fields of a sorted value: below every byte that `sortable` returns."""
 
 _LAST_ESCAPED = 0x0F
 _ESCAPE = b"\x02"
@@ -16,7 +16,7 @@ _UNESCAPED = {bytes([0x20 + byte]): bytes([byte]) for byte in range(_LAST_ESCAPE
 
 
 def sortable(text: str) -> bytes:
-    """The text in UTF-8, without tab, line end, or separator; the order stays."""
+    """The text in UTF-8, without tab, line end, or separator; keeps the order."""
     data = text.encode("utf-8", "surrogateescape")
     if data.isascii() and text.isprintable():
         return data

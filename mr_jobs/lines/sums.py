@@ -1,4 +1,4 @@
-"""The sum of a file that a task reads: while it does, the task is seen to be at work."""
+"""Checksum of a file in a task, with heartbeats while it is read."""
 
 from __future__ import annotations
 

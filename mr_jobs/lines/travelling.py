@@ -1,12 +1,12 @@
-"""A body on its way from the task that reads it to the one that compares it, as lines.
+"""A body as lines, sent from the task that reads it to the one that compares it.
 
     PLACE 0  L role, manifest line
     PLACE 1  B a piece, deflated, in base64
     …
-    PLACE n  E the end; or F why it could not be read on
+    PLACE n  E the end; or F why the rest could not be read
 
-PLACE sorts as places do, and the numbers behind it as the pieces: sorted by value, all that
-arrives of one digest is one body behind the other, in order of place.
+PLACE sorts like places, and the numbers after it like the pieces: so the sorted values of one
+digest are one body after the other, in order of place.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _PIECE_BYTES = 384 << 10
 
 
 def line_text(line: ManifestLine) -> bytes:
-    """A manifest line as jobs pass it on."""
+    """A manifest line in the form used between jobs."""
     return format_line(line).encode("utf-8", "surrogateescape")
 
 
 def text_line(text: bytes) -> ManifestLine:
-    """Undo `line_text`; `Raises` MalformedRecord."""
+    """Decode `line_text`; `Raises` MalformedRecord."""
     return parse_line(text.decode("utf-8", "surrogateescape"))
 
 
 def depart(line: ManifestLine, role: bytes, bodies: BodyReader) -> Iterator[bytes]:
-    """A body as values that sort in this order; one that cannot be read says why."""
+    """A body as values that sort in this order; one that cannot be read ends with the reason."""
     place = sortable_place(line)
     number = 0
 
@@ -65,15 +65,15 @@ def depart(line: ManifestLine, role: bytes, bodies: BodyReader) -> Iterator[byte
 
 
 def _packed(piece: Piece) -> bytes:
-    # Each byte is written and read four times before it is compared: text shrinks to a third.
+    # Each byte is written and read four times before comparing; text shrinks to a third.
     return b2a_base64(isal_zlib.compress(piece, 1), newline=False)
 
 
 def arrive(values: Iterable[bytes]) -> Iterator[tuple[bytes, Arrival]]:
-    """Role and arrival of each body, in order.
+    """Yield role and body of each arrival, in order.
 
     Raises:
-        PinakesError: where a body lacks its end, or its beginning: it is no body then.
+        PinakesError: the beginning or the end of a body is missing.
     """
     stream = map(_parse, values)
     for kind, content in stream:

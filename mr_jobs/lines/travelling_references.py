@@ -1,7 +1,7 @@
-"""Full records and references as lines, on their way to where those of one URI are judged.
+"""Full records and references as lines, sent to the task that judges those of one URI.
 
-Sorted by value, what arrives of a URI is in the order of `dedupe.reference_stream`: record ids
-that are asked for, then, by second, full records before revisits.
+The sorted values of a URI are in the order of `dedupe.references.stream`: requested record ids,
+then, by second, full records before revisits.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ _BYTES = ("utf-8", "surrogateescape")
 
 
 class DepartingReferences:
-    """Takes what a walk over files finds, as `dedupe.reference_values.FoundReferences`.
+    """Collects what a pass over files finds, as `dedupe.references.values.FoundReferences`.
 
-    Keys begin with `prefix`.  What nothing can be said of by URI stays behind: a full record
-    without a URI, to which nothing refers.
+    Keys begin with `prefix`.  Full records without a URI are left out: nothing refers to them.
     """
 
     def __init__(self, prefix: bytes, name: str, pairs: Spool[Pair]) -> None:
-        """`name` is that of the file in which references are."""
+        """`name` is that of the file with the references."""
         self._prefix = prefix
         self._name = _data(name)
         self._pairs = pairs
 
     def add_file(self, name: str) -> int:
-        """There is one; it has its name."""
+        """A file; there is only one, with a known name."""
         return 0
 
     def add_full(self, record: Record, body: str, *, stays: bool) -> None:
@@ -80,7 +79,7 @@ class DepartingReferences:
 
 
 def arriving_references(values: Iterable[bytes]) -> Iterator[Reference]:
-    """Each reference to one URI with its outcome, of all that arrived there, sorted.
+    """Yield each reference to one URI with its outcome, from its sorted values.
 
     Memory: as `judge_references`.
     """
