@@ -5,7 +5,7 @@
 
 Publishing is HDFS's rename without overwriting, which is atomic and refuses a taken name.
 Each writer's file is named by a nonce: a writer that was wrongly thought dead cannot publish,
-truncate or delete the file of its successor (docs/adr/0016-archive-store-on-hdfs.md).
+truncate or delete the file of its successor (docs/adr/0013-archive-store.md).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ connection used across a fork corrupts the file).  Writers wait for their turn; 
 `synchronous=FULL`: a commit is on disk when it returns, so that neither a kill nor a power loss
 undoes what landing relies on.  With `NORMAL` a power loss would undo the last transactions, after
 the files that they describe were renamed.  It costs one fsync per commit, which is negligible in
-batches of thousands (docs/adr/0011-embedded-row-store.md).
+batches of thousands (docs/adr/0011-row-store.md).
 """
 
 from __future__ import annotations
