@@ -17,7 +17,7 @@ LINE_ENDS = b"\r\n"
 
 
 def read_slowly(source: Source) -> list[Item]:
-    """What `iter_records` gives, without the fast road."""
+    """What `iter_records` gives, without the fast path."""
     walk = _Walk(source, 0, ("sha1",), members=holds_members(source, 0))
     items: list[Item] = []
     while walk.offset < source.size:
