@@ -18,10 +18,10 @@ from second_copies import (
     plain_and_compressed,
     three_files,
 )
-from steps_here import run_by
+from steps_here import INLINE, run_by
 from warc_sets import Rec, member
 
-JOB = ("job", "commit_copy")
+JOB = ("commit-copy", "--json", *INLINE)
 
 
 @pytest.fixture
