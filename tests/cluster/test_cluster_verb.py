@@ -64,7 +64,7 @@ def test_logs_of_the_named_servers_are_shown(
     assert main(["cluster", "logs", *folder, "-n", "2", "master"]) == 0
     assert capsys.readouterr().out == "two\nthree\n"
     assert main(["cluster", "logs", *folder, "nobody"]) == 2
-    assert "there is no nobody" in capsys.readouterr().err
+    assert "unknown server nobody" in capsys.readouterr().err
 
 
 def test_the_end_of_a_long_log(layout: Layout) -> None:

@@ -107,7 +107,7 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
         return placed
     raise UnresolvedReference(
         f"its original is not in the store, or has another digest: {uri} of "
-        f"{header.get('WARC-Refers-To-Date') or 'before'}",
+        f"{written_date or 'before'}",
         file=_where(capture),
     )
 
