@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import multiprocessing
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -24,15 +23,16 @@ from bench.qa_accuracy.measured import WEAK, lines, peers
 from bench.qa_accuracy.peers import Measured, measure
 from bench.qa_accuracy.plan import FIRST, SECOND, plan_of, unaltered
 from bench.qa_accuracy.sites import SITES
+from bench.qa_training.in_processes import in_processes
+from bench.qa_training.looks import look_at_all, read_looks
+from bench.qa_training.packages import fetch_all
+from bench.qa_training.pairs import PagePairs, Seeing, by_page, labelled_pairs
+from bench.qa_training.recorded import PackagedSite
 from pinakes.qa.browsers.kept import read_image, read_snapshot
 from pinakes.qa.judging.model import NAMES, load_model
 from pinakes.qa.training.figures import figures
 from pinakes.qa.training.fitting import judge_all
 from pinakes.qa.training.labelled import LabelledPair
-from pinakes.qa.training.looks import look_at_all, read_looks
-from pinakes.qa.training.packages import fetch_all
-from pinakes.qa.training.pairs import PagePairs, Seeing, by_page, labelled_pairs
-from pinakes.qa.training.recorded import PackagedSite
 
 SEED = 11
 
@@ -152,17 +152,6 @@ def main() -> None:
     rows = read_rows(folder)
     print(f"{len({row['site'] for row in rows})} sites, {len(rows):,} pairs")
     print("\n".join(report(rows)))
-
-
-def in_processes(work: Any, arguments: Sequence[tuple[Any, ...]]) -> None:
-    """Each in a process of its own; one that failed fails this."""
-    processes = [multiprocessing.Process(target=work, args=one) for one in arguments]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    if any(process.exitcode for process in processes):
-        raise SystemExit("a worker failed: see above")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from io import BytesIO
 
+from bench.qa_training.recorded import Page, Recorded
 from pinakes.qa.compare.arrays_extra import cv2, np
-from pinakes.qa.training.recorded import Page, Recorded
 
 Moving = Callable[[Page, int, random.Random], Page]
 Once = Callable[[Page, random.Random], Page | None]

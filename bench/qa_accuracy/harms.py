@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from bench.qa_training.recorded import Page, Recorded
 from pinakes.qa.compare.arrays_extra import cv2, np
-from pinakes.qa.training.recorded import Page, Recorded
 
 from .changes import before_end, stripes
 

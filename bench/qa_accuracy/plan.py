@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 
-from pinakes.qa.training.looks import Plan, Wanted
-from pinakes.qa.training.pictures import film
-from pinakes.qa.training.recorded import Page, Recorded
+from bench.qa_training.looks import Plan, Wanted
+from bench.qa_training.pictures import film
+from bench.qa_training.recorded import Page, Recorded
 
 from .changes import MOVING, ONCE, after_paragraph
 from .harms import HARMS, lettered

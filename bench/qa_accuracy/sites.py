@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinakes.qa.training.packages import Package
+from bench.qa_training.packages import Package
 
 _DEBIAN = [
     "python-astropy-doc",

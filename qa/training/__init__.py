@@ -1,6 +1,6 @@
-"""How the models of `judging` are made: packaged sites, faults put into them, folds by site.
+"""`pinakes qa train`: a model fitted to the shipped table and to pairs that people settled.
 
-    packages ─▶ archived pages ─▶ variants ─▶ looks ─▶ pairs ─▶ table of features ─▶ model
+    table of labelled pairs + settled pairs ─▶ folds by site ─▶ boosted trees ─▶ model
 
-Needs the extra `qa`, a browser, apt and npm for the sites; `train` alone needs none of the last.
+Needs the extra `qa`.  `bench.qa_training` makes the table.
 """

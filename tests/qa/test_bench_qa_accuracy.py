@@ -16,10 +16,10 @@ from bench.qa_accuracy.harms import HARMS, lettered
 from bench.qa_accuracy.measured import lines, peers
 from bench.qa_accuracy.peers import measure
 from bench.qa_accuracy.sites import SITES as TESTED
+from bench.qa_training.recorded import Page, Recorded
+from bench.qa_training.sites import SITES as TRAINED
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.training.figures import Judged, figures
-from pinakes.qa.training.recorded import Page, Recorded
-from pinakes.qa.training.sites import SITES as TRAINED
 from pinakes.qa.training.train import shipped_table
 
 

@@ -5,7 +5,7 @@ None of them may be among those of bench/qa_accuracy: a test of the project sees
 
 from __future__ import annotations
 
-from .packages import Package
+from bench.qa_training.packages import Package
 
 _DEBIAN = [
     "apache2-doc",

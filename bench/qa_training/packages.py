@@ -91,7 +91,7 @@ def _only(folder: Path, pattern: str) -> Path:
 def _run(command: list[str], folder: Path) -> None:
     if shutil.which(command[0]) is None:
         raise ConfigError(f"there is no {command[0]} on PATH: the sites are fetched with it")
-    done = subprocess.run(  # noqa: S603  words of ours, and no shell
+    done = subprocess.run(
         command,
         cwd=folder,
         stdin=subprocess.DEVNULL,

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from .benign import sentence
-from .html_edits import before_body_end, decoded, in_head, inside, picture
-from .pictures import resized, size_of
-from .recorded import Page, Recorded
-from .style_faults import layout, misplaced, style_halved, style_lost
+from bench.qa_training.benign import sentence
+from bench.qa_training.html_edits import before_body_end, decoded, in_head, inside
+from bench.qa_training.pictures import picture, resized, size_of
+from bench.qa_training.recorded import Page, Recorded
+from bench.qa_training.style_faults import layout, misplaced, style_halved, style_lost
 
 Fault = Callable[[Page, random.Random], Page | None]
 

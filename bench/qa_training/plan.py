@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 
-from .benign import CHANGES, DRESSINGS
-from .faults import FAULTS, accented
-from .looks import Plan, Wanted
-from .recorded import Page, Recorded
+from bench.qa_training.benign import CHANGES, DRESSINGS
+from bench.qa_training.faults import FAULTS, accented
+from bench.qa_training.looks import Plan, Wanted
+from bench.qa_training.recorded import Page, Recorded
 
 FIRST, SECOND = "chromium", "firefox"
 _BENIGN, _FAULTS, _FAULTS_ACROSS = 2, 6, 3

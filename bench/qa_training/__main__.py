@@ -1,12 +1,13 @@
-"""Make the shipped table and models anew: one command.
+"""Make the table and the models that ship in `pinakes.qa`: one command.
 
-    python -m pinakes.qa.training --folder FOLDER --out OUT --version N [--beside TABLE]
+    python -m bench.qa_training --folder FOLDER --out OUT --version N [--beside TABLE]
         [--pages 3] [--workers 2]
 
-Fetches packages into FOLDER/sites, looks at their pages (FOLDER/looks; half an hour to some
-hours), compares them (FOLDER/pairs), and writes OUT/pairs.csv.gz and OUT/NAME.json.  A run that
-was stopped goes on; after a change of features remove FOLDER/pairs.  Needs apt, npm, Chromium,
-Firefox, and the extra `qa`.
+Fetches packages into FOLDER/sites, captures their pages in browsers (FOLDER/looks; half an hour
+to some hours), compares the captures (FOLDER/pairs), and writes OUT/pairs.csv.gz (for
+qa/training/) and OUT/NAME.json (for qa/judging/models/).  A run that was stopped continues;
+remove FOLDER/pairs after a change of features.  Needs apt, npm, Chromium, Firefox, and the extra
+`qa`.
 """
 
 from __future__ import annotations
@@ -14,23 +15,21 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import multiprocessing
 import random
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from bench.qa_training.in_processes import in_processes
+from bench.qa_training.looks import look_at_all, read_looks
+from bench.qa_training.packages import fetch_all
+from bench.qa_training.pairs import Seeing, by_page, labelled_pairs
+from bench.qa_training.plan import FIRST, SECOND, plan_of
+from bench.qa_training.recorded import PackagedSite
+from bench.qa_training.sites import SITES
 from pinakes.qa.judging.model import NAMES, encode_model
-
-from .fitting import fit
-from .labelled import LabelledPair, read_table, write_table
-from .looks import look_at_all, read_looks
-from .packages import fetch_all
-from .pairs import Seeing, by_page, labelled_pairs
-from .plan import FIRST, SECOND, plan_of
-from .recorded import PackagedSite
-from .sites import SITES
+from pinakes.qa.training.fitting import fit
+from pinakes.qa.training.labelled import LabelledPair, read_table, write_table
 
 SEED = 11
 _SHUFFLED = 5
@@ -65,20 +64,9 @@ def read_pairs(folder: Path) -> list[LabelledPair]:
     return [LabelledPair(**entry) for file in files for entry in json.loads(file.read_text())]
 
 
-def in_processes(work: Callable[..., None], arguments: Sequence[tuple[object, ...]]) -> None:
-    """Each in a process of its own."""
-    processes = [multiprocessing.Process(target=work, args=one) for one in arguments]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    if any(process.exitcode for process in processes):
-        sys.exit("a worker failed: see above")
-
-
 def main() -> None:
     """Do what is not done yet."""
-    parser = argparse.ArgumentParser(prog="python -m pinakes.qa.training", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.qa_training", description=__doc__)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--version", required=True, help="of the models")

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from .html_edits import before_body_end, in_head, inside, picture, top_of_body
-from .pictures import film, recoded
-from .recorded import Page, Recorded
+from bench.qa_training.html_edits import before_body_end, in_head, inside, top_of_body
+from bench.qa_training.pictures import film, picture, recoded
+from bench.qa_training.recorded import Page, Recorded
 
 Dressing = Callable[[Page, int, random.Random], Page]
 Change = Callable[[Page, random.Random], Page | None]

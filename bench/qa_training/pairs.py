@@ -14,14 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.qa_training.looks import Taken
 from pinakes.qa.browsers.kept import read_image, read_snapshot
 from pinakes.qa.compare.arrays_extra import cv2
 from pinakes.qa.compare.pairs import Comparison, Seen, compare_pair, feature_names, features
 from pinakes.qa.compare.pixels import Pixels, read_pixels
 from pinakes.qa.snapshot import Image
-
-from .labelled import LabelledPair, PairOf
-from .looks import Taken
+from pinakes.qa.training.labelled import LabelledPair, PairOf
 
 SEEN = 0.002
 """Of the image's pixels, at half its size; of a full page that is a square of 72 CSS pixels."""

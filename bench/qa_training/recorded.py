@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from .packages import SHARED
+from bench.qa_training.packages import SHARED
 
 _HTML = frozenset({".html", ".htm", ".xhtml"})
 _SIZES = range(2_500, 600_000)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from email.message import Message
 
+from bench.qa_training.recorded import PackagedSite, Recorded
 from pinakes.qa.replay.answer_head import captured_head
 from pinakes.qa.replay.answers import Answer, own_answer
 from pinakes.qa.replay.asked import Asked
@@ -15,8 +16,6 @@ from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.sending import Sender, send_answer
 from pinakes.qa.replay.server import ProxyServer
 from pinakes.warc.http import HttpHead
-
-from .recorded import PackagedSite, Recorded
 
 MOMENT = datetime(2024, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
 

@@ -6,8 +6,8 @@ import random
 import re
 from dataclasses import replace
 
-from .html_edits import in_head
-from .recorded import Page, Recorded
+from bench.qa_training.html_edits import in_head
+from bench.qa_training.recorded import Page, Recorded
 
 _LAYOUT = re.compile(
     rb"(display\s*:\s*(?:inline-)?(?:flex|grid)|float\s*:\s*\w+|(?:max-)?width\s*:[^;}]+|"

@@ -9,13 +9,13 @@ from pathlib import Path
 import comparing  # noqa: F401
 import pytest
 
-from pinakes.qa.training.benign import CHANGES, DRESSINGS
-from pinakes.qa.training.faults import FAULTS, accented
-from pinakes.qa.training.looks import Taken, in_turns
-from pinakes.qa.training.pairs import by_page
-from pinakes.qa.training.pictures import film, picture, resized, size_of
-from pinakes.qa.training.plan import plan_of
-from pinakes.qa.training.recorded import PackagedSite, Page, Recorded
+from bench.qa_training.benign import CHANGES, DRESSINGS
+from bench.qa_training.faults import FAULTS, accented
+from bench.qa_training.looks import Taken, in_turns
+from bench.qa_training.pairs import by_page
+from bench.qa_training.pictures import film, picture, resized, size_of
+from bench.qa_training.plan import plan_of
+from bench.qa_training.recorded import PackagedSite, Page, Recorded
 
 SITE = "http://docs.example/"
 STYLE = b"body{color:#333}\n" + b"\n".join(b"p.c%d{float:left;margin:0}" % n for n in range(60))

@@ -16,6 +16,8 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from bench.qa_training.recorded import PackagedSite, Page, Recorded
+from bench.qa_training.serving import MOMENT, Shown
 from pinakes.config import user_folder
 from pinakes.qa.browsers.browser_list import browser_named, installed
 from pinakes.qa.browsers.kept import write_snapshot
@@ -25,9 +27,6 @@ from pinakes.qa.browsers.starting import starter
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.server import LOOPBACK
-
-from .recorded import PackagedSite, Page, Recorded
-from .serving import MOMENT, Shown
 
 LIMITS = Limits(load_s=8.0, quiet_s=2.0, page_s=40.0)
 

@@ -6,16 +6,12 @@ import io
 import random
 import re
 
-from .pictures import picture
-
 _BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
 _BODY_END = re.compile(rb"</body\s*>", re.IGNORECASE)
 _HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
 _BLOCK_END = re.compile(rb"</(?:p|ul|ol|section|table|h2|h3)\s*>", re.IGNORECASE)
 _SCRIPT = re.compile(rb"<(script|style|svg)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
-
-__all__ = ["before_body_end", "charset_of", "in_head", "inside", "picture", "top_of_body"]
 
 
 def before_body_end(html: bytes, addition: bytes) -> bytes:
