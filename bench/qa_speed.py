@@ -27,10 +27,10 @@ from bench.qa_site import CRAWLS, DATES, SITE, make_store
 from pinakes.config import load_configuration, user_folder
 from pinakes.errors import PinakesError
 from pinakes.profile import Stores, open_stores
-from pinakes.qa.browsers.browser_list import BROWSERS, browser_named, installed
+from pinakes.qa.browsers.browser_list import BROWSERS, installed
 from pinakes.qa.browsers.processes import processes_of
 from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import Seen, compare_pair, features, reasons
 from pinakes.qa.replay.proxy import ReplayProxy
@@ -108,10 +108,8 @@ def side_of(stores: Stores, name: str, generation: str = "current") -> Iterator[
     with ExitStack() as stack:
         proxy = stack.enter_context(ReplayProxy(stores.rows, stores.archive))
         replay = proxy.open_session(generation)  # type: ignore[arg-type]
-        programs = installed(browser_named(name), user_folder("cache") / "browsers")
-        viewport = Viewport()
-        start = starter(programs, Proxy(host=replay.host, port=replay.port), viewport)
-        session = stack.enter_context(Session(name, start, viewport=viewport))
+        at = Proxy(host=replay.host, port=replay.port)
+        session = stack.enter_context(open_browser(name, at, Viewport()))
         yield Sided(ReplaySide(generation, replay, session), session)
 
 

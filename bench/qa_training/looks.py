@@ -18,12 +18,10 @@ from pathlib import Path
 
 from bench.qa_training.recorded import PackagedSite, Page, Recorded
 from bench.qa_training.serving import MOMENT, Shown
-from pinakes.config import user_folder
-from pinakes.qa.browsers.browser_list import browser_named, installed
 from pinakes.qa.browsers.kept import write_snapshot
 from pinakes.qa.browsers.looking import Limits, Pins
 from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.server import LOOPBACK
@@ -83,11 +81,10 @@ class Looker:
         self._sessions: dict[str, Session] = {}
         authority = Authority()
         for name in browsers:
-            programs = installed(browser_named(name), user_folder("cache") / "browsers")
             shown = Shown(authority)
             self._stack.callback(shown.close)
-            start = starter(programs, Proxy(host=LOOPBACK, port=shown.port), Viewport())
-            session = Session(name, start, viewport=Viewport(), limits=LIMITS)
+            proxy = Proxy(host=LOOPBACK, port=shown.port)
+            session = open_browser(name, proxy, Viewport(), limits=LIMITS)
             self._shown[name] = shown
             self._sessions[name] = self._stack.enter_context(session)
 

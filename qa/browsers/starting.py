@@ -1,19 +1,40 @@
-"""From the list to a browser that runs: one line a kind."""
+"""From a browser's name to one that runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pinakes.config import user_folder
 from pinakes.errors import ConfigError
-from pinakes.qa.browsers.browser_list import Installed, Kind
+from pinakes.qa.browsers.browser_list import Installed, Kind, browser_named, installed
 from pinakes.qa.browsers.chromium import ChromiumTab, PipedChromium
+from pinakes.qa.browsers.looking import Limits
+from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.tab import Proxy, Tab, Viewport
 
 
+def open_browser(
+    name: str,
+    proxy: Proxy,
+    viewport: Viewport,
+    *,
+    limits: Limits | None = None,
+    masked: Sequence[str] = (),
+) -> Session:
+    """A browser of the list behind a proxy; its process starts with the first page.
+
+    Raises:
+        ConfigError: there is no browser of that name, or it is not installed.
+    """
+    programs = installed(browser_named(name), user_folder("cache") / "browsers")
+    start = starter(programs, proxy, viewport)
+    return Session(name, start, viewport=viewport, limits=limits, masked=masked)
+
+
 def starter(installed: Installed, proxy: Proxy, viewport: Viewport) -> Callable[[Path], Tab]:
-    """What starts a browser, given a scratch folder.  It raises ConfigError for another version
-    than the list asks for, and without the extra `qa`."""
+    """A function that starts a browser, given a scratch folder.  It raises ConfigError for a
+    version that the list does not allow, and MissingExtra without the extra `qa`."""
 
     def start(scratch: Path) -> Tab:
         tab = _start(installed, scratch, proxy, viewport)

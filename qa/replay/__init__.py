@@ -1,11 +1,13 @@
-"""An archive as a browser sees it: a proxy that answers original URLs, and rewrites nothing.
+"""An archive as a browser sees it: a proxy that answers original URLs and rewrites nothing.
 
-    browser ─▶ server (sockets, TLS) ─▶ answers ─▶ index and archive files
-                       │                   │ choice, fuzzy: which capture
-                       ▼                   │ answer_head, byte_range, codings: what to say
-                    page_log               ▼ generations: which written form of a file
+    browser ─▶ server (sockets, TLS) ─▶ session ─▶ proxy ─▶ answers ─▶ index and archive files
+                                           │                   │ choice, fuzzy: which capture
+                                           ▼                   │ answer_head, byte_range, codings:
+                                        page_log               │   what is sent
+                                                               ▼ generations: which written form
 
-`choice`, `fuzzy`, `asked`, `byte_range`, `codings`, `answer_head` are pure.  `proxy` is what
-others use; it needs the extra `qa`.  Nothing here ever opens a connection: what is not in the
-archive is a miss, and says so.
+`choice`, `fuzzy`, `asked`, `byte_range`, `codings`, `answer_head` are pure.  `proxy.ReplayProxy`
+is the entry; it needs the extra `qa`.  No connection leaves this machine: what the archive does
+not have is a miss in the page's log.  (`views.forwarding` forwards to real servers, behind the
+same `server` and `session`.)
 """

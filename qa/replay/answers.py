@@ -78,7 +78,7 @@ def own_answer(
     has_body: bool = True,
 ) -> Answer:
     """An answer of the proxy's own, in a line of text; a header names what it is."""
-    line = f"Pinakes replay: {outcome}: {text}\n".encode("utf-8", "backslashreplace")
+    line = f"Pinakes: {outcome}: {text}\n".encode("utf-8", "backslashreplace")
     body = b"" if status == 204 else line
     return Answer(
         outcome=outcome,

@@ -1,4 +1,4 @@
-"""What a run looks at pages with: for each side what answers it, and a browser of its own."""
+"""Opens what a run captures pages with: for each side a proxy session and a browser behind it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from pinakes.config import user_folder
 from pinakes.profile import Stores
-from pinakes.qa.browsers.browser_list import browser_named, installed
 from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.judging.model import decode_model
-from pinakes.qa.replay.proxy import ReplayProxy
-from pinakes.qa.views.opening import AsWideAsStored, OtherViews
-from pinakes.qa.views.side import ReplaySide, Side
+from pinakes.qa.views.opening import AsWideAsStored, SideOpener
+from pinakes.qa.views.side import Side
 
 from .page_judge import PageJudge
 from .plan import ACCESS, GENERATIONS, STORED, RunPlan, is_access, kind_of
@@ -30,10 +27,10 @@ def open_judge(plan: RunPlan, stores: Stores, folder: Path) -> Iterator[PageJudg
         MissingExtra: without the extra `qa`.
     """
     with ExitStack() as stack:
-        opening = _Opening(plan, stores, folder, stack)
+        opener = SideOpener(stores, folder, stack, collection=plan.collection)
         models = [decode_model(text.encode()) for text in plan.models]
         yield PageJudge(
-            opening.sides(),
+            _Sides(plan, opener, stack).open_all(),
             folder,
             run=plan.run,
             prove_first=plan.prove_first,
@@ -42,48 +39,42 @@ def open_judge(plan: RunPlan, stores: Stores, folder: Path) -> Iterator[PageJudg
         )
 
 
-class _Opening:
-    """Opens sides; the stack closes them."""
+class _Sides:
+    """Opens the sides of a plan; the stack closes them."""
 
-    def __init__(self, plan: RunPlan, stores: Stores, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, plan: RunPlan, opener: SideOpener, stack: ExitStack) -> None:
         self._plan = plan
+        self._opener = opener
         self._stack = stack
-        self._proxy = stack.enter_context(ReplayProxy(stores.rows, stores.archive))
-        self._others = OtherViews(stores, folder, stack, collection=plan.collection)
 
-    def sides(self) -> list[Side]:
+    def open_all(self) -> list[Side]:
         plan = self._plan
         if plan.reference != STORED:
             views = dict.fromkeys((plan.reference, plan.other))
             return [
-                self._side(view, name, Viewport(), self._stack)
+                self._open(view, name, Viewport(), self._stack)
                 for view in views
                 for name in plan.browsers
             ]
-        stored = self._others.stored()
+        stored = self._opener.stored()
         sides: list[Side] = [stored]
         for name in plan.browsers:
 
             def open_side(viewport: Viewport, stack: ExitStack, name: str = name) -> Side:
-                return self._side(plan.other, name, viewport, stack)
+                return self._open(plan.other, name, viewport, stack)
 
             wide = AsWideAsStored(kind_of(plan.other), name, stored, open_side)
             self._stack.callback(wide.close)
             sides.append(wide)
         return sides
 
-    def _side(self, view: str, name: str, viewport: Viewport, stack: ExitStack) -> Side:
-        def browser(host: str, port: int) -> Session:
-            programs = installed(browser_named(name), user_folder("cache") / "browsers")
-            start = starter(programs, Proxy(host=host, port=port), viewport)
+    def _open(self, view: str, name: str, viewport: Viewport, stack: ExitStack) -> Side:
+        def browser_at(proxy: Proxy) -> Session:
             masked = self._plan.masked_selectors
-            return stack.enter_context(Session(name, start, viewport=viewport, masked=masked))
+            return stack.enter_context(open_browser(name, proxy, viewport, masked=masked))
 
         if view in GENERATIONS:
-            collection = self._plan.collection
-            session = self._proxy.open_session(view, collection=collection)  # type: ignore[arg-type]
-            stack.callback(session.close)  # a port, which the next width has no use for
-            return ReplaySide(view, session, browser(session.host, session.port))
+            return self._opener.replay(view, browser_at, stack)  # type: ignore[arg-type]
         if is_access(view):
-            return self._others.access(view.removeprefix(f"{ACCESS}:"), browser, stack)
-        return self._others.live(browser, stack)
+            return self._opener.access(view.removeprefix(f"{ACCESS}:"), browser_at, stack)
+        return self._opener.live(browser_at, stack)

@@ -16,12 +16,12 @@ from pathlib import Path
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.page_log import PageLog
+from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.snapshot import Snapshot
 
 from .access_urls import AccessUrls
-from .gate import PassingSession, Refused, Told, Turn
+from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
 from .page_itself import as_answered
-from .passing import Keeper, Passed
 from .side import Browser, LookResult, Page, seen_of, shown_and_logged
 from .upstream import Origin, Upstream
 
@@ -51,8 +51,8 @@ _NEVER_REWRITTEN = ("image/", "audio/", "video/", "font/")
 _REWRITTEN = frozenset({"image/svg+xml"})
 
 
-class AccessWay:
-    """Leads to one access system.  See `gate.ProxyPolicy`."""
+class AccessSystemPolicy:
+    """Allows one access system.  See `forwarding.ProxyPolicy`."""
 
     def __init__(self, urls: AccessUrls) -> None:
         self._urls = urls
@@ -60,31 +60,28 @@ class AccessWay:
     def addresses(self, uri: str, origin: Origin) -> list[tuple[str, int]]:
         """The access system's own, whatever network it is in: who runs this named it."""
         if origin != self._urls.origin:
-            raise Refused(f"{LEAK}: {uri}", is_fault=True)
+            raise Forbidden(f"{LEAK}: {uri}", is_fault=True)
         return [(origin.host, origin.port)]
 
     def original(self, uri: str) -> str:
         """The URL behind a rewritten one."""
         return self._urls.original(uri)
 
-    def told(self, uri: str, upstream: Upstream) -> Told:
+    def assess(self, uri: str, upstream: Upstream) -> Assessment:
         """A capture says when it was made (RFC 7089); what does not is the system's own word."""
         status = upstream.head.status or 0
         captured = upstream.head.get("memento-datetime") is not None
         if status < 400 or captured:
-            return Told("hit", is_comparable=captured and _is_as_captured(upstream))
+            return Assessment("hit", is_comparable=captured and _is_as_captured(upstream))
         if self._urls.original(uri) != uri:
             if status == 404:
-                return Told("miss")
-            return Told("fault", f"the access system answered {status}")
-        return Told("fault", f"not rewritten, and answered {status} by the access system")
+                return Assessment("miss")
+            return Assessment("fault", f"the access system answered {status}")
+        return Assessment("fault", f"not rewritten, and answered {status} by the access system")
 
-    def keeping(self, turn: Turn) -> contextlib.AbstractContextManager[Keeper | None]:
-        """Nobody keeps it."""
+    def recording(self, exchange: ServerExchange) -> contextlib.AbstractContextManager[None]:
+        """Nothing."""
         return contextlib.nullcontext()
-
-    def kept(self, keeper: Keeper | None, passed: Passed) -> None:
-        """Nothing to say."""
 
 
 def _is_as_captured(upstream: Upstream) -> bool:
@@ -96,18 +93,19 @@ def _is_as_captured(upstream: Upstream) -> bool:
 
 def access_session(
     urls: AccessUrls, authority: Authority, *, tls: ssl.SSLContext | None = None
-) -> PassingSession:
+) -> ProxySession:
     """A port for one browser, from which it reaches one access system.
 
     `tls` is how its certificate is verified: as every browser does, if not given.
     """
-    return PassingSession(AccessWay(urls), authority, tls or ssl.create_default_context())
+    responder = ForwardingResponder(AccessSystemPolicy(urls), tls or ssl.create_default_context())
+    return ProxySession(responder, authority)
 
 
 class AccessSide:
     """See `side.Side`: the access system, the session in front of it, a browser behind."""
 
-    def __init__(self, urls: AccessUrls, session: PassingSession, browser: Browser) -> None:
+    def __init__(self, urls: AccessUrls, session: ProxySession, browser: Browser) -> None:
         self.kind = f"access:{urls.prefix}"
         self.browser = browser.name
         self._urls = urls

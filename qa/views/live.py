@@ -21,14 +21,14 @@ from pathlib import Path
 
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.replay.certificates import Authority
+from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.sample.hosts import host_of
 
+from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
 from .gap import gap_in_words
-from .gate import PassingSession, Refused, Told, Turn
 from .page_itself import as_answered
-from .passing import Keeper, Passed
 from .public_addresses import NotPublic, Resolver, public_addresses
-from .recording import Kept, Recording
+from .recording import AnswerRecorder, Recording
 from .side import Browser, LookResult, Page, seen_of, shown_and_logged
 from .upstream import Origin, Upstream
 
@@ -36,8 +36,8 @@ PAUSE_S = 5.0
 """Between the end of one page of a host and the next."""
 
 
-class LiveWay:
-    """Leads to the public web, and records.  See `gate.ProxyPolicy`."""
+class LiveWebPolicy:
+    """Allows the public web, and records it.  See `forwarding.ProxyPolicy`."""
 
     def __init__(self, recording: Recording, resolver: Resolver) -> None:
         self._recording = recording
@@ -48,35 +48,30 @@ class LiveWay:
         try:
             return self._resolver(origin)
         except NotPublic as error:
-            raise Refused(str(error), is_fault=True) from error
+            raise Forbidden(str(error), is_fault=True) from error
 
     def original(self, uri: str) -> str:
         """Itself."""
         return uri
 
-    def told(self, uri: str, upstream: Upstream) -> Told:
+    def assess(self, uri: str, upstream: Upstream) -> Assessment:
         """Whatever a server says is what there is."""
-        return Told("hit", is_comparable=True)
+        return Assessment("hit", is_comparable=True)
 
     @contextlib.contextmanager
-    def keeping(self, turn: Turn) -> Iterator[Keeper | None]:
-        """Record it; where that cannot be begun, the recording says so."""
+    def recording(self, exchange: ServerExchange) -> Iterator[AnswerRecorder | None]:
+        """Record it; if that fails, `Recording.take_problems` says so."""
         try:
-            kept = self._recording.begin(turn)
+            recorder = self._recording.begin(exchange)
         except OSError as error:
-            self._recording.say(f"not recorded: {error.strerror}: {turn.asked.uri}"[:500])
+            self._recording.add_problem(f"not recorded: {error.strerror}: {exchange.asked.uri}")
             yield None
             return
         try:
-            yield kept
+            yield recorder
         finally:
-            self._recording.end(kept)
-            kept.close()
-
-    def kept(self, keeper: Keeper | None, passed: Passed) -> None:
-        """How it went."""
-        if isinstance(keeper, Kept):
-            keeper.passed = passed
+            self._recording.end(recorder)
+            recorder.close()
 
 
 def live_session(
@@ -85,13 +80,14 @@ def live_session(
     *,
     resolver: Resolver = public_addresses,
     tls: ssl.SSLContext | None = None,
-) -> PassingSession:
+) -> ProxySession:
     """A port for one browser, from which it reaches the public web.
 
     `resolver` and `tls` are for tests, whose web lies on loopback.
     """
-    way = LiveWay(recording, resolver)
-    return PassingSession(way, authority, tls or ssl.create_default_context())
+    policy = LiveWebPolicy(recording, resolver)
+    responder = ForwardingResponder(policy, tls or ssl.create_default_context())
+    return ProxySession(responder, authority)
 
 
 class Pauses:
@@ -146,7 +142,7 @@ class LiveSide:
 
     def __init__(
         self,
-        session: PassingSession,
+        session: ProxySession,
         browser: Browser,
         recording: Recording,
         pauses: Pauses,

@@ -1,4 +1,4 @@
-"""Sides of the kinds that are not our own replay, opened for a run, and closed with it."""
+"""Opens the sides of a run: replay, stored screenshots, access systems, the live web."""
 
 from __future__ import annotations
 
@@ -11,28 +11,31 @@ from pathlib import Path
 from pinakes import __version__
 from pinakes.profile import Stores
 from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.tab import Viewport
+from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.certificates import Authority
+from pinakes.qa.replay.generations import Generation
+from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.qa.replay.session import ProxySession
 
 from .access import AccessSide, access_session
 from .access_urls import AccessUrls
 from .live import LiveSide, Pauses, live_session
 from .recording import Recording
-from .side import LookResult, Side
+from .side import LookResult, ReplaySide, Side
 from .stored import StoredScreenshots, StoredSide
 
 RECORDED = "live"
-"""The folder in that of a run where what came of the live web is kept."""
+"""The folder, in that of a run, with records of the live web."""
 _MOST_WIDTHS = 3
 _WIDEST, _HIGHEST = 4_000, 4_000
-Opened = Callable[[str, int], Session]
-"""A browser pointed at host and port."""
+OpenBrowser = Callable[[Proxy], Session]
+"""Opens a browser behind a proxy."""
 
 
-class OtherViews:
-    """Opens them; what is shared by several browsers is opened once.
+class SideOpener:
+    """Opens the sides of a run; what several of them share is opened once.
 
-    The stack given here closes what all share; the one given with a browser what is its own.
+    The stack given here closes what is shared; the stack given with a browser closes the rest.
 
     Raises:
         MissingExtra: without the extra `qa`.
@@ -41,7 +44,7 @@ class OtherViews:
     def __init__(
         self, stores: Stores, folder: Path, stack: ExitStack, *, collection: str | None = None
     ) -> None:
-        """Screenshots are those of the collection; None: of any."""
+        """`collection` limits what is replayed, and screenshots; None: any collection."""
         self._stores = stores
         self._collection = collection
         self._folder = folder
@@ -50,39 +53,51 @@ class OtherViews:
 
     @cached_property
     def _authority(self) -> Authority:
-        """Made for the first side that wants it: most runs have none."""
         authority = Authority()
         self._stack.callback(authority.close)
         return authority
 
+    @cached_property
+    def _replay(self) -> ReplayProxy:
+        return self._stack.enter_context(ReplayProxy(self._stores.rows, self._stores.archive))
+
+    def replay(self, generation: Generation, browser: OpenBrowser, stack: ExitStack) -> Side:
+        """A generation of the archive in a browser."""
+        session = self._replay.open_session(generation, collection=self._collection)
+        return ReplaySide(generation, session, _behind(session, browser, stack))
+
     def stored(self) -> StoredSide:
-        """The screenshots of the crawl, which no browser shows."""
+        """The screenshots of the crawl, which need no browser."""
         stores = self._stores
         return StoredSide(
             StoredScreenshots(stores.rows, stores.archive, collection=self._collection)
         )
 
-    def access(self, prefix: str, browser: Opened, stack: ExitStack) -> Side:
+    def access(self, prefix: str, browser: OpenBrowser, stack: ExitStack) -> Side:
         """An access system in a browser.
 
         Raises:
-            ConfigError: the prefix is none.
+            ConfigError: not a valid prefix.
         """
         urls = AccessUrls(prefix)
         session = access_session(urls, self._authority)
-        stack.callback(session.close)
-        return AccessSide(urls, session, browser(session.host, session.port))
+        return AccessSide(urls, session, _behind(session, browser, stack))
 
-    def live(self, browser: Opened, stack: ExitStack) -> Side:
-        """The live web in a browser; what comes is kept in the run's folder."""
-        kept = self._folder / RECORDED
+    def live(self, browser: OpenBrowser, stack: ExitStack) -> Side:
+        """The live web in a browser; answers are recorded in the run's folder."""
+        recorded = self._folder / RECORDED
         if self._recording is None:
-            self._recording = Recording(kept, software=f"pinakes/{__version__}")
+            self._recording = Recording(recorded, software=f"pinakes/{__version__}")
             self._stack.callback(self._recording.close)
         session = live_session(self._recording, self._authority)
-        stack.callback(session.close)
-        opened = browser(session.host, session.port)
-        return LiveSide(session, opened, self._recording, Pauses(kept / "pauses"))
+        opened = _behind(session, browser, stack)
+        return LiveSide(session, opened, self._recording, Pauses(recorded / "pauses"))
+
+
+def _behind(session: ProxySession, browser: OpenBrowser, stack: ExitStack) -> Session:
+    """A browser behind a session that the stack closes."""
+    stack.callback(session.close)
+    return browser(Proxy(host=session.host, port=session.port))
 
 
 class AsWideAsStored:

@@ -39,8 +39,8 @@ from pinakes.warc.field_names import (
 )
 from pinakes.warc.write import compress_member, format_header, gzip_member, record_pieces
 
-from .gate import Turn
-from .passing import Passed
+from .forward_answer import Forwarded
+from .forwarding import ServerExchange
 
 _IN_MEMORY_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 16
@@ -48,23 +48,23 @@ _MOST_PROBLEMS = 100
 _ALGORITHM = "sha256"
 
 
-class Kept:
-    """One response put aside as it comes; see `passing.Keeper`."""
+class AnswerRecorder:
+    """One response, kept in a temporary file until it ends; see `forward_answer.BodyRecorder`."""
 
-    def __init__(self, turn: Turn, folder: Path, began: datetime) -> None:
-        self.turn = turn
+    def __init__(self, exchange: ServerExchange, folder: Path, began: datetime) -> None:
+        self.exchange = exchange
         self.began = began
         self.problem: str | None = None
-        self.passed: Passed | None = None
+        self.forwarded: Forwarded | None = None
         self._block_digest = hashlib.sha256()
         self._file: IO[bytes] = tempfile.SpooledTemporaryFile(  # noqa: SIM115 (see close)
             _IN_MEMORY_BYTES, dir=str(folder)
         )
         self.size = 0
-        self.keep(turn.upstream.head.raw)
+        self.keep(exchange.upstream.head.raw)
 
     def keep(self, piece: bytes) -> None:
-        """Put a piece of the block aside; a disk that is full is said by `problem`."""
+        """Keep a piece of the block; `problem` says if the disk is full."""
         if self.problem is not None:
             return
         try:
@@ -74,6 +74,10 @@ class Kept:
             return
         self._block_digest.update(piece)
         self.size += len(piece)
+
+    def end(self, forwarded: Forwarded) -> None:
+        """How the answer was forwarded."""
+        self.forwarded = forwarded
 
     @property
     def block_digest(self) -> str:
@@ -107,32 +111,32 @@ class Recording:
         self.recorded = 0
         """How many responses are in the file, whole records each."""
 
-    def begin(self, turn: Turn) -> Kept:
+    def begin(self, exchange: ServerExchange) -> AnswerRecorder:
         """Begin to keep a response.
 
         Raises:
             OSError: where nothing can be put aside.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
-        return Kept(turn, self._folder, self._clock())
+        return AnswerRecorder(exchange, self._folder, self._clock())
 
-    def end(self, kept: Kept) -> None:
+    def end(self, recorder: AnswerRecorder) -> None:
         """Write it and its request; never raises: `take_problems` says what is not recorded."""
         with self._lock:
-            if kept.problem is None and kept.passed is not None:
+            if recorder.problem is None and recorder.forwarded is not None:
                 try:
-                    self._append(kept)
+                    self._append(recorder)
                     self.recorded += 1
                 except OSError as error:
-                    kept.problem = f"not recorded: {error.strerror or error}"
+                    recorder.problem = f"not recorded: {error.strerror or error}"
                     self._cut_back()
-            if kept.problem is not None and len(self._problems) < _MOST_PROBLEMS:
-                self._problems.append(f"{kept.problem}: {kept.turn.asked.uri}"[:500])
+            if recorder.problem is not None and len(self._problems) < _MOST_PROBLEMS:
+                self._problems.append(f"{recorder.problem}: {recorder.exchange.asked.uri}"[:500])
 
-    def say(self, problem: str) -> None:
+    def add_problem(self, problem: str) -> None:
         """Note what could not be recorded."""
         with self._lock:
-            self._problems.append(problem)
+            self._problems.append(problem[:500])
 
     def take_problems(self) -> list[str]:
         """What could not be recorded since this was asked last."""
@@ -153,28 +157,28 @@ class Recording:
                 self._file.truncate(self._end)
                 self._file.seek(self._end)
 
-    def _append(self, kept: Kept) -> None:
+    def _append(self, recorder: AnswerRecorder) -> None:
         file = self._file or self._open()
-        assert kept.passed is not None
-        date = _date(kept.began)
+        assert recorder.forwarded is not None
+        date = _date(recorder.began)
         response, request = (f"<urn:uuid:{uuid.uuid4()}>" for _ in range(2))
-        shared = [(WARC_DATE, date), (WARC_TARGET_URI, kept.turn.asked.uri)]
-        if kept.turn.upstream.address:
-            shared.append((WARC_IP_ADDRESS, kept.turn.upstream.address))
+        shared = [("WARC-Date", date), ("WARC-Target-URI", recorder.exchange.asked.uri)]
+        if recorder.exchange.upstream.address:
+            shared.append(("WARC-IP-Address", recorder.exchange.upstream.address))
         fields = [
             (WARC_TYPE, "response"),
             (WARC_RECORD_ID, response),
             *shared,
-            (WARC_BLOCK_DIGEST, kept.block_digest),
+            ("WARC-Block-Digest", recorder.block_digest),
         ]
-        if kept.passed.cut is None:
-            fields.append((WARC_PAYLOAD_DIGEST, f"{_ALGORITHM}:{kept.passed.digest}"))
+        if recorder.forwarded.cut is None:
+            fields.append(("WARC-Payload-Digest", f"{_ALGORITHM}:{recorder.forwarded.digest}"))
         else:
-            fields.append((WARC_TRUNCATED, kept.passed.cut))
-        fields.append((CONTENT_TYPE, "application/http; msgtype=response"))
-        fields.append((CONTENT_LENGTH, str(kept.size)))
-        _write(file, gzip_member(record_pieces(format_header(fields), kept.block())))
-        asked = kept.turn.request
+            fields.append(("WARC-Truncated", recorder.forwarded.cut))
+        fields.append(("Content-Type", "application/http; msgtype=response"))
+        fields.append(("Content-Length", str(recorder.size)))
+        _write(file, gzip_member(record_pieces(format_header(fields), recorder.block())))
+        asked = recorder.exchange.request
         fields = [
             (WARC_TYPE, "request"),
             (WARC_RECORD_ID, request),

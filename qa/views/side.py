@@ -15,6 +15,8 @@ from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.compare.pixels import Pixels, read_pixels
 from pinakes.qa.replay.page_log import PageLog
+from pinakes.qa.replay.proxy import ask_again
+from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.snapshot import Image, Snapshot
 
 from .page_itself import as_answered
@@ -70,33 +72,13 @@ class Browser(Protocol):
         ...
 
 
-class Logging(Protocol):
-    """What answers a browser, and notes it by pages: a session of replay, or of a gate."""
-
-    def begin_page(self, name: str, moment: datetime) -> None:
-        """From now on requests are this page's."""
-        ...
-
-    def end_page(self) -> PageLog:
-        """What it asked for."""
-        ...
-
-
-class Replay(Logging, Protocol):
-    """What answers from the archive: `replay.proxy.ReplaySession`."""
-
-    def ask_again(self, log: PageLog) -> None:
-        """Ask for what a page asked for, without a browser."""
-        ...
-
-
 class ReplaySide:
     """A generation of the archive, the proxy that answers from it, and a browser behind it."""
 
-    def __init__(self, generation: str, replay: Replay, browser: Browser) -> None:
+    def __init__(self, generation: str, session: ProxySession, browser: Browser) -> None:
         self.kind = f"replay:{generation}"
         self.browser = browser.name
-        self._replay = replay
+        self._session = session
         self._browser = browser
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
@@ -107,7 +89,7 @@ class ReplaySide:
         """
         started = time.monotonic()
         page = Page(url, moment, url, Pins(clock=moment))
-        snapshot, log = shown_and_logged(self._browser, self._replay, page, folder)
+        snapshot, log = shown_and_logged(self._browser, self._session, page, folder)
         _check_available(log)
         took = round(1000 * (time.monotonic() - started))
         snapshot = as_answered(snapshot, log, missed="the archive does not have the page")
@@ -120,11 +102,11 @@ class ReplaySide:
         Raises:
             StoreUnavailable: a store did not answer.
         """
-        self._replay.begin_page(log.name, moment)
+        self._session.begin_page(log.name, moment)
         try:
-            self._replay.ask_again(log)
+            ask_again(self._session, log)
         finally:
-            again = self._replay.end_page()
+            again = self._session.end_page()
         _check_available(again)
         return again
 
@@ -154,7 +136,7 @@ class Page(NamedTuple):
 
 
 def shown_and_logged(
-    browser: Browser, session: Logging, page: Page, folder: Path
+    browser: Browser, session: ProxySession, page: Page, folder: Path
 ) -> tuple[Snapshot, PageLog]:
     """Show a page, and what it asked for.
 

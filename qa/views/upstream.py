@@ -168,7 +168,7 @@ def connect(
 
 
 @contextlib.contextmanager
-def asked_of(connection: socket.socket, request: bytes, *, method: str) -> Iterator[Upstream]:
+def send_request(connection: socket.socket, request: bytes, *, method: str) -> Iterator[Upstream]:
     """Send a request; the answer's head has come when this gives it.  Closes the connection.
 
     Raises:

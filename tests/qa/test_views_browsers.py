@@ -19,12 +19,10 @@ from scripted_server import Script, answer, scripted
 from stored_screenshots import encoded as encoded_picture
 from stored_screenshots import kept, picture
 
-from pinakes.config import user_folder
-from pinakes.qa.browsers.browser_list import browser_named, installed
 from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.snapshot import Outcome
@@ -46,11 +44,9 @@ def chromium() -> Callable[[int, Viewport], Session]:
     for program in ("chromium", "chromedriver"):
         if shutil.which(program) is None:
             pytest.skip(f"for want of {program}: `make browsers` installs it")
-    programs = installed(browser_named("chromium"), user_folder("cache") / "browsers")
 
     def start(port: int, viewport: Viewport) -> Session:
-        proxy = Proxy(host="127.0.0.1", port=port)
-        return Session("chromium", starter(programs, proxy, viewport), viewport=viewport)
+        return open_browser("chromium", Proxy(host="127.0.0.1", port=port), viewport)
 
     return start
 

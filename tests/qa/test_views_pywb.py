@@ -18,7 +18,7 @@ from pinakes.config import user_folder
 from pinakes.errors import PinakesError
 from pinakes.qa.browsers.browser_list import browser_named, installed
 from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import compare_pair, reasons
 from pinakes.qa.replay.certificates import Authority
@@ -60,20 +60,19 @@ def pywb(
 @pytest.mark.parametrize("name", ["chromium", "chromium-119", "firefox"])
 def test_pywb_beside_our_replay(name: str, pywb: str, crawl: Path, tmp_path: Path) -> None:
     try:
-        browser = installed(browser_named(name), user_folder("cache") / "browsers")
+        installed(browser_named(name), user_folder("cache") / "browsers")
     except PinakesError as error:
         pytest.skip(f"{name}: {error}")
     store = LandedStore(tmp_path / "store")
     store.land("a", "site.warc", crawl.read_bytes())
-    viewport = Viewport()
     with ExitStack() as stack:
         stack.callback(store.close)
         authority = Authority()
         stack.callback(authority.close)
 
         def shown(port: int) -> Session:
-            start = starter(browser, Proxy(host="127.0.0.1", port=port), viewport)
-            return stack.enter_context(Session(name, start, viewport=viewport))
+            at = Proxy(host="127.0.0.1", port=port)
+            return stack.enter_context(open_browser(name, at, Viewport()))
 
         proxy = stack.enter_context(ReplayProxy(store.rows, store.archive))
         replayed = proxy.open_session("current")

@@ -14,13 +14,11 @@ from asking import AskingBrowser
 from browsing import MOMENT, Client
 from landed_stores import LandedStore, page
 
-from pinakes.config import user_folder
-from pinakes.qa.browsers.browser_list import browser_named, installed
-from pinakes.qa.browsers.session import Session
-from pinakes.qa.browsers.starting import starter
+from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.replay.page_log import Exchange, PageLog
-from pinakes.qa.replay.proxy import ReplayProxy, ReplaySession
+from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.snapshot import Outcome, Snapshot
 from pinakes.qa.views.page_itself import page_itself
 from pinakes.qa.views.side import ReplaySide
@@ -39,19 +37,26 @@ addEventListener("unload", () => navigator.sendBeacon("/unloaded"));
 
 
 @pytest.fixture
-def session(store: LandedStore) -> Iterator[tuple[ReplaySession, ReplayProxy]]:
+def store(tmp_path: Path) -> Iterator[LandedStore]:
+    store = LandedStore(tmp_path / "store")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def session(store: LandedStore) -> Iterator[tuple[ProxySession, ReplayProxy]]:
     with ReplayProxy(store.rows, store.archive) as proxy:
         yield proxy.open_session("current"), proxy
 
 
-def asking(session: tuple[ReplaySession, ReplayProxy]) -> tuple[ReplaySide, AskingBrowser]:
+def asking(session: tuple[ProxySession, ReplayProxy]) -> tuple[ReplaySide, AskingBrowser]:
     replay, proxy = session
     browser = AskingBrowser(Client(replay.port, proxy.ca_file))
     return ReplaySide("current", replay, browser), browser
 
 
 def test_a_page_that_the_archive_does_not_have(
-    store: LandedStore, session: tuple[ReplaySession, ReplayProxy], tmp_path: Path
+    store: LandedStore, session: tuple[ProxySession, ReplayProxy], tmp_path: Path
 ) -> None:
     store.land("a", "1.warc.gz", page(f"{SITE}/there", b"<p>words", date=DATE, head=HTML))
     side, browser = asking(session)
@@ -62,11 +67,11 @@ def test_a_page_that_the_archive_does_not_have(
         snapshot = side.look(url, MOMENT, tmp_path).seen.snapshot
         assert (snapshot.outcome, snapshot.reasons) == (outcome, reasons)
     # What the browser showed of it was a page, to the browser.
-    assert "Pinakes replay: miss" in browser.said[0].body.decode()
+    assert "Pinakes: miss" in browser.said[0].body.decode()
 
 
 def test_a_page_that_cannot_be_read(
-    store: LandedStore, session: tuple[ReplaySession, ReplayProxy], tmp_path: Path
+    store: LandedStore, session: tuple[ProxySession, ReplayProxy], tmp_path: Path
 ) -> None:
     store.land("a", "1.warc.gz", page(f"{SITE}/", b"<p>words" * 99, date=DATE, head=HTML))
     [file] = (store.folder / "archive").rglob("1.warc.gz")
@@ -97,7 +102,7 @@ def test_the_page_itself_is_known_however_a_browser_writes_its_url(named: str, a
 
 
 def test_what_is_missing_in_a_page_does_not_make_it_one_that_failed(
-    store: LandedStore, session: tuple[ReplaySession, ReplayProxy], tmp_path: Path
+    store: LandedStore, session: tuple[ProxySession, ReplayProxy], tmp_path: Path
 ) -> None:
     gone = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n"
     store.land(
@@ -115,7 +120,7 @@ def test_what_is_missing_in_a_page_does_not_make_it_one_that_failed(
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_only_a_page_that_was_begun_is_ended(
-    begun: bool, store: LandedStore, session: tuple[ReplaySession, ReplayProxy], tmp_path: Path
+    begun: bool, store: LandedStore, session: tuple[ProxySession, ReplayProxy], tmp_path: Path
 ) -> None:
     store.land("a", "1.warc.gz", page(f"{SITE}/", b"<p>words", date=DATE, head=HTML))
     side, browser = asking(session)
@@ -136,7 +141,7 @@ def test_only_a_page_that_was_begun_is_ended(
 
 @pytest.mark.parametrize("name", ["chromium", pytest.param("firefox", marks=pytest.mark.browsers)])
 def test_what_the_page_before_still_asks_for_is_not_of_this_one(
-    name: str, store: LandedStore, session: tuple[ReplaySession, ReplayProxy], tmp_path: Path
+    name: str, store: LandedStore, session: tuple[ProxySession, ReplayProxy], tmp_path: Path
 ) -> None:
     pytest.importorskip("selenium", reason="no Selenium: make dev-qa")
     program = "chromedriver" if name == "chromium" else "geckodriver"
@@ -146,10 +151,8 @@ def test_what_the_page_before_still_asks_for_is_not_of_this_one(
              for n in range(2)]  # fmt: skip
     restless = page(f"{SITE}/restless", RESTLESS, date=DATE, head=HTML)
     store.land("a", "1.warc.gz", restless, *quiet)
-    programs = installed(browser_named(name), user_folder("cache") / "browsers")
     replay, _ = session
-    start = starter(programs, Proxy(host=replay.host, port=replay.port), Viewport())
-    with Session(name, start, viewport=Viewport()) as browser:
+    with open_browser(name, Proxy(host=replay.host, port=replay.port), Viewport()) as browser:
         side = ReplaySide("current", replay, browser)
         for number in range(2):
             asked = _asked(side, f"{SITE}/restless", MOMENT, tmp_path)

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 from pinakes.errors import ConfigError
-from pinakes.qa.browsers.tab import Viewport
+from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import Seen
 from pinakes.qa.results.pair_result import PairResult, Verdict
-from pinakes.qa.run.opening import _Opening
+from pinakes.qa.run.opening import _Sides
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.sample.pages import Page
 from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
 from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT
-from pinakes.qa.views.opening import AsWideAsStored, OtherViews, window_of
-from pinakes.qa.views.side import LookResult, ReplaySide, Side
+from pinakes.qa.views.opening import AsWideAsStored, SideOpener, window_of
+from pinakes.qa.views.side import LookResult, Side
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -158,31 +158,31 @@ class Pointed:
 def test_views_are_opened_and_closed(tmp_path: Path) -> None:
     ports: list[int] = []
 
-    def browser(host: str, port: int) -> Any:
-        ports.append(port)
+    def browser(proxy: Proxy) -> Any:
+        ports.append(proxy.port)
         return Pointed()
 
     with ExitStack() as stack:
-        views = OtherViews(_NoStores(), tmp_path, stack)  # type: ignore[arg-type]
+        views = SideOpener(_NoStores(), tmp_path, stack)  # type: ignore[arg-type]
         own = stack.enter_context(ExitStack())
         sides = [views.access("http://w.example/c", browser, own), views.live(browser, own)]
-        sides.append(views.live(browser, own))
-        assert [side.kind for side in sides] == ["access:http://w.example/c", "live", "live"]
-        assert [side.browser for side in sides] == ["b"] * 3
+        sides += [views.live(browser, own), views.replay("before", browser, own)]
+        kinds = ["access:http://w.example/c", "live", "live", "replay:before"]
+        assert [side.kind for side in sides] == kinds
+        assert [side.browser for side in sides] == ["b"] * 4
         assert views.stored().kind == "stored"
         with pytest.raises(ConfigError, match="access system"):
             views.access("nothing", browser, own)
         assert all(map(_listens, sides))
         own.close()  # what is one browser's ends with it
         assert not any(map(_listens, sides))
-    assert len(set(ports)) == 3
+    assert len(set(ports)) == 4
     assert list(tmp_path.iterdir()) == []  # of the live web nothing came
 
 
 def _listens(side: Any) -> bool:
     """Whether the port of a side is open: another's may have its number by now."""
-    session = side._replay if isinstance(side, ReplaySide) else side._session
-    return bool(session._server.fileno() != -1)
+    return bool(side._session._server.fileno() != -1)
 
 
 class _NoStores:
@@ -203,8 +203,8 @@ def test_a_width_that_is_closed_leaves_no_port(
     plan = RunPlan(run="r", act_time_ms=1, reference="stored", other=view)
     sides: list[Side] = []
     with ExitStack() as stack:
-        opening = _Opening(plan, _NoStores(), tmp_path / "run", stack)  # type: ignore[arg-type]
-        stored, wide = opening.sides()
+        opener = SideOpener(_NoStores(), tmp_path / "run", stack)  # type: ignore[arg-type]
+        stored, wide = _Sides(plan, opener, stack).open_all()
         assert stored.kind == "stored"
         assert isinstance(wide, AsWideAsStored)
         for width in range(800, 800 + 8):

@@ -15,7 +15,8 @@ from landed_stores import LandedStore
 
 from pinakes.qa.replay.generations import Generation
 from pinakes.qa.replay.page_log import Exchange
-from pinakes.qa.replay.proxy import ReplayProxy, ReplaySession
+from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.qa.replay.session import ProxySession
 
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
@@ -90,12 +91,12 @@ class Browsing:
         self.session = self.open()
         self.client = self.client_of(self.session)
 
-    def open(self, generation: Generation = "current", moment: datetime = MOMENT) -> ReplaySession:
+    def open(self, generation: Generation = "current", moment: datetime = MOMENT) -> ProxySession:
         session = self.proxy.open_session(generation)
         session.begin_page("page", moment)
         return session
 
-    def client_of(self, session: ReplaySession) -> Client:
+    def client_of(self, session: ProxySession) -> Client:
         return Client(session.port, self.proxy.ca_file)
 
     def ask(self, url: str, method: str = "GET", body: bytes | None = None, **fields: str) -> Said:

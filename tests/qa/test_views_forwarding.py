@@ -1,4 +1,4 @@
-"""What passes from a real server to a browser: unharmed, bounded, and every fault said."""
+"""Answers of a real server forwarded to a browser: unchanged, bounded, faults in the log."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from scripted_server import Script, ScriptedServer, answer, scripted
 from pinakes.errors import ConfigError
 from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.replay.page_log import Exchange
-from pinakes.qa.views import gate, passing
-from pinakes.qa.views.access import AccessWay
+from pinakes.qa.replay.session import ProxySession
+from pinakes.qa.views import forward_answer, forwarding
+from pinakes.qa.views.access import AccessSystemPolicy
 from pinakes.qa.views.access_urls import AccessUrls
-from pinakes.qa.views.gate import PassingSession
+from pinakes.qa.views.forwarding import ForwardingResponder
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -33,14 +34,15 @@ AT = "/c/20200102030405mp_/http://a.org/"
 WHOLE = "Memento-Datetime: Thu, 02 Jan 2020 03:04:05 GMT"
 
 
-class Passing:
+class ForwardingScene:
     """A server, a session in front of it, and a client that asks over that."""
 
     def __init__(self, server: ScriptedServer, authority: Authority, patience_s: float) -> None:
         self.server = server
         tls = ssl.create_default_context(cafile=str(authority.ca_file))
-        way = AccessWay(AccessUrls(f"{server.url}/c"))
-        self.session = PassingSession(way, authority, tls, patience_s=patience_s)
+        policy = AccessSystemPolicy(AccessUrls(f"{server.url}/c"))
+        responder = ForwardingResponder(policy, tls, patience_s=patience_s)
+        self.session = ProxySession(responder, authority)
         self.client = Client(self.session.port, authority.ca_file)
         self.session.begin_page("http://a.org/", MOMENT)
 
@@ -54,17 +56,17 @@ class Passing:
 
 
 @contextmanager
-def passing_on(
+def forwarded(
     scripts: dict[str, Script], *, secure: bool = False, patience_s: float = 30.0
-) -> Iterator[Passing]:
+) -> Iterator[ForwardingScene]:
     authority = Authority()
     tls = authority.context("127.0.0.1") if secure else None
     with scripted(scripts, tls=tls) as server:
-        passing_through = Passing(server, authority, patience_s)
+        through = ForwardingScene(server, authority, patience_s)
         try:
-            yield passing_through
+            yield through
         finally:
-            passing_through.session.close()
+            through.session.close()
             authority.close()
 
 
@@ -84,7 +86,7 @@ def chunked(*parts: bytes) -> bytes:
 )
 def test_codings_go_on_untouched(coding: str, coded: bytes, secure: bool) -> None:
     script = bare(f"Content-Encoding: {coding}", f"Content-Length: {len(coded)}", body=coded)
-    with passing_on({AT: script}, secure=secure) as at:
+    with forwarded({AT: script}, secure=secure) as at:
         said = at.client.ask(at.server.url + AT, fields={"Accept-Encoding": "gzip, br"})
         assert (said.status, said.fields["content-encoding"], said.body) == (200, coding, coded)
         assert (said.fields["content-length"], said.fields["cache-control"]) == (
@@ -108,13 +110,13 @@ def test_codings_go_on_untouched(coding: str, coded: bytes, secure: bool) -> Non
     ids=["chunked", "chunked and a length", "to the end", "an interim answer", "old and too long"],
 )
 def test_however_the_end_is_told(script: bytes) -> None:
-    with passing_on({AT: script}) as at:
+    with forwarded({AT: script}) as at:
         assert at.client.ask(at.server.url + AT).body == b"one two three"
         assert at.last().is_whole
 
 
 def test_what_the_browser_says_goes_on_and_no_more() -> None:
-    with passing_on({AT: answer(b"", "204 No Content")}) as at:
+    with forwarded({AT: answer(b"", "204 No Content")}) as at:
         fields = {
             "Cookie": "a=b",
             "User-Agent": "x",
@@ -132,7 +134,7 @@ def test_what_the_browser_says_goes_on_and_no_more() -> None:
 
 
 def test_a_body_goes_to_the_server() -> None:
-    with passing_on({AT: answer(b"thanks")}) as at:
+    with forwarded({AT: answer(b"thanks")}) as at:
         said = at.client.ask(at.server.url + AT, "POST", b"a=b" * 1000)
         assert said.body == b"thanks"
         assert at.server.asked[0].endswith(b"\r\n\r\n" + b"a=b" * 1000)
@@ -140,7 +142,7 @@ def test_a_body_goes_to_the_server() -> None:
 
 
 def test_a_body_that_is_not_kept_whole_is_not_sent_in_part() -> None:
-    with passing_on({AT: answer(b"thanks")}) as at:
+    with forwarded({AT: answer(b"thanks")}) as at:
         said = at.client.ask(at.server.url + AT, "POST", b"a" * ((1 << 20) + 1))
         assert said.status == 403
         assert at.server.asked == []
@@ -149,21 +151,21 @@ def test_a_body_that_is_not_kept_whole_is_not_sent_in_part() -> None:
 
 def test_head_has_no_body() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"
-    with passing_on({AT: head}) as at:
+    with forwarded({AT: head}) as at:
         said = at.client.ask(at.server.url + AT, "HEAD")
         assert (said.status, said.fields["content-length"], said.body) == (200, "999", b"")
 
 
 def test_a_part_is_no_whole() -> None:
     part = answer(b"bc", "206 Partial Content", Content_Range="bytes 1-2/9")
-    with passing_on({AT: part}) as at:
+    with forwarded({AT: part}) as at:
         said = at.client.ask(at.server.url + AT, fields={"Range": "bytes=1-2"})
         assert (said.status, said.fields["content-range"]) == (206, "bytes 1-2/9")
         assert not at.last().is_whole
 
 
 def test_redirects_go_to_the_browser() -> None:
-    with passing_on({AT: answer(b"", "302 Found", Location="http://elsewhere.example/")}) as at:
+    with forwarded({AT: answer(b"", "302 Found", Location="http://elsewhere.example/")}) as at:
         said = at.client.ask(at.server.url + AT)
         assert (said.status, said.fields["location"]) == (302, "http://elsewhere.example/")
 
@@ -201,7 +203,7 @@ def stops_in_its_body(connection: socket.socket) -> None:
     ids=["nothing", "words", "endless header", "endless promises", "silence"],
 )
 def test_no_answer_is_a_fault_that_is_said(script: Script, problem: str) -> None:
-    with passing_on({AT: script}, patience_s=0.5) as at:
+    with forwarded({AT: script}, patience_s=0.5) as at:
         said = at.client.ask(at.server.url + AT)
         assert said.status == 502
         exchange = at.last()
@@ -220,7 +222,7 @@ def test_no_answer_is_a_fault_that_is_said(script: Script, problem: str) -> None
     ],
 )
 def test_half_a_body_is_never_taken_for_a_whole(script: Script, problem: str) -> None:
-    with passing_on({AT: script}, patience_s=0.5) as at:
+    with forwarded({AT: script}, patience_s=0.5) as at:
         with pytest.raises((IncompleteRead, RemoteDisconnected)):
             at.client.ask(at.server.url + AT)
         exchange = at.last()
@@ -230,7 +232,7 @@ def test_half_a_body_is_never_taken_for_a_whole(script: Script, problem: str) ->
 
 
 def test_a_server_that_is_gone() -> None:
-    with passing_on({}) as at:
+    with forwarded({}) as at:
         at.server.shutdown()
         at.server.server_close()
         assert at.client.ask(at.server.url + AT).status == 502
@@ -240,7 +242,7 @@ def test_a_server_that_is_gone() -> None:
 
 
 def test_a_certificate_of_another_is_not_believed() -> None:
-    with passing_on({AT: answer(b"x")}, secure=True) as at:
+    with forwarded({AT: answer(b"x")}, secure=True) as at:
         other = Authority()
         at.server.tls = other.context("127.0.0.1")
         assert at.client.ask(at.server.url + AT).status == 502
@@ -250,14 +252,14 @@ def test_a_certificate_of_another_is_not_believed() -> None:
 
 
 def test_a_body_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passing, "MOST_BODY_BYTES", 1 << 22)
+    monkeypatch.setattr(forward_answer, "MOST_BODY_BYTES", 1 << 22)
 
     def endless(connection: socket.socket) -> None:
         connection.sendall(bare())
         while True:
             connection.sendall(b"more" * 10_000)
 
-    with passing_on({AT: endless}) as at:
+    with forwarded({AT: endless}) as at:
         with pytest.raises(IncompleteRead):
             at.client.ask(at.server.url + AT)
         exchange = at.last()
@@ -277,7 +279,7 @@ def test_what_still_comes_when_the_page_is_over_is_ended() -> None:
         except OSError:
             ended.set()
 
-    with passing_on({AT: drips}) as at:
+    with forwarded({AT: drips}) as at:
         connection = at.client.connect(at.server.url + AT)
         connection.request("GET", at.server.url + AT)
         answered = connection.getresponse()
@@ -298,7 +300,7 @@ def test_a_large_body_passes_in_little_memory() -> None:
         for _ in range(count):
             connection.sendall(piece)
 
-    with passing_on({AT: large}) as at:
+    with forwarded({AT: large}) as at:
         connection = at.client.connect(at.server.url + AT)
         connection.request("GET", at.server.url + AT)
         answered = connection.getresponse()
@@ -316,7 +318,7 @@ def test_a_large_body_passes_in_little_memory() -> None:
 
 
 def test_outside_of_a_page_nothing_is_asked() -> None:
-    with passing_on({AT: answer(b"x")}) as at:
+    with forwarded({AT: answer(b"x")}) as at:
         at.session.end_page()
         assert at.client.ask(at.server.url + AT).status == 403
         assert (at.server.asked, at.session.refused_outside) == ([], 1)
@@ -335,7 +337,7 @@ def test_outside_of_a_page_nothing_is_asked() -> None:
     ],
 )
 def test_what_is_passed_on_nowhere(fields: dict[str, str], why: str) -> None:
-    with passing_on({AT: answer(b"x")}) as at:
+    with forwarded({AT: answer(b"x")}) as at:
         assert at.client.ask(at.server.url + AT, fields=fields).status == 403
         exchange = at.last()
         assert exchange.outcome == "refused"
@@ -347,7 +349,7 @@ def test_an_error_of_ours_is_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*_: object) -> bytes:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(gate, "request_bytes", wrong)
-    with passing_on({AT: answer(b"x")}) as at:
+    monkeypatch.setattr(forwarding, "request_bytes", wrong)
+    with forwarded({AT: answer(b"x")}) as at:
         assert at.client.ask(at.server.url + AT).status == 502
         assert "ZeroDivisionError: ours" in (at.last().problem or "")

@@ -1,8 +1,8 @@
-"""An answer of a real server passed on to the browser, unharmed, and noted.
+"""An answer of a real server forwarded to the browser with its body unchanged.
 
-What speaks of the connection is left out and made anew (`answer_head.LEFT_OUT`); the body goes
-on byte by byte, its content-coding with it.  One whose length was not told goes on in chunks,
-so that the browser learns where it broke off.
+Header fields of the connection are replaced (`answer_head.LEFT_OUT`); the body is sent byte for
+byte, in its content-coding.  A body of unknown length is sent in chunks, so that the browser
+learns if it breaks off.
 """
 
 from __future__ import annotations
@@ -20,20 +20,12 @@ from pinakes.warc.http import HttpHead
 from .upstream import Piece, Upstream
 
 MOST_BODY_BYTES = 1 << 28
-"""What is longer is cut off: a page that needs it is none that anybody looks at."""
-
-
-class Keeper(Protocol):
-    """Who is told of a body as it passes: a recording, or nobody."""
-
-    def keep(self, piece: bytes) -> None:
-        """A piece as it came; never raises."""
-        ...
+"""Longer bodies are cut off: no page that people look at needs them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
-    """How it went.  `cut` is why the body is not whole, as WARC-Truncated says it."""
+class Forwarded:
+    """How it went.  `cut` is why the body is not whole, as a value of WARC-Truncated."""
 
     size: int
     digest: str
@@ -41,31 +33,43 @@ class Passed:
     cut: str | None = None
     problem: str | None = None
     by_server: bool = False
-    """Whether what went wrong is the server's fault, and not that of the browser."""
+    """Whether the problem is the server's fault, not the browser's."""
 
 
-def pass_on(
+class BodyRecorder(Protocol):
+    """Records an answer while it is forwarded."""
+
+    def keep(self, piece: bytes) -> None:
+        """Record a piece as it came; never raises."""
+        ...
+
+    def end(self, forwarded: Forwarded) -> None:
+        """How it went; called once."""
+        ...
+
+
+def forward_answer(
     upstream: Upstream,
     sender: Sender,
     *,
     wants_body: bool,
-    keeper: Keeper | None = None,
+    recorder: BodyRecorder | None = None,
     is_over: Callable[[], bool] = lambda: False,
-) -> Passed:
-    """Send head and body; never raises.  Ends the connection where the body was not whole."""
+) -> Forwarded:
+    """Send head and body; never raises.  Ends the connection if the body was not whole."""
     digest = hashlib.sha256()
     size = 0
     rechunked = wants_body and upstream.size is None
-    # A browser that is promised nothing, and a connection that goes on, would wait for ever.
+    # A browser that knows no length would wait for ever on a connection that stays open.
     sender.has_begun = True
     close, sender.close = sender.close, True
     cut, problem, by_server = None, None, False
     try:
-        sender.file.write(passed_head(upstream, rechunked=rechunked, close=close))
-        sender.file.flush()  # what is slow shows as far as it has come
+        sender.file.write(forwarded_head(upstream, rechunked=rechunked, close=close))
+        sender.file.flush()  # a slow body is shown as far as it has come
         for piece in upstream.pieces():
-            if keeper is not None:
-                keeper.keep(piece.raw)
+            if recorder is not None:
+                recorder.keep(piece.raw)
             for part in piece.payload:
                 digest.update(part)
             size += _send(piece, sender, rechunked=rechunked)
@@ -76,7 +80,7 @@ def pass_on(
                 cut, problem = "time", "still coming when the page was over"
                 break
         if upstream.is_complete and upstream.ends_with_connection and is_over():
-            # It was ended by us, and looks as if it had come to its end.
+            # We ended the connection, which looks like the end of the body.
             cut, problem = "time", "still coming when the page was over"
         elif upstream.is_complete:
             if rechunked:
@@ -90,7 +94,7 @@ def pass_on(
     except OSError as error:
         cut = "disconnect"
         problem = f"the browser took no more, after {size} bytes: {type(error).__name__}"
-    return Passed(
+    return Forwarded(
         size=size,
         digest=digest.hexdigest(),
         is_complete=upstream.is_complete and cut is None,
@@ -115,7 +119,7 @@ def _send(piece: Piece, sender: Sender, *, rechunked: bool) -> int:
     return size
 
 
-def passed_head(upstream: Upstream, *, rechunked: bool, close: bool) -> bytes:
+def forwarded_head(upstream: Upstream, *, rechunked: bool, close: bool) -> bytes:
     """The head that the browser gets."""
     head = upstream.head
     status = head.status or 502
@@ -134,7 +138,7 @@ def passed_head(upstream: Upstream, *, rechunked: bool, close: bool) -> bytes:
 
 
 def _promised(head: HttpHead, upstream: Upstream) -> int:
-    """What is told of the length: to HEAD, that of what GET would get."""
+    """Content-Length; for HEAD, that of the answer to GET."""
     return upstream.size or head.content_length or 0
 
 

@@ -1,0 +1,182 @@
+"""Requests of a browser forwarded to a real server, as far as a `ProxyPolicy` allows.
+
+The policy names the servers that may be asked, assesses their answers for the page's log, and
+may record what is forwarded; any other request is refused, and entered in the log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from dataclasses import dataclass, replace
+from email.message import Message
+from typing import NamedTuple, Protocol
+
+from pinakes.errors import StoreUnavailable
+from pinakes.qa.replay.answers import own_answer
+from pinakes.qa.replay.asked import Asked
+from pinakes.qa.replay.browsers_own import is_browsers_own
+from pinakes.qa.replay.page_log import Exchange, Outcome
+from pinakes.qa.replay.sending import Sender, send_answer
+from pinakes.qa.replay.session import ShownPage
+
+from .forward_answer import BodyRecorder, Forwarded, forward_answer
+from .upstream import PATIENCE_S, Origin, Upstream, connect, request_bytes, send_request
+
+
+class Forbidden(Exception):
+    """Inside this package: policy forbids this request; `is_fault` if that is a page's fault."""
+
+    def __init__(self, why: str, *, is_fault: bool) -> None:
+        super().__init__(why)
+        self.is_fault = is_fault
+
+
+class Assessment(NamedTuple):
+    """What an answer means for the page's log."""
+
+    outcome: Outcome
+    problem: str | None = None
+    is_comparable: bool = False
+    """Whether its bytes are those that were captured, not rewritten."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerExchange:
+    """One request to a server, as bytes too, and its answer."""
+
+    asked: Asked
+    request: bytes
+    upstream: Upstream
+
+
+class ProxyPolicy(Protocol):
+    """Where a browser's requests may go.  Called by several threads at once."""
+
+    def addresses(self, uri: str, origin: Origin) -> list[tuple[str, int]]:
+        """Addresses to try for an origin.
+
+        Raises:
+            Forbidden: the browser may not ask for this.
+            StoreUnavailable: the origin has no address.
+        """
+        ...
+
+    def original(self, uri: str) -> str:
+        """The URL that the log has for a requested one."""
+        ...
+
+    def assess(self, uri: str, upstream: Upstream) -> Assessment:
+        """What the head of an answer says of it."""
+        ...
+
+    def recording(
+        self, exchange: ServerExchange
+    ) -> contextlib.AbstractContextManager[BodyRecorder | None]:
+        """What records the answer while it is forwarded; None if nothing does."""
+        ...
+
+
+class ForwardingResponder:
+    """Forwards requests to the servers that a policy allows; see `replay.session.Responder`."""
+
+    def __init__(
+        self, policy: ProxyPolicy, tls: ssl.SSLContext, *, patience_s: float = PATIENCE_S
+    ) -> None:
+        self._policy = policy
+        self._tls = tls
+        self._patience_s = patience_s
+
+    def log_entry(self, asked: Asked) -> Exchange:
+        """The request under its original URL."""
+        url = self._policy.original(asked.uri)
+        return Exchange(method=asked.method, url=url, outcome="fault")
+
+    def respond(self, page: ShownPage, asked: Asked, fields: Message, sender: Sender) -> Exchange:
+        """The server's answer, or a refusal."""
+        entry = self.log_entry(asked)
+        try:
+            return self._forward(page, asked, fields, sender, entry)
+        except Forbidden as error:
+            outcome: Outcome = "fault" if error.is_fault else "refused"
+            entry = replace(entry, outcome=outcome, problem=str(error), status=403)
+        except StoreUnavailable as error:
+            entry = replace(entry, problem=error.message, status=502)
+        _send_problem(entry, sender)
+        return entry
+
+    def _forward(
+        self, page: ShownPage, asked: Asked, fields: Message, sender: Sender, entry: Exchange
+    ) -> Exchange:
+        _refuse(asked, fields)
+        origin = Origin.of(asked.uri)
+        addresses = self._policy.addresses(asked.uri, origin)
+        request = request_bytes(asked, fields)
+        with contextlib.ExitStack() as stack:
+            connection = connect(origin, addresses, self._tls, self._patience_s)
+            stack.enter_context(page.owning(connection))
+            upstream = stack.enter_context(send_request(connection, request, method=asked.method))
+            assessment = self._policy.assess(asked.uri, upstream)
+            exchange = ServerExchange(asked=asked, request=request, upstream=upstream)
+            recorder = stack.enter_context(self._policy.recording(exchange))
+            forwarded = forward_answer(
+                upstream,
+                sender,
+                wants_body=asked.wants_body,
+                recorder=recorder,
+                is_over=page.is_over.is_set,
+            )
+            if recorder is not None:
+                recorder.end(forwarded)
+            return _completed(entry, asked, upstream, assessment, forwarded)
+
+
+def _send_problem(entry: Exchange, sender: Sender) -> None:
+    """An answer of the proxy's own, where nothing has been sent yet."""
+    if sender.has_begun:
+        sender.close = True
+        return
+    answer = own_answer(
+        entry.outcome, entry.status or 502, entry.problem or "", has_body=entry.method != "HEAD"
+    )
+    send_answer(answer, sender)
+
+
+def _refuse(asked: Asked, fields: Message) -> None:
+    """Raise Forbidden for what is forwarded to no server."""
+    if fields.get("Service-Worker", "").strip().lower() == "script":
+        raise Forbidden(f"no service worker is installed: {asked.uri}", is_fault=False)
+    if fields.get("Upgrade", "").strip().lower() == "websocket":
+        raise Forbidden(f"WebSockets are not forwarded: {asked.uri}", is_fault=False)
+    if is_browsers_own(asked.uri):
+        raise Forbidden(f"requested by the browser, not by the page: {asked.uri}", is_fault=False)
+    if len(asked.body) != int(fields.get("Content-Length", "0").strip() or 0):
+        raise Forbidden(f"request longer than {len(asked.body):,} bytes", is_fault=True)
+
+
+def _completed(
+    entry: Exchange,
+    asked: Asked,
+    upstream: Upstream,
+    assessment: Assessment,
+    forwarded: Forwarded,
+) -> Exchange:
+    """The log entry of an answer that was forwarded."""
+    status = upstream.head.status
+    outcome: Outcome = "fault" if forwarded.by_server else assessment.outcome
+    is_whole = forwarded.is_complete and asked.wants_body and status not in (206, 416)
+    has_payload = (
+        outcome == "hit" and assessment.is_comparable and forwarded.is_complete and asked.wants_body
+    )
+    return replace(
+        entry,
+        outcome=outcome,
+        status=status,
+        media_type=upstream.head.media_type,
+        sent_bytes=forwarded.size,
+        payload_digest=f"sha256:{forwarded.digest}"
+        if has_payload and assessment.is_comparable
+        else None,
+        is_whole=is_whole,
+        problem=forwarded.problem or assessment.problem,
+    )
