@@ -32,7 +32,7 @@ from pinakes.qa.browsers.processes import processes_of
 from pinakes.qa.browsers.session import Session
 from pinakes.qa.browsers.starting import open_browser
 from pinakes.qa.browsers.tab import Proxy, Viewport
-from pinakes.qa.compare.pairs import Seen, compare_pair, features, reasons
+from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, features, reasons
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views.side import ReplaySide
@@ -120,17 +120,17 @@ class Sided:
         self.side = side
         self.session = session
 
-    def look(self, page: int, folder: Path) -> tuple[Seen, float]:
+    def look(self, page: int, folder: Path) -> tuple[LoadedSnapshot, float]:
         """A page, and the seconds that it took; an incomplete one ends the bench."""
         began = time.perf_counter()
         looked = self.side.look(f"{SITE}/{page}", MOMENT, folder / "images")
         took = time.perf_counter() - began
-        snapshot = looked.seen.snapshot
+        snapshot = looked.loaded.snapshot
         if snapshot.outcome is not Outcome.COMPLETE or snapshot.image is None:
             raise SystemExit(f"{snapshot.url}: {snapshot.outcome.value}: {snapshot.reasons}")
         if snapshot.pictures is None or snapshot.pictures.broken or snapshot.pictures.total != 10:
             raise SystemExit(f"{snapshot.url}: not all pictures are there: {snapshot.pictures}")
-        return looked.seen, took
+        return looked.loaded, took
 
     def processor_s(self) -> float:
         """Seconds of processors that this process and the browser's have used."""
@@ -142,9 +142,9 @@ class Sided:
 
 def looks(
     stores: Stores, folder: Path, options: argparse.Namespace, table: Table
-) -> dict[str, list[Seen]]:
+) -> dict[str, list[LoadedSnapshot]]:
     """Seconds per snapshot, image decoded and all, by browser; what the first browser saw."""
-    seen: dict[str, list[Seen]] = {}
+    seen: dict[str, list[LoadedSnapshot]] = {}
     for name in options.browser or there():
         with side_of(stores, name) as sided:
             sided.look(0, folder)  # the browser's start, and what it asks for itself
@@ -158,7 +158,7 @@ def looks(
     return seen
 
 
-def comparisons(seen: dict[str, list[Seen]], table: Table) -> None:
+def comparisons(seen: dict[str, list[LoadedSnapshot]], table: Table) -> None:
     """Milliseconds of a comparison: a page and itself, and two different pages."""
     for name, all_seen in list(seen.items())[:1]:
         for kind, offset in (("the same page", 0), ("two pages", 1)):

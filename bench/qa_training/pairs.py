@@ -17,7 +17,13 @@ from typing import NamedTuple
 from bench.qa_training.looks import Taken
 from pinakes.qa.browsers.kept import read_image, read_snapshot
 from pinakes.qa.compare.arrays_extra import cv2
-from pinakes.qa.compare.pairs import Comparison, Seen, compare_pair, feature_names, features
+from pinakes.qa.compare.pairs import (
+    Comparison,
+    LoadedSnapshot,
+    compare_pair,
+    feature_names,
+    features,
+)
 from pinakes.qa.compare.pixels import Pixels, read_pixels
 from pinakes.qa.snapshot import Image
 from pinakes.qa.training.labelled import LabelledPair, PairOf
@@ -117,16 +123,16 @@ class Seeing:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._page = ""
-        self._kept: dict[str, Seen] = {}
+        self._kept: dict[str, LoadedSnapshot] = {}
 
-    def seen(self, look: Taken) -> Seen:
+    def seen(self, look: Taken) -> LoadedSnapshot:
         """A look with its pixels, as `compare_pair` takes it."""
         if look.page != self._page:
             self._page, self._kept = look.page, {}
         if look.snapshot not in self._kept:
             snapshot = read_snapshot(self._folder / look.snapshot)
             read = partial(_pixels, self._folder / "images")
-            self._kept[look.snapshot] = Seen(
+            self._kept[look.snapshot] = LoadedSnapshot(
                 snapshot=snapshot,
                 pixels=read(snapshot.image),
                 uncovered=read(snapshot.image_without_overlay),

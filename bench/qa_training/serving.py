@@ -11,8 +11,8 @@ from email.message import Message
 from bench.qa_training.recorded import PackagedSite, Recorded
 from pinakes.qa.replay.answer_head import captured_head
 from pinakes.qa.replay.answers import Answer, own_answer
-from pinakes.qa.replay.asked import Asked
 from pinakes.qa.replay.certificates import Authority
+from pinakes.qa.replay.request import ProxyRequest
 from pinakes.qa.replay.sending import Sender, send_answer
 from pinakes.qa.replay.server import ProxyServer
 from pinakes.warc.http import HttpHead
@@ -49,7 +49,7 @@ class Shown:
             if record is not None
         }
 
-    def exchange(self, asked: Asked | None, fields: Message, sender: Sender) -> None:
+    def exchange(self, asked: ProxyRequest | None, fields: Message, sender: Sender) -> None:
         """Answer one request (`replay.server.Exchanger`)."""
         with self._lock:
             site, instead = self._site, self._instead

@@ -10,8 +10,7 @@ from pinakes.qa.snapshot import Rect, Snapshot
 from .images import ImageDifference, compare_images
 from .page import PageDifference, compare_pages, lost_payloads, other_payloads
 from .pictures import PictureDifference, compare_pictures
-from .pixels import Mask, Pixels, mask_of
-from .stillness import moving_parts
+from .pixels import Mask, Pixels, mask_of, moving_parts
 from .texts import TextDifference, compare_texts
 
 _NOTHING = 2.0
@@ -31,7 +30,7 @@ _OTHERWISE = {"picture": 0.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class LoadedSnapshot:
     """A snapshot and the pixels of its image; none where no image was taken."""
 
     snapshot: Snapshot
@@ -71,7 +70,11 @@ class Comparison:
 
 
 def compare_pair(
-    reference: Seen, other: Seen, *, again: Seen | None = None, masked: Sequence[Rect] = ()
+    reference: LoadedSnapshot,
+    other: LoadedSnapshot,
+    *,
+    again: LoadedSnapshot | None = None,
+    masked: Sequence[Rect] = (),
 ) -> Comparison:
     """Compare two snapshots.
 
@@ -100,7 +103,7 @@ def compare_pair(
     )
 
 
-def _mask(pixels: Pixels, again: Seen | None, regions: Sequence[Rect]) -> Mask:
+def _mask(pixels: Pixels, again: LoadedSnapshot | None, regions: Sequence[Rect]) -> Mask:
     mask = mask_of(pixels.shape, regions)
     if again is not None and again.shown is not None:
         mask |= moving_parts(pixels, again.shown)

@@ -23,6 +23,10 @@ SCALE = 2
 
 MAX_ROWS = 8_000
 """Of the image as it was taken; what is below is not compared."""
+_MOVED = 16
+_AROUND = 5
+_MOST = 0.5
+"""More than this part of a page that differs from itself is no carousel: nothing is masked."""
 
 
 def read_pixels(png: bytes) -> Pixels:
@@ -63,3 +67,18 @@ def mask_of(shape: tuple[int, ...], regions: Iterable[Rect]) -> Mask:
         right = -(-(rect.x + rect.width) // SCALE)
         mask[top : max(top, bottom), left : max(left, right)] = True
     return mask
+
+
+def moving_parts(first: Pixels, again: Pixels) -> Mask:
+    """True where two loads of one page differ, and a little around; at the first's size.
+
+    Where they differ in height, what only one of them has is masked, too.
+    """
+    rows = min(first.shape[0], again.shape[0])
+    columns = min(first.shape[1], again.shape[1])
+    mask: Mask = np.zeros(first.shape[:2], dtype=np.bool_)
+    mask[rows:] = True
+    apart = cv2.absdiff(first[:rows, :columns], again[:rows, :columns]).max(axis=2) > _MOVED
+    around: Mask = np.ones((_AROUND, _AROUND), dtype=np.uint8)
+    mask[:rows, :columns] = cv2.dilate(apart.astype(np.uint8), around) > 0
+    return mask if mask.mean() <= _MOST else np.zeros_like(mask)

@@ -30,7 +30,7 @@ _LEAF = -1
 _LARGEST = 700.0
 
 
-class Judgement(NamedTuple):
+class Prediction(NamedTuple):
     """A verdict, and the probability that it is right; of an uncertain one, of the likelier."""
 
     verdict: Verdict
@@ -93,7 +93,7 @@ class Model:
         """Its name and version, as results have it."""
         return f"{self.name} {self.version}"
 
-    def judge(self, features: Mapping[str, float]) -> Judgement:
+    def judge(self, features: Mapping[str, float]) -> Prediction:
         """Judge a pair by its features; it may have more than the model knows.
 
         Raises:
@@ -102,10 +102,10 @@ class Model:
         likely = self.probability(features)
         low, high = self.uncertain
         if likely > high:
-            return Judgement(Verdict.DISSIMILAR, likely)
+            return Prediction(Verdict.DISSIMILAR, likely)
         if likely < low:
-            return Judgement(Verdict.SIMILAR, 1 - likely)
-        return Judgement(Verdict.UNCERTAIN, max(likely, 1 - likely))
+            return Prediction(Verdict.SIMILAR, 1 - likely)
+        return Prediction(Verdict.UNCERTAIN, max(likely, 1 - likely))
 
     def probability(self, features: Mapping[str, float]) -> float:
         """How likely it is that the pair is dissimilar; raises as `judge` does."""

@@ -6,7 +6,7 @@
                                         page_log               │   what is sent
                                                                ▼ generations: which written form
 
-`choice`, `fuzzy`, `asked`, `byte_range`, `codings`, `answer_head` are pure.  `proxy.ReplayProxy`
+`choice`, `fuzzy`, `request`, `byte_range`, `codings`, `answer_head` are pure.  `proxy.ReplayProxy`
 is the entry; it needs the extra `qa`.  No connection leaves this machine: what the archive does
 not have is a miss in the page's log.  (`views.forwarding` forwards to real servers, behind the
 same `server` and `session`.)

@@ -17,8 +17,8 @@ from pinakes.errors import MalformedRecord
 from pinakes.warc.header import Header
 from pinakes.warc.http import HttpHead
 
-from .asked import Asked
 from .byte_range import StoredRange, parse_content_range
+from .request import ProxyRequest
 
 _HOP_BY_HOP = "it is of the connection that it came over"
 _REPORTS = "it has the browser send reports that nobody captured"
@@ -93,7 +93,7 @@ class AnswerHead:
 
 
 def captured_head(
-    head: HttpHead, asked: Asked, size: int, *, coded: bool, captured: datetime | None
+    head: HttpHead, request: ProxyRequest, size: int, *, coded: bool, captured: datetime | None
 ) -> AnswerHead:
     """The head of the answer by a capture whose body, transfer-coding undone, has that size.
 
@@ -108,7 +108,7 @@ def captured_head(
     stored = parse_content_range(head.get("content-range")) if status == 206 else None
     if stored is not None and stored.end - stored.start != size:
         stored = None  # it lies
-    status, start, end, content_range = _part(status, stored, asked, size)
+    status, start, end, content_range = _part(status, stored, request, size)
     if status == 416 or status in _WITHOUT_BODY:
         start = end = 0
     fields = kept_fields(head, coded=coded)
@@ -125,21 +125,21 @@ def captured_head(
 
 
 def _part(
-    status: int, stored: StoredRange | None, asked: Asked, size: int
+    status: int, stored: StoredRange | None, request: ProxyRequest, size: int
 ) -> tuple[int, int, int, str | None]:
     """Status, start and end in the stored body, and the Content-Range of what is sent."""
     if status == 206 and stored is None:
         return 206, 0, size, None
     if stored is not None and stored.is_whole:
         status, stored = 200, None
-    if asked.range is None or status not in (200, 206) or asked.method not in ("GET", "HEAD"):
+    if request.range is None or status not in (200, 206) or request.method not in ("GET", "HEAD"):
         return status, 0, size, stored and _content_range(stored.start, stored.end, stored)
     if stored is None:
-        wanted = asked.range.within(size)
+        wanted = request.range.within(size)
         if wanted is None:
             return 416, 0, 0, f"bytes */{size}"
         return 206, *wanted, f"bytes {wanted[0]}-{wanted[1] - 1}/{size}"
-    wanted = asked.range.within(stored.whole_size or stored.end)
+    wanted = request.range.within(stored.whole_size or stored.end)
     if wanted is None or not stored.start <= wanted[0] < stored.end:
         return 416, 0, 0, f"bytes */{stored.whole_size or '*'}"
     end = min(wanted[1], stored.end)

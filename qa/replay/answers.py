@@ -27,13 +27,13 @@ from pinakes.warc.http import HttpHead
 from pinakes.warc.record import Record
 
 from .answer_head import AnswerHead, Field, captured_head, own_head
-from .asked import Asked
-from .choice import Candidate, why_not
+from .choice import Candidate, reason_to_skip
 from .codings import FIRST_BYTES, is_coded
-from .generations import Generation, Shelf
+from .generations import Generation, GenerationReader
 from .index_lookup import IndexLookup
 from .page_log import Outcome
 from .payload import Payload
+from .request import ProxyRequest
 
 MOST_TRIED = 32
 """So many captures are opened in search of one that is no redirect to itself, nor a 304."""
@@ -113,55 +113,57 @@ class ArchiveAnswers:
         self._rows = rows
         self._collection = collection
         self._lookup = IndexLookup(rows)
-        self._shelf = Shelf(rows, archive, generation)
+        self._reader = GenerationReader(rows, archive, generation)
 
     @contextmanager
-    def answer(self, asked: Asked, moment: datetime) -> Iterator[Answer]:
+    def answer(self, request: ProxyRequest, moment: datetime) -> Iterator[Answer]:
         """What the archive has for a request, closest to that moment.
 
         Faults of the archive, and a store that is away, are answers too.
         """
-        key = urlkey(asked.lookup_uri)
+        key = urlkey(request.lookup_uri)
         with ExitStack() as stack:
-            yield self._answer(stack, asked, moment, key)
+            yield self._answer(stack, request, moment, key)
 
-    def _answer(self, stack: ExitStack, asked: Asked, moment: datetime, key: str) -> Answer:
+    def _answer(
+        self, stack: ExitStack, request: ProxyRequest, moment: datetime, key: str
+    ) -> Answer:
         found: Candidate | None = None
         second_best: Candidate | None = None
         try:
-            for tried, found in enumerate(self._visible(asked, moment)):
+            for tried, found in enumerate(self._visible(request, moment)):
                 if tried >= MOST_TRIED:
                     break
                 with ExitStack() as opened:
-                    answer, why = self._answer_by(opened, found, asked, key)
+                    answer, why = self._answer_by(opened, found, request, key)
                     if why is None:
                         stack.enter_context(opened.pop_all())
                         return answer
                 second_best = second_best or found
             if (found := second_best) is not None:
-                return self._answer_by(stack, found, asked, key)[0]
+                return self._answer_by(stack, found, request, key)[0]
         except PinakesError as error:
             outcome = outcome_of(error)
             status = 503 if outcome == "unavailable" else 502
             return own_answer(
-                outcome, status, str(error), key=key, found=found, has_body=asked.wants_body
+                outcome, status, str(error), key=key, found=found, has_body=request.wants_body
             )
-        text = f"{asked.method} {asked.uri}"
-        return own_answer("miss", 404, text, key=key, has_body=asked.wants_body)
+        text = f"{request.method} {request.uri}"
+        return own_answer("miss", 404, text, key=key, has_body=request.wants_body)
 
-    def _visible(self, asked: Asked, moment: datetime) -> Iterator[Candidate]:
-        for candidate in self._lookup.candidates(asked, moment):
+    def _visible(self, request: ProxyRequest, moment: datetime) -> Iterator[Candidate]:
+        for candidate in self._lookup.candidates(request, moment):
             if self._is_visible(candidate.capture):
                 yield candidate
 
     def _is_visible(self, capture: Capture) -> bool:
         file = capture.facts.archive_file
-        if self._collection not in (None, self._shelf.collection_of(file)):
+        if self._collection not in (None, self._reader.collection_of(file)):
             return False
         return not hidden_among(self._rows, [file])
 
     def _answer_by(
-        self, stack: ExitStack, found: Candidate, asked: Asked, key: str
+        self, stack: ExitStack, found: Candidate, request: ProxyRequest, key: str
     ) -> tuple[Answer, str | None]:
         """The answer by this capture, and why another one should be preferred."""
         head, payload = self._open(stack, found.capture)
@@ -171,22 +173,22 @@ class ArchiveAnswers:
             payload is not None and is_coded(coding, payload.first(FIRST_BYTES))
         )
         captured = parse_digits_date(found.capture.time[:14])
-        made = captured_head(head, asked, size, coded=coded, captured=captured)
+        made = captured_head(head, request, size, coded=coded, captured=captured)
         answer = Answer(
             outcome="hit",
             head=made,
             body=payload.pieces(made.start, made.end)
-            if payload is not None and asked.wants_body
+            if payload is not None and request.wants_body
             else (),
-            has_body=asked.wants_body,
+            has_body=request.wants_body,
             urlkey=key,
             found=found,
             problem=payload.problem if payload is not None else None,
         )
-        return answer, why_not(asked, head)
+        return answer, reason_to_skip(request, head)
 
     def _open(self, stack: ExitStack, capture: Capture) -> _Opened:
-        record = self._record(stack, self._shelf.place(capture))
+        record = self._record(stack, self._reader.place(capture))
         if record.type != "revisit":
             head = head_of(record)
             return _Opened(head, _payload_of(record, head))
@@ -215,7 +217,7 @@ class ArchiveAnswers:
         # By what the record says, as every other tool does, and not by what dedupe noted:
         # whether the two agree is what is to be found out.
         placed = resolve(self._rows, replace(capture, dedupe=None), revisit)
-        return self._shelf.place(placed.capture)
+        return self._reader.place(placed.capture)
 
     def _answer_before(self, capture: Capture) -> Capture | None:
         """The latest earlier 200 of its URL: what a "not modified" means that names nothing.
@@ -234,7 +236,7 @@ class ArchiveAnswers:
         Raises:
             MalformedRecord: where it is damaged.
         """
-        record = stack.enter_context(self._shelf.open(placed))
+        record = stack.enter_context(self._reader.open(placed))
         for finding in record.findings:
             if finding.code in _DAMAGE:
                 raise MalformedRecord(

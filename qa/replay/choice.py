@@ -16,8 +16,8 @@ from pinakes.catalog.captures import Capture
 from pinakes.warc.dates import parse_digits_date
 from pinakes.warc.http import HttpHead
 
-from .asked import Asked, original_uri
 from .byte_range import parse_content_range
+from .request import ProxyRequest, original_uri
 
 _FAR_S = 1 << 40
 
@@ -37,7 +37,7 @@ def distance_of(capture: Capture, moment: datetime) -> int | None:
 
 
 def by_preference(
-    earlier: Iterable[Candidate], later: Iterable[Candidate], asked_uri: str
+    earlier: Iterable[Candidate], later: Iterable[Candidate], requested_uri: str
 ) -> Iterator[Candidate]:
     """The candidates, best first; `earlier` comes latest first, `later` earliest first.
 
@@ -45,7 +45,7 @@ def by_preference(
     have had another under http or `www.`), then 2xx before redirects.
     """
     for _, equals in groupby(_merged(iter(earlier), iter(later)), key=_far):
-        yield from sorted(equals, key=lambda candidate: _preference(candidate, asked_uri))
+        yield from sorted(equals, key=lambda candidate: _preference(candidate, requested_uri))
 
 
 def _far(candidate: Candidate) -> int:
@@ -64,26 +64,26 @@ def _merged(earlier: Iterator[Candidate], later: Iterator[Candidate]) -> Iterato
             after = next(later, None)
 
 
-def _preference(candidate: Candidate, asked_uri: str) -> tuple[bool, bool, bool]:
+def _preference(candidate: Candidate, requested_uri: str) -> tuple[bool, bool, bool]:
     facts = candidate.capture.facts
     status = facts.status or 200
-    same = original_uri(facts.target_uri, None) == asked_uri
+    same = original_uri(facts.target_uri, None) == requested_uri
     return (status >= 400, not same, not 200 <= status < 300)
 
 
-def why_not(asked: Asked, head: HttpHead) -> str | None:
+def reason_to_skip(request: ProxyRequest, head: HttpHead) -> str | None:
     """Why another capture should answer, if there is one; None where this is as good as any."""
     status = head.status
     if status == 304:
         return "not-modified"
-    if status is not None and 300 <= status < 400 and is_self_redirect(asked.uri, head):
+    if status is not None and 300 <= status < 400 and is_self_redirect(request.uri, head):
         return "self-redirect"
     if status == 206:
         stored = parse_content_range(head.get("content-range"))
-        if stored is None or (asked.range is None and not stored.is_whole):
+        if stored is None or (request.range is None and not stored.is_whole):
             return "partial"
-        if asked.range is not None and stored.whole_size is not None:
-            wanted = asked.range.within(stored.whole_size)
+        if request.range is not None and stored.whole_size is not None:
+            wanted = request.range.within(stored.whole_size)
             if wanted is None or not stored.start <= wanted[0] < stored.end:
                 return "partial"
     return None

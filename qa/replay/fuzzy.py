@@ -92,14 +92,14 @@ def path_of(urlkey: str) -> str:
     return urlkey.partition("?")[0]
 
 
-def fuzzy_rule(asked: str, captured: str) -> str | None:
+def fuzzy_rule(requested: str, captured: str) -> str | None:
     """By which rules two urlkeys are one resource, joined by `+`; None where they are not."""
-    asked_key, of_asked = normal_key(asked)
+    asked_key, of_asked = normal_key(requested)
     captured_key, of_captured = normal_key(captured)
     if asked_key == captured_key:
         return "+".join(dict.fromkeys(of_asked + of_captured)) or None
-    if path_of(asked) == path_of(captured) and is_static(asked):
-        by_method = (_METHOD_PARAMETER in asked, _METHOD_PARAMETER in captured)
+    if path_of(requested) == path_of(captured) and is_static(requested):
+        by_method = (_METHOD_PARAMETER in requested, _METHOD_PARAMETER in captured)
         return STATIC_RULE if by_method == (False, False) else None
     return None
 

@@ -37,7 +37,7 @@ def generation_before(current: int, written: Mapping[int, GenerationFacts]) -> i
     return number
 
 
-class Shelf:
+class GenerationReader:
     """Opens records in the form of one generation.  Safe for several threads."""
 
     def __init__(self, rows: RowStore, archive: ArchiveReader, generation: Generation) -> None:

@@ -23,9 +23,9 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14
 
-from .asked import Asked
 from .choice import Candidate, by_preference, distance_of
 from .fuzzy import fuzzy_rule, normal_key, path_of
+from .request import ProxyRequest
 
 SCAN_ROWS = 2_000
 """How many captures of a path are looked through for a fuzzy match."""
@@ -38,36 +38,36 @@ class IndexLookup:
     def __init__(self, rows: RowStore) -> None:
         self._rows = rows
 
-    def candidates(self, asked: Asked, moment: datetime) -> Iterator[Candidate]:
+    def candidates(self, request: ProxyRequest, moment: datetime) -> Iterator[Candidate]:
         """What may answer, best first; fuzzy ones only where there are no others.
 
         Two scans, of which no more is read than is taken; on a miss up to two more.
         """
-        key = encode_urlkey(urlkey(asked.lookup_uri)).decode("ascii")
-        found = self._of_key(key, asked, moment, None)
+        key = encode_urlkey(urlkey(request.lookup_uri)).decode("ascii")
+        found = self._of_key(key, request, moment, None)
         first = next(found, None)
         if first is not None:
             return chain((first,), found)
         if len(key) > URLKEY_LIMIT_BYTES:
             return iter(())
-        return self._fuzzy(key, asked, moment)
+        return self._fuzzy(key, request, moment)
 
     def _of_key(
-        self, key: str, asked: Asked, moment: datetime, rule: str | None
+        self, key: str, request: ProxyRequest, moment: datetime, rule: str | None
     ) -> Iterator[Candidate]:
         second = format_14(moment)
-        earlier = self._scan(captures_of(key, stop_time=second), asked, reverse=True)
-        later = self._scan(captures_of(key, start_time=second), asked)
+        earlier = self._scan(captures_of(key, stop_time=second), request, reverse=True)
+        later = self._scan(captures_of(key, start_time=second), request)
         return by_preference(
             (Candidate(c, distance_of(c, moment), rule) for c in earlier),
             (Candidate(c, distance_of(c, moment), rule) for c in later),
-            asked.uri,
+            request.uri,
         )
 
-    def _fuzzy(self, key: str, asked: Asked, moment: datetime) -> Iterator[Candidate]:
+    def _fuzzy(self, key: str, request: ProxyRequest, moment: datetime) -> Iterator[Candidate]:
         plain, rules = normal_key(key)
         if rules:
-            found = self._of_key(plain, asked, moment, "+".join(rules))
+            found = self._of_key(plain, request, moment, "+".join(rules))
             first = next(found, None)
             if first is not None:
                 return chain((first,), found)
@@ -75,16 +75,16 @@ class IndexLookup:
         alike = [
             Candidate(capture, distance_of(capture, moment), rule)
             for key_range in (captures_of(path), captures_under(f"{path}?"))
-            for capture in self._scan(key_range, asked, limit_rows=SCAN_ROWS)
+            for capture in self._scan(key_range, request, limit_rows=SCAN_ROWS)
             if (rule := fuzzy_rule(key, decode_capture_key(capture.key).urlkey)) is not None
         ]
         alike.sort(key=_closest_first)
-        return by_preference(alike, (), asked.uri)
+        return by_preference(alike, (), request.uri)
 
     def _scan(
         self,
         key_range: KeyRange,
-        asked: Asked,
+        request: ProxyRequest,
         *,
         reverse: bool = False,
         limit_rows: int | None = None,
@@ -92,7 +92,7 @@ class IndexLookup:
         rows = self._rows.scan(
             TABLE, key_range, columns=COLUMNS, reverse=reverse, limit_rows=limit_rows
         )
-        wanted = _GET if asked.method in _GET else frozenset({asked.method})
+        wanted = _GET if request.method in _GET else frozenset({request.method})
         for capture in map(decode_capture, rows):
             if capture is not None and capture.facts.method in wanted:
                 yield capture

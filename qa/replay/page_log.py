@@ -29,7 +29,7 @@ class Exchange:
     `is_whole` whether they were all that the archive has of the resource: not for a range, nor
     where the browser hung up, but of a record that the crawl cut off, which every generation
     has alike.  `problem` says what was wrong, for people, and of some hits too.  `request` tells
-    requests of one method and URL apart: `Asked.digest`.
+    requests of one method and URL apart: `ProxyRequest.digest`.
     """
 
     method: str
@@ -104,7 +104,7 @@ class PageLog:
         return any(exchange.outcome == "unfinished" for exchange in self.exchanges)
 
     @property
-    def can_be_asked_again(self) -> bool:
+    def is_repeatable(self) -> bool:
         """Whether a URL and GET say all that was asked, so that it can be without a browser."""
         return not self.left_out and all(
             exchange.method == "GET"

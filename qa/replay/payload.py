@@ -34,7 +34,7 @@ class Payload:
         self.problem = None if cut_off is None else f"the crawl cut it off: {cut_off}"
         self._chunked = False
         if said_chunked:
-            self._look_through()
+            self._measure_chunked()
         elif (
             said_size is not None
             and 0 < self.size - said_size <= len(_LINE_ENDS[-1])
@@ -42,7 +42,7 @@ class Payload:
         ):
             self.size = said_size
 
-    def _look_through(self) -> None:
+    def _measure_chunked(self) -> None:
         dechunker = Dechunker()
         size = sum(len(part) for p in self._record.payload() for part in dechunker.feed(p))
         if not dechunker.finished:

@@ -19,12 +19,12 @@ from pinakes.errors import ConfigError
 from pinakes.row_store.port import RowStore
 
 from .answers import Answer, ArchiveAnswers, own_answer
-from .asked import Asked
-from .browsers_own import is_browsers_own
+from .browser_traffic import is_browser_traffic
 from .certificates import Authority
 from .generations import Generation
 from .page_log import Exchange, PageLog
-from .sending import Sender, noted, send_answer
+from .request import ProxyRequest
+from .sending import Sender, completed_entry, send_answer
 from .session import ProxySession, ShownPage
 
 
@@ -83,55 +83,59 @@ class ArchiveResponder:
     def __init__(self, answers: ArchiveAnswers) -> None:
         self._answers = answers
 
-    def log_entry(self, asked: Asked) -> Exchange:
+    def log_entry(self, request: ProxyRequest) -> Exchange:
         """The request as the browser sent it."""
-        return Exchange(method=asked.method, url=asked.uri, request=asked.digest, outcome="fault")
+        return Exchange(
+            method=request.method, url=request.uri, request=request.digest, outcome="fault"
+        )
 
-    def respond(self, page: ShownPage, asked: Asked, fields: Message, sender: Sender) -> Exchange:
+    def respond(
+        self, page: ShownPage, request: ProxyRequest, fields: Message, sender: Sender
+    ) -> Exchange:
         """The capture closest to the moment of the page."""
-        refusal = _refusal(asked, fields)
+        refusal = _refusal(request, fields)
         if refusal is not None:
-            return noted(refusal, send_answer(refusal, sender), asked)
-        with self._answers.answer(asked, page.moment) as found:
-            answer = _instead_of_a_miss(found, asked, fields) or found
-            return noted(answer, send_answer(answer, sender), asked)
+            return completed_entry(refusal, send_answer(refusal, sender), request)
+        with self._answers.answer(request, page.moment) as found:
+            answer = _instead_of_miss(found, request, fields) or found
+            return completed_entry(answer, send_answer(answer, sender), request)
 
 
-def ask_again(session: ProxySession, log: PageLog) -> None:
+def repeat_requests(session: ProxySession, log: PageLog) -> None:
     """Send the requests of a page to a session without a browser; the open page's log has the
     answers.
 
-    Of a log that `can_be_asked_again`.
+    Of a log that `is_repeatable`.
     """
     with Path(os.devnull).open("wb") as nowhere:
         for exchange in log.answered:
-            asked = Asked(method=exchange.method, uri=exchange.url)
-            session.exchange(asked, Message(), Sender(nowhere, close=False))
+            request = ProxyRequest(method=exchange.method, uri=exchange.url)
+            session.exchange(request, Message(), Sender(nowhere, close=False))
 
 
-def _refusal(asked: Asked, fields: Message) -> Answer | None:
+def _refusal(request: ProxyRequest, fields: Message) -> Answer | None:
     """What is never answered from the archive."""
     if fields.get("Service-Worker", "").strip().lower() == "script":
-        return own_answer("refused", 403, f"no service worker is installed: {asked.uri}")
+        return own_answer("refused", 403, f"no service worker is installed: {request.uri}")
     if fields.get("Upgrade", "").strip().lower() == "websocket":
-        return own_answer("miss", 404, f"no archive has what came over WebSockets: {asked.uri}")
+        return own_answer("miss", 404, f"no archive has what came over WebSockets: {request.uri}")
     return None
 
 
-def _instead_of_a_miss(answer: Answer, asked: Asked, fields: Message) -> Answer | None:
+def _instead_of_miss(answer: Answer, request: ProxyRequest, fields: Message) -> Answer | None:
     """What to say where it is no fault of the archive that it has no answer."""
     if answer.outcome != "miss":
         return None
-    if _is_preflight(asked, fields):
+    if _is_preflight(request, fields):
         return _preflight(fields, answer)
-    if is_browsers_own(asked.uri):
+    if is_browser_traffic(request.uri):
         why = "browsers ask for it of their own accord"
     elif _is_prefetch(fields):
         why = "a browser asked ahead, for what may come next"
     else:
         return None
     return own_answer(
-        "refused", 404, f"{why}: {asked.uri}", key=answer.urlkey, has_body=asked.wants_body
+        "refused", 404, f"{why}: {request.uri}", key=answer.urlkey, has_body=request.wants_body
     )
 
 
@@ -145,8 +149,8 @@ def _is_prefetch(fields: Message) -> bool:
     return "prefetch" in (word.strip() for word in words)
 
 
-def _is_preflight(asked: Asked, fields: Message) -> bool:
-    return asked.method == "OPTIONS" and "Access-Control-Request-Method" in fields
+def _is_preflight(request: ProxyRequest, fields: Message) -> bool:
+    return request.method == "OPTIONS" and "Access-Control-Request-Method" in fields
 
 
 def _preflight(fields: Message, miss: Answer) -> Answer:

@@ -9,8 +9,8 @@ from io import BufferedIOBase
 from pinakes.errors import PinakesError
 
 from .answers import Answer, outcome_of
-from .asked import Asked
 from .page_log import Exchange, Outcome
+from .request import ProxyRequest
 
 
 class Sender:
@@ -71,15 +71,15 @@ def send_answer(answer: Answer, sender: Sender) -> Sent:
     )
 
 
-def noted(answer: Answer, sent: Sent, asked: Asked) -> Exchange:
+def completed_entry(answer: Answer, sent: Sent, request: ProxyRequest) -> Exchange:
     """The line of the page's log about it."""
     found = answer.found
     facts = found.capture.facts if found is not None else None
     has_payload = sent.outcome == "hit" and sent.is_complete and answer.has_body
     return Exchange(
-        method=asked.method,
-        url=asked.uri,
-        request=asked.digest,
+        method=request.method,
+        url=request.uri,
+        request=request.digest,
         outcome=sent.outcome,
         urlkey=answer.urlkey,
         capture_key=found.capture.key.decode("ascii") if found is not None else None,

@@ -23,9 +23,9 @@ from typing import Any, Protocol
 from pinakes.errors import PinakesError
 from pinakes.index.post_query import BODY_LIMIT_BYTES, method_query
 
-from .asked import Asked, Tunnel, clean_request_line, original_uri, parse_authority
 from .byte_range import parse_range
 from .certificates import Authority
+from .request import ProxyRequest, Tunnel, clean_request_line, original_uri, parse_authority
 from .sending import Sender
 
 LOOPBACK = "127.0.0.1"
@@ -44,7 +44,7 @@ _TLS_HANDSHAKE = b"\x16"
 class Exchanger(Protocol):
     """What answers requests; of several connections at once."""
 
-    def exchange(self, asked: Asked | None, fields: Message, sender: Sender) -> None:
+    def exchange(self, request: ProxyRequest | None, fields: Message, sender: Sender) -> None:
         """Answer one request; None stands for one that names no original URL."""
         ...
 
@@ -208,7 +208,7 @@ class _Connection(BaseHTTPRequestHandler):
             self.send_error(411)
             self.close_connection = True
             return
-        asked = uri and Asked(
+        request = uri and ProxyRequest(
             method=self.command,
             uri=uri,
             query=self._query(body),
@@ -216,7 +216,7 @@ class _Connection(BaseHTTPRequestHandler):
             body=body,
         )
         sender = Sender(self.wfile, close=self.close_connection)
-        self.server.exchanger.exchange(asked or None, self.headers, sender)
+        self.server.exchanger.exchange(request or None, self.headers, sender)
         self.close_connection = sender.close
 
     def _query(self, body: bytes) -> str | None:

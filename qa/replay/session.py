@@ -23,9 +23,9 @@ from typing import Protocol
 from pinakes.errors import ConfigError
 
 from .answers import own_answer
-from .asked import Asked
 from .certificates import Authority
 from .page_log import Exchange, OpenPage, PageLog
+from .request import ProxyRequest
 from .sending import Sender, send_answer
 from .server import LOOPBACK, ProxyServer
 
@@ -71,11 +71,13 @@ class ShownPage:
 class Responder(Protocol):
     """Answers the requests of a page.  Called by several threads at once."""
 
-    def log_entry(self, asked: Asked) -> Exchange:
+    def log_entry(self, request: ProxyRequest) -> Exchange:
         """The request in the page's log, before it is answered."""
         ...
 
-    def respond(self, page: ShownPage, asked: Asked, fields: Message, sender: Sender) -> Exchange:
+    def respond(
+        self, page: ShownPage, request: ProxyRequest, fields: Message, sender: Sender
+    ) -> Exchange:
         """Answer one request, and return its complete log entry."""
         ...
 
@@ -128,7 +130,7 @@ class ProxySession:
             page.cut_connections()
         self._server.stop()
 
-    def exchange(self, asked: Asked | None, fields: Message, sender: Sender) -> None:
+    def exchange(self, request: ProxyRequest | None, fields: Message, sender: Sender) -> None:
         """Answer one request, and enter it in the page's log (`server.Exchanger`)."""
         with self._lock:
             page = self._page
@@ -136,21 +138,23 @@ class ProxySession:
                 self.refused_outside += 1
         if page is None:
             send_answer(own_answer("refused", 403, "no page is open"), sender)
-        elif asked is None:
+        elif request is None:
             send_answer(own_answer("refused", 400, "not an http or https URL"), sender)
         else:
-            self._respond(page, asked, fields, sender)
+            self._respond(page, request, fields, sender)
 
-    def _respond(self, page: ShownPage, asked: Asked, fields: Message, sender: Sender) -> None:
-        entry = self._responder.log_entry(asked)
+    def _respond(
+        self, page: ShownPage, request: ProxyRequest, fields: Message, sender: Sender
+    ) -> None:
+        entry = self._responder.log_entry(request)
         number = page.log.begin(entry.method, entry.url, entry.request)
         try:
-            entry = self._responder.respond(page, asked, fields, sender)
+            entry = self._responder.respond(page, request, fields, sender)
         except Exception as error:  # noqa: BLE001 (a page must not hang on an error of ours)
             problem = f"{type(error).__name__}: {error}"
             entry = replace(entry, outcome="fault", status=502, problem=problem)
             if not sender.has_begun:
-                answer = own_answer("fault", 502, problem, has_body=asked.wants_body)
+                answer = own_answer("fault", 502, problem, has_body=request.wants_body)
                 send_answer(answer, sender)
             sender.close = True
         finally:

@@ -23,7 +23,7 @@ class Extent:
     pairs_left: int
 
     @property
-    def unlooked(self) -> str | None:
+    def not_captured(self) -> str | None:
         """What is not looked at yet, for people; None where all pages are."""
         if not self.pages_left:
             return None

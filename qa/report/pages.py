@@ -17,8 +17,8 @@ import jinja2
 from pinakes.qa.results.pair_line import JudgedPair, is_image_name
 from pinakes.qa.results.pair_result import Verdict
 
+from .display import URL_CHARACTERS, display_text
 from .extent import Extent
-from .shown import URL_CHARACTERS, shown
 from .views import kind_of_pair, side_names
 
 PAIRS_A_PAGE = 50
@@ -47,7 +47,7 @@ def write_report(
             first=first,
             shown=pairs[first : first + PAIRS_A_PAGE],
             total=len(pairs),
-            unlooked=extent.unlooked if extent is not None else None,
+            not_captured=extent.not_captured if extent is not None else None,
             summary=summary(pairs),
             named_misses=_NAMED_MISSES,
         )
@@ -72,7 +72,7 @@ def summary(pairs: Sequence[JudgedPair]) -> dict[str, list[tuple[Verdict, int, f
 def _plain(value: object) -> object:
     """Other people's text: bounded, and nothing in it deceives."""
     is_text = isinstance(value, str) and not hasattr(value, "__html__")  # of a macro
-    return shown(str(value), URL_CHARACTERS) if is_text else value
+    return display_text(str(value), URL_CHARACTERS) if is_text else value
 
 
 def _name(number: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pinakes.qa.results.pair_result import PairResult, View
 
-from .shown import shown
+from .display import display_text
 
 _NAME_CHARACTERS = 100
 
@@ -25,4 +25,4 @@ def kind_of_pair(result: PairResult) -> str:
 
 def _view(view: View) -> str:
     kind = view.kind.partition(":")[2] if view.kind.startswith("replay:") else view.kind
-    return shown(f"{kind} {view.browser}".strip(), _NAME_CHARACTERS)
+    return display_text(f"{kind} {view.browser}".strip(), _NAME_CHARACTERS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pinakes.qa.report.shown import URL_CHARACTERS, shown, shown_lines
+from pinakes.qa.report.display import URL_CHARACTERS, display_lines, display_text
 from pinakes.qa.report.views import side_names
 from pinakes.qa.results.pair_line import is_image_name
 from pinakes.qa.results.pair_result import View
@@ -15,8 +15,8 @@ from pinakes.qa.results.pair_result import View
 from .board import Listed, PairHistory
 from .judgement import Judgement
 from .judgement_rows import Signed
-from .seen import SeenPair
 from .summary import Part, Summary
+from .visible_pair import VisiblePair
 
 _LIST_CHARACTERS = 300
 _CHANGES = 200
@@ -32,18 +32,18 @@ def listed_answer(listed: Listed, offset: int) -> dict[str, Any]:
     }
 
 
-def _listed(pair: SeenPair) -> dict[str, Any]:
+def _listed(pair: VisiblePair) -> dict[str, Any]:
     result = pair.pair.judged.result
     return {
         "id": pair.pair.id,
-        "url": shown(result.url, _LIST_CHARACTERS),
-        "date": shown(result.date, 40),
+        "url": display_text(result.url, _LIST_CHARACTERS),
+        "date": display_text(result.date, 40),
         "browsers": pair.pair.browsers,
         "verdict": pair.verdict,
         "confidence": None if pair.confidence is None else _number(pair.confidence),
         "standing": pair.standing.value,
         "judged_by": pair.judged_by,
-        "needs": pair.pair.needs,
+        "needs": pair.pair.judgements_needed,
         "label": pair.own.label.value if pair.own is not None else None,
         "settled": pair.settled.label.value if pair.settled is not None else None,
     }
@@ -57,11 +57,11 @@ def pair_answer(looked: PairHistory) -> dict[str, Any]:
     sides = side_names(result)
     return {
         **_listed(pair),
-        "url": shown(result.url, URL_CHARACTERS),
+        "url": display_text(result.url, URL_CHARACTERS),
         "weight": _number(pair.pair.judged.weight),
         "in_audit": pair.pair.in_audit and not hidden,
-        "model": None if hidden else shown(result.model, 100),
-        "reasons": [] if hidden else shown_lines(result.reasons),
+        "model": None if hidden else display_text(result.model, 100),
+        "reasons": [] if hidden else display_lines(result.reasons),
         "features": {} if hidden else _numbers(result.features),
         "changes": [] if hidden else [list(box) for box in result.changes[:_CHANGES]],
         "changes_left_out": 0 if hidden else max(0, len(result.changes) - _CHANGES),
@@ -78,24 +78,24 @@ def pair_answer(looked: PairHistory) -> dict[str, Any]:
 def _view(side: str, view: View) -> dict[str, Any]:
     return {
         "side": side,
-        "kind": shown(view.kind, URL_CHARACTERS),
-        "browser": shown(f"{view.browser} {view.browser_version}".strip(), 200),
+        "kind": display_text(view.kind, URL_CHARACTERS),
+        "browser": display_text(f"{view.browser} {view.browser_version}".strip(), 200),
         "outcome": view.outcome.value,
         "milliseconds": view.milliseconds,
         "image": view.image if view.image and is_image_name(view.image) else None,
-        "reasons": shown_lines(view.reasons),
-        "missed": shown_lines(view.missed),
+        "reasons": display_lines(view.reasons),
+        "missed": display_lines(view.missed),
     }
 
 
 def _judgement(judgement: Judgement) -> dict[str, Any]:
     return {
         "id": judgement.id,
-        "author": shown(judgement.author),
+        "author": display_text(judgement.author),
         "role": judgement.role.value,
         "label": judgement.label.value,
-        "faults": list(judgement.said.faults),
-        "note": judgement.said.note,
+        "faults": list(judgement.statement.faults),
+        "note": judgement.statement.note,
         "at_ms": judgement.at_ms,
         "blind_to": [what.value for what in judgement.blind_to],
     }
@@ -107,18 +107,18 @@ def summary_answer(
     """All figures of the run."""
     return {
         "pairs": summary.pairs,
-        "unlooked": summary.extent.unlooked if summary.extent is not None else None,
+        "unlooked": summary.extent.not_captured if summary.extent is not None else None,
         "verdicts": {name: _part(part) for name, part in summary.verdicts.items()},
         "histogram": summary.histogram,
         "queued": summary.queued,
         "queue_done": summary.queue_done,
         "standings": summary.standings,
-        "reviewers": {shown(name): count for name, count in summary.reviewers.items()},
+        "reviewers": {display_text(name): count for name, count in summary.reviewers.items()},
         "against": [[*names, count] for names, count in sorted(summary.against.items())],
         "faults": {name: _part(part) for name, part in summary.faults.items()},
         "agreement": asdict(summary.agreement),
         "agreement_by_two": [
-            {"names": list(map(shown, names)), **asdict(agreement)}
+            {"names": list(map(display_text, names)), **asdict(agreement)}
             for names, agreement in summary.agreement_by_two.items()
         ],
         "estimates": [
@@ -137,10 +137,10 @@ def signed_answer(signed: Signed) -> Mapping[str, Any]:
     return {
         "id": signed.id,
         "at_ms": signed.at_ms,
-        "author": shown(cell.author),
-        "state": shown(cell.state),
+        "author": display_text(cell.author),
+        "state": display_text(cell.state),
         "note": cell.note or "",
-        "role": shown(cell.role),
+        "role": display_text(cell.role),
         "counts": dict(cell.counts),
     }
 
@@ -150,7 +150,7 @@ def _part(part: Part) -> dict[str, float | None]:
 
 
 def _numbers(features: Mapping[str, float]) -> dict[str, float | None]:
-    return {shown(name, 100): _number(value) for name, value in features.items()}
+    return {display_text(name, 100): _number(value) for name, value in features.items()}
 
 
 def _number(value: float) -> float | None:

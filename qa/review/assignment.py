@@ -23,17 +23,17 @@ def place(key: bytes, what: str) -> int:
     return int.from_bytes(sha256(what.encode("ascii") + b"\0" + key).digest()[:_BYTES], "big")
 
 
-def needs(key: bytes) -> int:
+def judgements_needed(key: bytes) -> int:
     """How many reviewers a pair goes to: 1, or 2."""
     return 2 if place(key, "double") % DOUBLE_ONE_IN == 0 else 1
 
 
 def hides_verdict(key: bytes) -> bool:
     """Whether the machine's verdict is kept from its reviewers until they have judged."""
-    return needs(key) == 2 and place(key, "hidden") % HIDDEN_ONE_IN == 0
+    return judgements_needed(key) == 2 and place(key, "hidden") % HIDDEN_ONE_IN == 0
 
 
-def audit_place(key: bytes) -> int:
+def audit_order(key: bytes) -> int:
     """Where a pair stands in the order in which similar ones are audited."""
     return place(key, "audit")
 

@@ -19,7 +19,7 @@ from pinakes.qa.report.extent import Extent
 from pinakes.row_store.port import RowStore
 
 from .filters import Filter
-from .judgement import Judgement, Role, Said, clean_name, same_author
+from .judgement import Judgement, Role, Statement, clean_name, same_author
 from .judgement_rows import (
     JudgedRow,
     RunState,
@@ -31,8 +31,8 @@ from .judgement_rows import (
     scan_judgements,
 )
 from .reviewed_pair import ReviewedPair
-from .seen import SeenPair, Viewer, see
 from .summary import Progress, Summary, progress, summarise
+from .visible_pair import Viewer, VisiblePair, visible_pair
 
 LOOK_AGAIN_S = 5.0
 
@@ -40,7 +40,7 @@ LOOK_AGAIN_S = 5.0
 class Listed(NamedTuple):
     """A part of a list, how long the list is, and why it may be old (None: it is not)."""
 
-    pairs: list[SeenPair]
+    pairs: list[VisiblePair]
     total: int
     problem: str | None
 
@@ -48,7 +48,7 @@ class Listed(NamedTuple):
 class PairHistory(NamedTuple):
     """A pair, and its judgements as far as the viewer may see them, the oldest first."""
 
-    seen: SeenPair
+    seen: VisiblePair
     history: tuple[Judgement, ...]
     unreadable: int
 
@@ -114,7 +114,7 @@ class Board:
             StoreUnavailable: the store could not be read, and never was.
         """
         known, problem = self._look()
-        seen = (see(pair, self._said(known, pair), viewer) for pair in self.pairs)
+        seen = (visible_pair(pair, self._said(known, pair), viewer) for pair in self.pairs)
         fitting = sorted(filter(wanted.matches, seen), key=lambda pair: pair.order)
         return Listed(fitting[offset : offset + limit], len(fitting), problem)
 
@@ -125,7 +125,13 @@ class Board:
             return None
         return self._looked(pair, read_judgements(self._rows, pair.key), viewer)
 
-    def judge(self, id: str, viewer: Viewer, judgement_id: str, said: Said) -> PairHistory | None:  # noqa: A002
+    def judge(
+        self,
+        id: str,  # noqa: A002
+        viewer: Viewer,
+        judgement_id: str,
+        statement: Statement,
+    ) -> PairHistory | None:
         """Save what the viewer says; the pair as it stands then, None where there is none.
 
         Raises:
@@ -141,12 +147,14 @@ class Board:
         before = read_judgements(self._rows, pair.key)
         again = next((one for one in before.judgements if one.id == judgement_id), None)
         blind_to = (
-            again.blind_to if again is not None else see(pair, before.judgements, viewer).blind_to
+            again.blind_to
+            if again is not None
+            else visible_pair(pair, before.judgements, viewer).blind_to
         )
         judgement = Judgement(
             id=judgement_id,
             author=viewer.author,
-            said=said,
+            statement=statement,
             at_ms=0,
             role=viewer.role,
             blind_to=blind_to,
@@ -201,7 +209,7 @@ class Board:
 
     def _looked(self, pair: ReviewedPair, row: JudgedRow, viewer: Viewer) -> PairHistory:
         self._learn(row)
-        seen = see(pair, row.judgements, viewer)
+        seen = visible_pair(pair, row.judgements, viewer)
         me = same_author(viewer.author) if viewer.author is not None else None
         history = tuple(
             one for one in row.judgements if not seen.others_hidden or same_author(one.author) == me

@@ -94,11 +94,11 @@ _Both = tuple[_T, _T]
 
 
 def estimate(
-    pairs: Iterable[SampledPair], *, seed: str, draws: int = DRAWS, unlooked: str | None = None
+    pairs: Iterable[SampledPair], *, seed: str, draws: int = DRAWS, not_captured: str | None = None
 ) -> Estimate:
     """The estimate; the same pairs and the same seed, the same figures.
 
-    `unlooked` says which pages of the sample have no pair yet; None where all have one.
+    `not_captured` says which pages of the sample have no pair yet; None where all have one.
     """
     known = list(pairs)
     alarms = [pair for pair in known if pair.is_alarm]
@@ -109,7 +109,7 @@ def estimate(
         alarms_reviewed=sum(pair.is_alarm for pair in counted),
         alarms=len(alarms),
     )
-    lacks = [unlooked, *_lacks(found, [pair for pair in known if not pair.is_alarm])]
+    lacks = [not_captured, *_lacks(found, [pair for pair in known if not pair.is_alarm])]
     if any(lacks):
         return replace(found, wanting="; ".join(filter(None, lacks)))
     columns = _columns(known)

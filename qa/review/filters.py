@@ -13,8 +13,8 @@ from pinakes.errors import InputRefused
 from pinakes.qa.results.pair_result import Verdict
 
 from .judgement import FAULTS
-from .seen import SeenPair
 from .settled import Standing
+from .visible_pair import VisiblePair
 
 HIDDEN = "hidden"
 """In place of a verdict: those that hide it."""
@@ -22,7 +22,7 @@ HIDDEN = "hidden"
 _TEXT_CHARACTERS = 500
 
 
-STATES: Mapping[str, Callable[[SeenPair], bool]] = {
+STATES: Mapping[str, Callable[[VisiblePair], bool]] = {
     "todo": lambda pair: pair.is_todo,
     "unreviewed": lambda pair: pair.standing is Standing.OPEN,
     "reviewed": lambda pair: pair.standing is not Standing.OPEN,
@@ -48,7 +48,7 @@ class Filter:
     low: float | None = None
     high: float | None = None
 
-    def matches(self, pair: SeenPair) -> bool:
+    def matches(self, pair: VisiblePair) -> bool:
         """Whether the viewer wants it."""
         return (
             self._verdict_fits(pair)
@@ -59,7 +59,7 @@ class Filter:
             and (not self.text or self.text.casefold() in pair.pair.judged.result.url.casefold())
         )
 
-    def _verdict_fits(self, pair: SeenPair) -> bool:
+    def _verdict_fits(self, pair: VisiblePair) -> bool:
         confidence = pair.confidence
         if self.low is not None and (confidence is None or confidence < self.low):
             return False

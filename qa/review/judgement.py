@@ -56,7 +56,7 @@ class BlindTo(str, Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Statement:
     """What a reviewer says of a pair, valid once built.
 
     Raises:
@@ -87,14 +87,14 @@ class Judgement:
 
     id: str
     author: str
-    said: Said
+    statement: Statement
     at_ms: int
     role: Role = Role.REVIEWER
     blind_to: tuple[BlindTo, ...] = ()
 
     @property
     def label(self) -> Label:
-        return self.said.label
+        return self.statement.label
 
 
 def clean_name(text: str) -> str:

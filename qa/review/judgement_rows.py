@@ -24,8 +24,8 @@ from pinakes.hbase_schema.name_keys import encode_run_key, pairs_of
 from pinakes.hbase_schema.qa_cells import Annotation, SignOff
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
-from .assignment import needs
-from .judgement import BlindTo, Judgement, Label, Role, Said, in_order
+from .assignment import judgements_needed
+from .judgement import BlindTo, Judgement, Label, Role, Statement, in_order
 from .settled import Settled, settled
 
 _PAIRS, _RUNS = "qa_pairs", "runs"
@@ -86,7 +86,7 @@ def put_judgement(rows: RowStore, key: bytes, judgement: Judgement, *, now_ms: i
 def scan_settled(rows: RowStore, run: str) -> Iterator[tuple[bytes, Settled]]:
     """What is settled of a run, by row key; lazy."""
     for row in scan_judgements(rows, run):
-        found = settled(row.judgements, needs(row.key))
+        found = settled(row.judgements, judgements_needed(row.key))
         if found is not None:
             yield row.key, found
 
@@ -165,7 +165,7 @@ def _judgement(id: str, cell: Annotation, at_ms: int) -> Judgement:  # noqa: A00
     return Judgement(
         id=id,
         author=cell.author,
-        said=Said(label=Label(cell.label), faults=cell.faults, note=cell.note or ""),
+        statement=Statement(label=Label(cell.label), faults=cell.faults, note=cell.note or ""),
         at_ms=at_ms,
         role=Role(cell.role),
         blind_to=tuple(map(BlindTo, cell.blind_to)),
@@ -173,12 +173,12 @@ def _judgement(id: str, cell: Annotation, at_ms: int) -> Judgement:  # noqa: A00
 
 
 def _annotation(judgement: Judgement) -> Annotation:
-    said = judgement.said
+    statement = judgement.statement
     return Annotation(
         author=judgement.author,
-        label=said.label.value,
-        note=said.note or None,
-        faults=said.faults,
+        label=statement.label.value,
+        note=statement.note or None,
+        faults=statement.faults,
         role=judgement.role.value,
         blind_to=tuple(what.value for what in judgement.blind_to),
     )

@@ -10,13 +10,13 @@ from hashlib import sha256
 from pinakes.errors import MalformedRecord
 from pinakes.hbase_schema.name_keys import encode_pair_key
 from pinakes.index.urlkey import urlkey
-from pinakes.qa.report.shown import shown
+from pinakes.qa.report.display import display_text
 from pinakes.qa.report.views import kind_of_pair
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
 
-from .assignment import audit_place, audit_size, hides_verdict, needs
+from .assignment import audit_order, audit_size, hides_verdict, judgements_needed
 
 _ID_CHARACTERS = 16
 _GROUPS = {Verdict.DISSIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.SIMILAR: 3}
@@ -28,7 +28,7 @@ _SITE_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewedPair:
-    """`id` is its name in URLs; `key` its row; `needs` reviewers look at it.
+    """`id` is its name in URLs; `key` its row; `judgements_needed` reviewers look at it.
 
     `rank` is its place in a list: the gravest first; of the similar those to be audited first,
     in the order of the audit.  `place` is its place among those whose verdict is hidden.
@@ -39,7 +39,7 @@ class ReviewedPair:
     judged: JudgedPair
     site: str
     browsers: str
-    needs: int
+    judgements_needed: int
     hides_verdict: bool
     in_audit: bool
     rank: tuple[int, int, float]
@@ -77,25 +77,25 @@ def reviewed_pairs(pairs: Iterable[JudgedPair]) -> tuple[list[ReviewedPair], int
         repeated += key in found
         found.setdefault(key, pair)
     similar = [key for key, pair in found.items() if pair.result.verdict is Verdict.SIMILAR]
-    audited = frozenset(sorted(similar, key=audit_place)[: audit_size(len(similar))])
+    audited = frozenset(sorted(similar, key=audit_order)[: audit_size(len(similar))])
     made = [_reviewed(key, pair, key in audited) for key, pair in found.items()]
     return sorted(made, key=lambda pair: (pair.rank, pair.key)), repeated
 
 
 def _reviewed(key: bytes, pair: JudgedPair, in_audit: bool) -> ReviewedPair:
     result = pair.result
-    within = audit_place(key) if in_audit else -result.confidence
+    within = audit_order(key) if in_audit else -result.confidence
     return ReviewedPair(
         id=sha256(key).hexdigest()[:_ID_CHARACTERS],
         key=key,
         judged=pair,
         site=site_of(result.url),
         browsers=kind_of_pair(result),
-        needs=needs(key),
+        judgements_needed=judgements_needed(key),
         hides_verdict=hides_verdict(key),
         in_audit=in_audit,
         rank=(_GROUPS[result.verdict], not in_audit, within),
-        place=audit_place(key),
+        place=audit_order(key),
     )
 
 
@@ -104,4 +104,4 @@ def site_of(url: str) -> str:
     reversed_host, parenthesis, _ = urlkey(url[:_SITE_CHARACTERS]).partition(")")
     parts, colon, port = reversed_host.partition(":")
     host = ".".join(reversed(parts.split(","))) + colon + port if parenthesis else ""
-    return shown(host, _SITE_CHARACTERS)
+    return display_text(host, _SITE_CHARACTERS)

@@ -47,34 +47,34 @@ class Settled:
         return self.label is Label.REJECT
 
 
-def settled(judgements: Iterable[Judgement], needs: int) -> Settled | None:
-    """What is settled of a pair that goes to `needs` reviewers; None where nothing is."""
+def settled(judgements: Iterable[Judgement], needed: int) -> Settled | None:
+    """What is settled of a pair that goes to `needed` reviewers; None where nothing is."""
     newest = list(newest_by_author(judgements).values())
     leads = [judgement for judgement in newest if judgement.role is Role.LEAD]
     if leads:
         last = max(leads, key=lambda judgement: (judgement.at_ms, judgement.id))
         return _settlement([last], By.LEAD)
-    if len(newest) < needs or len({judgement.label for judgement in newest}) != 1:
+    if len(newest) < needed or len({judgement.label for judgement in newest}) != 1:
         return None
     return _settlement(newest, By.ONE if len(newest) == 1 else By.AGREEMENT)
 
 
-def standing(judgements: Iterable[Judgement], needs: int) -> Standing:
+def standing(judgements: Iterable[Judgement], needed: int) -> Standing:
     """How far a pair is."""
     known = list(judgements)
     if not known:
         return Standing.OPEN
-    if settled(known, needs) is not None:
+    if settled(known, needed) is not None:
         return Standing.SETTLED
     newest = newest_by_author(known).values()
     if any(judgement.role is Role.LEAD for judgement in newest):
         return Standing.DISPUTED
-    return Standing.WAITING if len(newest) < needs else Standing.DISPUTED
+    return Standing.WAITING if len(newest) < needed else Standing.DISPUTED
 
 
 def _settlement(agreeing: list[Judgement], by: By) -> Settled | None:
     label = agreeing[0].label
     if label is Label.UNSURE:
         return None
-    named = {fault for judgement in agreeing for fault in judgement.said.faults}
+    named = {fault for judgement in agreeing for fault in judgement.statement.faults}
     return Settled(label=label, by=by, faults=tuple(f for f in FAULTS if f in named))

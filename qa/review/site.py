@@ -11,7 +11,7 @@
     POST /api/signoffs              a sign-off
 
 Nothing archived runs in the page: of a capture it gets images and escaped text.  Whoever writes
-needs the token: `asked.check_writing`.
+needs the token: `checked_requests.require_write_access`.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from werkzeug.wsgi import wrap_file
 
 from pinakes.access.wsgi_site import STRICT_HEADERS, WsgiSite
 from pinakes.errors import Conflict, InputRefused, PinakesError
-from pinakes.qa.report.shown import shown
+from pinakes.qa.report.display import display_text
 
-from . import asked
+from . import checked_requests
 from .answers import listed_answer, pair_answer, signed_answer, summary_answer
 from .board import Board, PairHistory
 from .filters import FILTER_NAMES, HIDDEN, STATES, parse_filter
 from .images import RunImages, image_type
 from .judgement import FAULTS, NAME_CHARACTERS, NOTE_CHARACTERS
 from .judgement_rows import RunState
-from .seen import Viewer
+from .visible_pair import Viewer
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -124,8 +124,8 @@ class ReviewSite(WsgiSite):
         sites = sorted({pair.site for pair in pairs})
         return _json(
             {
-                "run": shown(self._board.run),
-                "title": shown(self._title),
+                "run": display_text(self._board.run),
+                "title": display_text(self._title),
                 "pairs": len(pairs),
                 "faults": FAULTS,
                 "states": list(STATES),
@@ -140,7 +140,7 @@ class ReviewSite(WsgiSite):
                 "viewer": {
                     "author": viewer.author,
                     "role": viewer.role.value,
-                    "may_write": asked.has_token(request, self._token),
+                    "may_write": checked_requests.has_token(request, self._token),
                     "may_sign": self._board.may_sign(viewer),
                 },
             }
@@ -159,9 +159,9 @@ class ReviewSite(WsgiSite):
         return _looked(self._board.look(id, self._viewer(request)))
 
     def _judge(self, request: Request, id: str) -> Response:  # noqa: A002
-        asked.check_writing(request, self._token)
-        viewer, judging = self._viewer(request), asked.judging(request)
-        return _looked(self._board.judge(id, viewer, judging.id, judging.said))
+        checked_requests.require_write_access(request, self._token)
+        viewer, sent = self._viewer(request), checked_requests.parse_judge_request(request)
+        return _looked(self._board.judge(id, viewer, sent.id, sent.statement))
 
     def _progress(self, request: Request) -> Response:
         return _json(self._board.progress()._asdict())
@@ -174,13 +174,13 @@ class ReviewSite(WsgiSite):
         )
 
     def _sign(self, request: Request) -> Response:
-        asked.check_writing(request, self._token)
-        viewer, signing = self._viewer(request), asked.signing(request)
-        signed = self._board.sign(viewer, signing.id, signing.state, signing.note)
+        checked_requests.require_write_access(request, self._token)
+        viewer, sent = self._viewer(request), checked_requests.parse_sign_request(request)
+        signed = self._board.sign(viewer, sent.id, sent.state, sent.note)
         return _json(signed_answer(signed))
 
     def _viewer(self, request: Request) -> Viewer:
-        return self._board.viewer(asked.name_of(request))
+        return self._board.viewer(checked_requests.reviewer_name(request))
 
 
 def _looked(looked: PairHistory | None) -> Response:
@@ -195,4 +195,4 @@ def _json(value: object, status: int = 200) -> Response:
 
 
 def _problem(words: str, status: int) -> Response:
-    return _json({"problem": shown(words)}, status)
+    return _json({"problem": display_text(words)}, status)

@@ -86,7 +86,9 @@ def progress(
     pairs: Sequence[ReviewedPair], judged: Mapping[bytes, Sequence[Judgement]]
 ) -> Progress:
     """The three figures that are wanted after each judgement."""
-    standings = [(pair, standing(judged.get(pair.key, ()), pair.needs)) for pair in pairs]
+    standings = [
+        (pair, standing(judged.get(pair.key, ()), pair.judgements_needed)) for pair in pairs
+    ]
     return Progress(
         queued=sum(pair.is_queued for pair in pairs),
         queue_done=sum(p.is_queued and one is Standing.SETTLED for p, one in standings),
@@ -105,9 +107,11 @@ def summarise(
 
     While pages of its sample are not looked at, no share is estimated.
     """
-    said = {pair.key: judged.get(pair.key, ()) for pair in pairs}
-    found = {pair.key: settled(said[pair.key], pair.needs) for pair in pairs}
-    standings = {pair.key: standing(said[pair.key], pair.needs) for pair in pairs}
+    judged_pairs = {pair.key: judged.get(pair.key, ()) for pair in pairs}
+    found = {pair.key: settled(judged_pairs[pair.key], pair.judgements_needed) for pair in pairs}
+    standings = {
+        pair.key: standing(judged_pairs[pair.key], pair.judgements_needed) for pair in pairs
+    }
     verdicts: dict[str, Part] = {verdict.value: Part() for verdict in Verdict}
     histogram = {verdict.value: [0] * BINS for verdict in Verdict}
     faults = dict.fromkeys(FAULTS, Part())
@@ -123,9 +127,9 @@ def summarise(
             for fault in settlement.faults if settlement.is_faulty else ():
                 faults[fault] = faults[fault].plus(weight)
     reviewers: Counter[str] = Counter()
-    for judgements in said.values():
+    for judgements in judged_pairs.values():
         reviewers.update(newest.author for newest in newest_by_author(judgements).values())
-    of_all, by_two = agreements(said.values())
+    of_all, by_two = agreements(judged_pairs.values())
     queue = [pair for pair in pairs if pair.is_queued]
     return Summary(
         pairs=len(pairs),
@@ -141,9 +145,9 @@ def summarise(
         agreement_by_two=by_two,
         estimates={
             browsers: estimate(
-                [_looked(pair, found[pair.key], said[pair.key]) for pair in group],
+                [_looked(pair, found[pair.key], judged_pairs[pair.key]) for pair in group],
                 seed=f"{seed} {browsers}",
-                unlooked=extent.unlooked if extent is not None else None,
+                not_captured=extent.not_captured if extent is not None else None,
             )
             for browsers, group in groupby(
                 sorted(pairs, key=lambda pair: (pair.browsers, pair.key)),
@@ -155,13 +159,13 @@ def summarise(
 
 
 def _looked(
-    pair: ReviewedPair, settlement: Settled | None, said: Sequence[Judgement]
+    pair: ReviewedPair, settlement: Settled | None, judged_pairs: Sequence[Judgement]
 ) -> SampledPair:
     return SampledPair(
         site=pair.site,
         weight=pair.judged.weight,
         is_alarm=pair.is_alarm,
         is_faulty=settlement.is_faulty if settlement is not None else None,
-        is_judged=bool(said),
+        is_judged=bool(judged_pairs),
         counts=pair.is_queued,
     )

@@ -30,14 +30,13 @@ from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, View
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
-from pinakes.qa.views.beside_stored import beside_stored
-from pinakes.qa.views.gap import verdict_on
+from pinakes.qa.views.comparable_with_stored import comparable_with_stored
+from pinakes.qa.views.gap import verdict_given_gap
 from pinakes.qa.views.side import LookResult, Side
 
-from .looks import judge_looks
+from .decision import Decision, judge_looks, prove
 from .page_looks import PageLooks
 from .plan import GENERATIONS, STORED, Pair, is_access, kind_of
-from .proof import Judgement, prove
 
 _BEFORE, _CURRENT = map(kind_of, GENERATIONS)
 
@@ -80,13 +79,13 @@ class PageJudge:
 
     def _judge(self, drawn: Drawn, pair: Pair, looks: PageLooks) -> PairResult:
         if self._prove_first and self._are_generations(pair):
-            looks.need_not_show(*pair)
-        looks.at_once(pair)
+            looks.skip_if_same(*pair)
+        looks.look_at_once(pair)
         reference, other = self._comparable(pair, looks)
         comparison, took = self._compare(reference, other)
-        judgement = self._prove(pair, comparison, reference, other)
-        if judgement is None:
-            comparison, judgement, more = self._by_looks(pair, comparison, reference, other, looks)
+        decision = self._prove(pair, comparison, reference, other)
+        if decision is None:
+            comparison, decision, more = self._by_looks(pair, comparison, reference, other, looks)
             took += more
         return PairResult(
             run=self._run,
@@ -95,11 +94,11 @@ class PageJudge:
             capture_key=drawn.page.row_key.hex(),
             reference=self._view(pair.reference, reference),
             other=self._view(pair.other, other),
-            verdict=judgement.verdict,
-            confidence=judgement.confidence,
-            model=judgement.model,
+            verdict=decision.verdict,
+            confidence=decision.confidence,
+            model=decision.model,
             features=_numbers(comparison),
-            reasons=(*judgement.harm, *reasons(comparison), *_kinds(other)),
+            reasons=(*decision.harm, *reasons(comparison), *_kinds(other)),
             changes=_in_pixels(comparison),
             milliseconds=took,
         )
@@ -111,7 +110,7 @@ class PageJudge:
         reference: LookResult,
         other: LookResult,
         looks: PageLooks,
-    ) -> tuple[Comparison, Judgement, int]:
+    ) -> tuple[Comparison, Decision, int]:
         """What differs, the verdict, and the milliseconds that comparing again took.
 
         Payloads count for nothing in the verdict: where they prove nothing, another URL on each
@@ -120,33 +119,36 @@ class PageJudge:
         took, others = 0, comparison.payloads
         comparison = replace(comparison, payloads=None, lost=None)
         if reasons(comparison):
-            again = looks.once_more(pair.reference)
+            again = looks.look_again(pair.reference)
             comparison, took = self._compare(reference, other, again)
             comparison = replace(comparison, payloads=None, lost=None)
-        judgement = judge_looks(
-            self._model(pair), _numbers(comparison), reference.seen.snapshot, other.seen.snapshot
+        decision = judge_looks(
+            self._model(pair),
+            _numbers(comparison),
+            reference.loaded.snapshot,
+            other.loaded.snapshot,
         )
         if others and any(is_access(self._sides[name].kind) for name in pair):
             # Of pictures and the like, which it does not write anew: it has another capture.
-            judgement = judgement._replace(harm=(*judgement.harm, other_bytes(others)))
-        return comparison, self._as_of_today(pair, judgement, looks), took
+            decision = decision._replace(harm=(*decision.harm, other_bytes(others)))
+        return comparison, self._as_of_today(pair, decision, looks), took
 
     def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[LookResult, LookResult]:
         """Both sides; of a stored screenshot's other side what that can be compared with."""
         reference, other = looks.at(pair.reference), looks.at(pair.other)
         if self._sides[pair.reference].kind != STORED:
             return reference, other
-        stored, seen = beside_stored(reference.seen, other.seen)
-        return reference._replace(seen=stored), other._replace(seen=seen)
+        stored, loaded = comparable_with_stored(reference.loaded, other.loaded)
+        return reference._replace(loaded=stored), other._replace(loaded=loaded)
 
-    def _as_of_today(self, pair: Pair, judgement: Judgement, looks: PageLooks) -> Judgement:
+    def _as_of_today(self, pair: Pair, decision: Decision, looks: PageLooks) -> Decision:
         """What is of another time than the capture may have changed meanwhile."""
         for name in (pair.reference, pair.other):
-            gap = looks.at(name).seen.snapshot.taken - looks.moment
-            verdict, why = verdict_on(self._sides[name].kind, judgement.verdict, gap)
+            gap = looks.at(name).loaded.snapshot.taken - looks.moment
+            verdict, why = verdict_given_gap(self._sides[name].kind, decision.verdict, gap)
             if why is not None:
-                judgement = judgement._replace(verdict=verdict, harm=(*judgement.harm, why))
-        return judgement
+                decision = decision._replace(verdict=verdict, harm=(*decision.harm, why))
+        return decision
 
     def _compare(
         self, reference: LookResult, other: LookResult, again: LookResult | None = None
@@ -154,20 +156,20 @@ class PageJudge:
         """And the milliseconds that it took."""
         started = time.monotonic()
         comparison = compare_pair(
-            reference.seen,
-            other.seen,
-            again=again.seen if again is not None else None,
-            masked=(*self._masked, *reference.seen.snapshot.masked),
+            reference.loaded,
+            other.loaded,
+            again=again.loaded if again is not None else None,
+            masked=(*self._masked, *reference.loaded.snapshot.masked),
         )
         return comparison, round(1000 * (time.monotonic() - started))
 
     def _prove(
         self, pair: Pair, comparison: Comparison, before: LookResult, after: LookResult
-    ) -> Judgement | None:
+    ) -> Decision | None:
         """Of two generations in one browser what was sent says it, as a rule."""
         if not self._are_generations(pair) or before.log is None or after.log is None:
             return None
-        outcomes = {before.seen.snapshot.outcome, after.seen.snapshot.outcome}
+        outcomes = {before.loaded.snapshot.outcome, after.loaded.snapshot.outcome}
         complete = outcomes == {Outcome.COMPLETE}
         return prove(comparison, before.log, after.log, complete=complete)
 
@@ -182,7 +184,7 @@ class PageJudge:
         return self._models[model_name(browsers)]
 
     def _view(self, name: str, looked: LookResult) -> View:
-        side, snapshot = self._sides[name], looked.seen.snapshot
+        side, snapshot = self._sides[name], looked.loaded.snapshot
         misses = looked.log.misses if looked.log is not None else ()
         return View(
             kind=side.kind,
@@ -211,9 +213,9 @@ def _is_seed(exchange: Exchange) -> bool:
 
 def _kinds(looked: LookResult) -> Iterator[str]:
     """What the page is taken for by itself, whatever it is compared with."""
-    pixels = looked.seen.pixels
+    pixels = looked.loaded.pixels
     image = statistics_of(pixels) if pixels is not None else None
-    for kind in page_kinds(looked.seen.snapshot, image):
+    for kind in page_kinds(looked.loaded.snapshot, image):
         yield f"{kind.kind.value}: {kind.reason}"
 
 

@@ -13,7 +13,7 @@ from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views.side import LookResult, ReplaySide, Side
 
-from .proof import changed_outcomes
+from .decision import changed_outcomes
 
 _REPLAY = "replay:"
 _NOT_SHOWN = "not shown: each request of the reference would be answered the same, byte for byte"
@@ -29,7 +29,7 @@ class PageLooks:
         self._folder = folder
         self._looked: dict[str, LookResult] = {}
 
-    def at_once(self, names: Sequence[str]) -> None:
+    def look_at_once(self, names: Sequence[str]) -> None:
         """Look from several sides at the same time: a browser is idle for most of a look.
 
         Only replay is looked at so; others have their own pace, or wait for one another.
@@ -41,33 +41,33 @@ class PageLooks:
         ]
         if len(replayed) > 1:
             with ThreadPoolExecutor(len(replayed)) as pool:
-                for name, looked in zip(replayed, pool.map(self.once_more, replayed), strict=True):
+                for name, looked in zip(replayed, pool.map(self.look_again, replayed), strict=True):
                     self._looked[name] = looked
 
-    def need_not_show(self, before: str, current: str) -> None:
+    def skip_if_same(self, before: str, current: str) -> None:
         """Take the look at `before` for that at `current` as well, if the same would be sent."""
         side, first = self._sides[current], self.at(before)
         log = first.log
         if current in self._looked or not isinstance(side, ReplaySide):
             return
-        if first.seen.snapshot.outcome is not Outcome.COMPLETE:
+        if first.loaded.snapshot.outcome is not Outcome.COMPLETE:
             return
-        if log is None or not log.payloads or not log.can_be_asked_again:
+        if log is None or not log.payloads or not log.is_repeatable:
             return
         started = time.monotonic()
-        again = side.ask_again(log, self.moment)
+        again = side.repeat_requests(log, self.moment)
         same = again.payloads == log.payloads and again.heads == log.heads
         if same and not changed_outcomes(log, again):
             took = round(1000 * (time.monotonic() - started))
-            seen = replace(first.seen, payloads=again.payloads)
-            self._looked[current] = LookResult(seen, again, took, note=_NOT_SHOWN)
+            loaded = replace(first.loaded, payloads=again.payloads)
+            self._looked[current] = LookResult(loaded, again, took, note=_NOT_SHOWN)
 
     def at(self, name: str) -> LookResult:
         """From this side."""
         if name not in self._looked:
-            self._looked[name] = self.once_more(name)
+            self._looked[name] = self.look_again(name)
         return self._looked[name]
 
-    def once_more(self, name: str) -> LookResult:
+    def look_again(self, name: str) -> LookResult:
         """From this side, whether it was looked at from there or not."""
         return self._sides[name].look(self._url, self.moment, self._folder)

@@ -83,7 +83,7 @@ def fit(
         for pair, score in zip(mine, scores, strict=True)
     ]
     found = figures(judged)
-    model = exported(
+    model = export_model(
         _boosted(mine, names, seed),
         name=name,
         version=version,
@@ -175,7 +175,7 @@ def _brier(judged: Sequence[Judged]) -> float:
     return sum((one.likely - (one.label == "dissimilar")) ** 2 for one in judged) / len(judged)
 
 
-def exported(
+def export_model(
     fitted: Any,
     *,
     name: str,

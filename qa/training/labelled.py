@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 from pinakes.errors import MalformedRecord
+from pinakes.qa.judging.model import model_name
+from pinakes.qa.results.pair_result import PairResult
+from pinakes.qa.sample.hosts import host_of
 
 PairOf = Literal["same-browser", "across-browsers"]
 _LEADING = ("site", "kind", "pair", "label")
@@ -88,4 +91,16 @@ def _pair(head: list[str], line: list[str]) -> LabelledPair:
         pair=pair,  # type: ignore[arg-type]
         label=label,  # type: ignore[arg-type]
         features=dict(zip(head[len(_LEADING) :], numbers, strict=True)),
+    )
+
+
+def labelled_pair(result: PairResult, *, is_faulty: bool) -> LabelledPair:
+    """A result with what people say of it; its site is its host, without `www.`."""
+    browsers = {view.browser for view in (result.reference, result.other) if view.browser}
+    host = (host_of(result.url) or result.url).removeprefix("www.")
+    return LabelledPair(
+        site=host,
+        features=dict(result.features),
+        label="dissimilar" if is_faulty else "similar",
+        pair=model_name(browsers),
     )

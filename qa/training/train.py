@@ -26,7 +26,7 @@ _MOST_VERSIONS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trained:
+class TrainingResult:
     """A new model; figures are of the settled pairs, each judged by models that never saw its
     site."""
 
@@ -51,7 +51,7 @@ def train(
     seed: int = 1,
     base: Sequence[LabelledPair] | None = None,
     old: Model | None = None,
-) -> Trained:
+) -> TrainingResult:
     """Fit to the table and to what people settled, and write the model into the folder.
 
     `base` stands for the shipped table, `old` for the shipped model.
@@ -69,8 +69,8 @@ def train(
         )
     old = old or load_model(name)
     table = [pair for pair in (shipped_table() if base is None else base) if pair.pair == name]
-    mine = [_as_the_table_has(pair, table) for pair in mine]
-    file, version = _free(folder, name, old)
+    mine = [_with_table_features(pair, table) for pair in mine]
+    file, version = _new_file(folder, name, old)
     after = []
     for train_on, test_on in split(mine, min(FOLDS, len(sites)), seed):
         some = [*table, *(mine[number] for number in train_on)]
@@ -81,10 +81,12 @@ def train(
     folder.mkdir(parents=True, exist_ok=True)
     with file.open("xb") as out:
         out.write(encode_model(model))
-    return Trained(model=model, file=file, old=old.title, before=before, after=figures(after))
+    return TrainingResult(
+        model=model, file=file, old=old.title, before=before, after=figures(after)
+    )
 
 
-def _as_the_table_has(pair: LabelledPair, table: Sequence[LabelledPair]) -> LabelledPair:
+def _with_table_features(pair: LabelledPair, table: Sequence[LabelledPair]) -> LabelledPair:
     from dataclasses import replace
 
     names = table[0].features.keys()
@@ -96,7 +98,7 @@ def _as_the_table_has(pair: LabelledPair, table: Sequence[LabelledPair]) -> Labe
     return replace(pair, features={name: pair.features[name] for name in names})
 
 
-def _free(folder: Path, name: str, old: Model) -> tuple[Path, str]:
+def _new_file(folder: Path, name: str, old: Model) -> tuple[Path, str]:
     """A file that is not there yet, and the version it stands for."""
     for number in range(1, _MOST_VERSIONS):
         version = f"{old.version}+people.{number}"

@@ -21,8 +21,8 @@ from pinakes.qa.snapshot import Snapshot
 
 from .access_urls import AccessUrls
 from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
-from .page_itself import as_answered
-from .side import Browser, LookResult, Page, seen_of, shown_and_logged
+from .main_exchange import failed_if_not_answered
+from .side import Browser, LookResult, Page, capture_with_log, load_snapshot
 from .upstream import Origin, Upstream
 
 LEAK = "leak to the live web"
@@ -117,10 +117,10 @@ class AccessSide:
         started = time.monotonic()
         pins = Pins(clock=moment, before=_WITHOUT_FRAME)
         page = Page(url, moment, self._urls.address(url, moment), pins)
-        snapshot, log = shown_and_logged(self._browser, self._session, page, folder)
+        snapshot, log = capture_with_log(self._browser, self._session, page, folder)
         took = round(1000 * (time.monotonic() - started))
-        snapshot = judged_by(log, under_original_urls(snapshot, url, self._urls))
-        return LookResult(seen_of(snapshot, folder, log.payloads), log, took)
+        snapshot = with_leaks(log, under_original_urls(snapshot, url, self._urls))
+        return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)
 
 
 def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snapshot:
@@ -140,11 +140,11 @@ def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snaps
     )
 
 
-def judged_by(log: PageLog, snapshot: Snapshot) -> Snapshot:
+def with_leaks(log: PageLog, snapshot: Snapshot) -> Snapshot:
     """What the log knows and the browser does not: leaks, and that the page was not there."""
     leaks = list(dict.fromkeys(e.url for e in log.faults if (e.problem or "").startswith(LEAK)))
     reasons = list(snapshot.reasons)
     if leaks:
         reasons.append(f"leaks to the live web: {len(leaks):,}: {', '.join(leaks[:_NAMED])}"[:2000])
     snapshot = replace(snapshot, reasons=tuple(reasons))
-    return as_answered(snapshot, log, missed="the access system does not have the page")
+    return failed_if_not_answered(snapshot, log, missed="the access system does not have the page")

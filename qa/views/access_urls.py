@@ -16,7 +16,7 @@ from datetime import datetime
 from urllib.parse import quote, urlsplit
 
 from pinakes.errors import ConfigError
-from pinakes.qa.replay.asked import original_uri
+from pinakes.qa.replay.request import original_uri
 from pinakes.warc.dates import format_14
 
 from .upstream import Origin

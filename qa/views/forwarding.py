@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.replay.answers import own_answer
-from pinakes.qa.replay.asked import Asked
-from pinakes.qa.replay.browsers_own import is_browsers_own
+from pinakes.qa.replay.browser_traffic import is_browser_traffic
 from pinakes.qa.replay.page_log import Exchange, Outcome
+from pinakes.qa.replay.request import ProxyRequest
 from pinakes.qa.replay.sending import Sender, send_answer
 from pinakes.qa.replay.session import ShownPage
 
@@ -45,8 +45,8 @@ class Assessment(NamedTuple):
 class ServerExchange:
     """One request to a server, as bytes too, and its answer."""
 
-    asked: Asked
-    request: bytes
+    request: ProxyRequest
+    raw_request: bytes
     upstream: Upstream
 
 
@@ -87,16 +87,18 @@ class ForwardingResponder:
         self._tls = tls
         self._patience_s = patience_s
 
-    def log_entry(self, asked: Asked) -> Exchange:
+    def log_entry(self, request: ProxyRequest) -> Exchange:
         """The request under its original URL."""
-        url = self._policy.original(asked.uri)
-        return Exchange(method=asked.method, url=url, outcome="fault")
+        url = self._policy.original(request.uri)
+        return Exchange(method=request.method, url=url, outcome="fault")
 
-    def respond(self, page: ShownPage, asked: Asked, fields: Message, sender: Sender) -> Exchange:
+    def respond(
+        self, page: ShownPage, request: ProxyRequest, fields: Message, sender: Sender
+    ) -> Exchange:
         """The server's answer, or a refusal."""
-        entry = self.log_entry(asked)
+        entry = self.log_entry(request)
         try:
-            return self._forward(page, asked, fields, sender, entry)
+            return self._forward(page, request, fields, sender, entry)
         except Forbidden as error:
             outcome: Outcome = "fault" if error.is_fault else "refused"
             entry = replace(entry, outcome=outcome, problem=str(error), status=403)
@@ -106,29 +108,36 @@ class ForwardingResponder:
         return entry
 
     def _forward(
-        self, page: ShownPage, asked: Asked, fields: Message, sender: Sender, entry: Exchange
+        self,
+        page: ShownPage,
+        request: ProxyRequest,
+        fields: Message,
+        sender: Sender,
+        entry: Exchange,
     ) -> Exchange:
-        _refuse(asked, fields)
-        origin = Origin.of(asked.uri)
-        addresses = self._policy.addresses(asked.uri, origin)
-        request = request_bytes(asked, fields)
+        _refuse(request, fields)
+        origin = Origin.of(request.uri)
+        addresses = self._policy.addresses(request.uri, origin)
+        raw_request = request_bytes(request, fields)
         with contextlib.ExitStack() as stack:
             connection = connect(origin, addresses, self._tls, self._patience_s)
             stack.enter_context(page.owning(connection))
-            upstream = stack.enter_context(send_request(connection, request, method=asked.method))
-            assessment = self._policy.assess(asked.uri, upstream)
-            exchange = ServerExchange(asked=asked, request=request, upstream=upstream)
+            upstream = stack.enter_context(
+                send_request(connection, raw_request, method=request.method)
+            )
+            assessment = self._policy.assess(request.uri, upstream)
+            exchange = ServerExchange(request=request, raw_request=raw_request, upstream=upstream)
             recorder = stack.enter_context(self._policy.recording(exchange))
             forwarded = forward_answer(
                 upstream,
                 sender,
-                wants_body=asked.wants_body,
+                wants_body=request.wants_body,
                 recorder=recorder,
                 is_over=page.is_over.is_set,
             )
             if recorder is not None:
                 recorder.end(forwarded)
-            return _completed(entry, asked, upstream, assessment, forwarded)
+            return _completed(entry, request, upstream, assessment, forwarded)
 
 
 def _send_problem(entry: Exchange, sender: Sender) -> None:
@@ -142,21 +151,21 @@ def _send_problem(entry: Exchange, sender: Sender) -> None:
     send_answer(answer, sender)
 
 
-def _refuse(asked: Asked, fields: Message) -> None:
+def _refuse(request: ProxyRequest, fields: Message) -> None:
     """Raise Forbidden for what is forwarded to no server."""
     if fields.get("Service-Worker", "").strip().lower() == "script":
-        raise Forbidden(f"no service worker is installed: {asked.uri}", is_fault=False)
+        raise Forbidden(f"no service worker is installed: {request.uri}", is_fault=False)
     if fields.get("Upgrade", "").strip().lower() == "websocket":
-        raise Forbidden(f"WebSockets are not forwarded: {asked.uri}", is_fault=False)
-    if is_browsers_own(asked.uri):
-        raise Forbidden(f"requested by the browser, not by the page: {asked.uri}", is_fault=False)
-    if len(asked.body) != int(fields.get("Content-Length", "0").strip() or 0):
-        raise Forbidden(f"request longer than {len(asked.body):,} bytes", is_fault=True)
+        raise Forbidden(f"WebSockets are not forwarded: {request.uri}", is_fault=False)
+    if is_browser_traffic(request.uri):
+        raise Forbidden(f"requested by the browser, not by the page: {request.uri}", is_fault=False)
+    if len(request.body) != int(fields.get("Content-Length", "0").strip() or 0):
+        raise Forbidden(f"request longer than {len(request.body):,} bytes", is_fault=True)
 
 
 def _completed(
     entry: Exchange,
-    asked: Asked,
+    request: ProxyRequest,
     upstream: Upstream,
     assessment: Assessment,
     forwarded: Forwarded,
@@ -164,9 +173,12 @@ def _completed(
     """The log entry of an answer that was forwarded."""
     status = upstream.head.status
     outcome: Outcome = "fault" if forwarded.by_server else assessment.outcome
-    is_whole = forwarded.is_complete and asked.wants_body and status not in (206, 416)
+    is_whole = forwarded.is_complete and request.wants_body and status not in (206, 416)
     has_payload = (
-        outcome == "hit" and assessment.is_comparable and forwarded.is_complete and asked.wants_body
+        outcome == "hit"
+        and assessment.is_comparable
+        and forwarded.is_complete
+        and request.wants_body
     )
     return replace(
         entry,

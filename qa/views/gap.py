@@ -17,7 +17,7 @@ _CHANGED = {"live": CHANGED, "stored": CHANGED_SHOT}
 """By the kind of a side that may be of another time than the capture."""
 
 
-def gap_in_words(gap: timedelta) -> str:
+def describe_gap(gap: timedelta) -> str:
     """`live, 12 days after the capture`: whole days, or hours where there is none."""
     days, hours = gap.days, gap.seconds // 3600
     if gap < timedelta(0):
@@ -27,7 +27,7 @@ def gap_in_words(gap: timedelta) -> str:
     return f"live, {hours} {'hour' if hours == 1 else 'hours'} after the capture"
 
 
-def verdict_on(kind: str, verdict: Verdict, gap: timedelta) -> tuple[Verdict, str | None]:
+def verdict_given_gap(kind: str, verdict: Verdict, gap: timedelta) -> tuple[Verdict, str | None]:
     """The verdict on a pair one side of which is of that kind, and why it is another now.
 
     `gap` is the time of that side less the capture's.  What differs may have changed in it:

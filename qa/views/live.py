@@ -25,11 +25,11 @@ from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.sample.hosts import host_of
 
 from .forwarding import Assessment, Forbidden, ForwardingResponder, ServerExchange
-from .gap import gap_in_words
-from .page_itself import as_answered
+from .gap import describe_gap
+from .main_exchange import failed_if_not_answered
 from .public_addresses import NotPublic, Resolver, public_addresses
 from .recording import AnswerRecorder, Recording
-from .side import Browser, LookResult, Page, seen_of, shown_and_logged
+from .side import Browser, LookResult, Page, capture_with_log, load_snapshot
 from .upstream import Origin, Upstream
 
 PAUSE_S = 5.0
@@ -64,7 +64,7 @@ class LiveWebPolicy:
         try:
             recorder = self._recording.begin(exchange)
         except OSError as error:
-            self._recording.add_problem(f"not recorded: {error.strerror}: {exchange.asked.uri}")
+            self._recording.add_problem(f"not recorded: {error.strerror}: {exchange.request.uri}")
             yield None
             return
         try:
@@ -165,9 +165,9 @@ class LiveSide:
         started = time.monotonic()
         now = self._clock()
         page = Page(url, moment, url, Pins(clock=now))
-        snapshot, log = shown_and_logged(self._browser, self._session, page, folder)
+        snapshot, log = capture_with_log(self._browser, self._session, page, folder)
         took = round(1000 * (time.monotonic() - started))
-        reasons = [*snapshot.reasons, gap_in_words(now - moment), *self._recording.take_problems()]
+        reasons = [*snapshot.reasons, describe_gap(now - moment), *self._recording.take_problems()]
         snapshot = replace(snapshot, reasons=tuple(reasons))
-        snapshot = as_answered(snapshot, log, missed="the page was not answered")
-        return LookResult(seen_of(snapshot, folder, log.payloads), log, took)
+        snapshot = failed_if_not_answered(snapshot, log, missed="the page was not answered")
+        return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)

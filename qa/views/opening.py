@@ -122,7 +122,7 @@ class AsWideAsStored:
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         """Show it in a window of the screenshot's width; in the usual one where there is none."""
-        snapshot = self._stored.look(url, moment, folder).seen.snapshot
+        snapshot = self._stored.look(url, moment, folder).loaded.snapshot
         return self._side(window_of(snapshot.viewport_width, snapshot.viewport_height)).look(
             url, moment, folder
         )

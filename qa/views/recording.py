@@ -131,7 +131,7 @@ class Recording:
                     recorder.problem = f"not recorded: {error.strerror or error}"
                     self._cut_back()
             if recorder.problem is not None and len(self._problems) < _MOST_PROBLEMS:
-                self._problems.append(f"{recorder.problem}: {recorder.exchange.asked.uri}"[:500])
+                self._problems.append(f"{recorder.problem}: {recorder.exchange.request.uri}"[:500])
 
     def add_problem(self, problem: str) -> None:
         """Note what could not be recorded."""
@@ -162,7 +162,7 @@ class Recording:
         assert recorder.forwarded is not None
         date = _date(recorder.began)
         response, request = (f"<urn:uuid:{uuid.uuid4()}>" for _ in range(2))
-        shared = [("WARC-Date", date), ("WARC-Target-URI", recorder.exchange.asked.uri)]
+        shared = [("WARC-Date", date), ("WARC-Target-URI", recorder.exchange.request.uri)]
         if recorder.exchange.upstream.address:
             shared.append(("WARC-IP-Address", recorder.exchange.upstream.address))
         fields = [
@@ -178,17 +178,19 @@ class Recording:
         fields.append(("Content-Type", "application/http; msgtype=response"))
         fields.append(("Content-Length", str(recorder.size)))
         _write(file, gzip_member(record_pieces(format_header(fields), recorder.block())))
-        asked = recorder.exchange.request
+        raw_request = recorder.exchange.raw_request
         fields = [
             (WARC_TYPE, "request"),
             (WARC_RECORD_ID, request),
             (WARC_CONCURRENT_TO, response),
             *shared,
-            (WARC_BLOCK_DIGEST, _digest(asked)),
-            (CONTENT_TYPE, "application/http; msgtype=request"),
-            (CONTENT_LENGTH, str(len(asked))),
+            ("WARC-Block-Digest", _digest(raw_request)),
+            ("Content-Type", "application/http; msgtype=request"),
+            ("Content-Length", str(len(raw_request))),
         ]
-        _write(file, [compress_member(b"".join(record_pieces(format_header(fields), (asked,))))])
+        _write(
+            file, [compress_member(b"".join(record_pieces(format_header(fields), (raw_request,))))]
+        )
         self._end = file.tell()
 
     def _open(self) -> IO[bytes]:

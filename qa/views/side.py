@@ -12,14 +12,14 @@ from typing import NamedTuple, Protocol
 from pinakes.errors import StoreUnavailable
 from pinakes.qa.browsers.kept import read_image
 from pinakes.qa.browsers.looking import Pins
-from pinakes.qa.compare.pairs import Seen
+from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels, read_pixels
 from pinakes.qa.replay.page_log import PageLog
-from pinakes.qa.replay.proxy import ask_again
+from pinakes.qa.replay.proxy import repeat_requests
 from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.snapshot import Image, Snapshot
 
-from .page_itself import as_answered
+from .main_exchange import failed_if_not_answered
 
 _NAMED = 10
 _CHARACTERS = 2_000
@@ -28,7 +28,7 @@ _CHARACTERS = 2_000
 class LookResult(NamedTuple):
     """What one look at a page gave, and the milliseconds that it took."""
 
-    seen: Seen
+    loaded: LoadedSnapshot
     log: PageLog | None
     """What the page asked for; None where nobody knows."""
     milliseconds: int
@@ -89,14 +89,16 @@ class ReplaySide:
         """
         started = time.monotonic()
         page = Page(url, moment, url, Pins(clock=moment))
-        snapshot, log = shown_and_logged(self._browser, self._session, page, folder)
+        snapshot, log = capture_with_log(self._browser, self._session, page, folder)
         _check_available(log)
         took = round(1000 * (time.monotonic() - started))
-        snapshot = as_answered(snapshot, log, missed="the archive does not have the page")
-        snapshot = replace(snapshot, reasons=(*snapshot.reasons, *_not_given(snapshot, log)))
-        return LookResult(seen_of(snapshot, folder, log.payloads), log, took)
+        snapshot = failed_if_not_answered(
+            snapshot, log, missed="the archive does not have the page"
+        )
+        snapshot = replace(snapshot, reasons=(*snapshot.reasons, *_unreadable(snapshot, log)))
+        return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)
 
-    def ask_again(self, log: PageLog, moment: datetime) -> PageLog:
+    def repeat_requests(self, log: PageLog, moment: datetime) -> PageLog:
         """What the requests of a page would be answered by this side, without showing it.
 
         Raises:
@@ -104,7 +106,7 @@ class ReplaySide:
         """
         self._session.begin_page(log.name, moment)
         try:
-            ask_again(self._session, log)
+            repeat_requests(self._session, log)
         finally:
             again = self._session.end_page()
         _check_available(again)
@@ -117,7 +119,7 @@ def _check_available(log: PageLog) -> None:
             raise StoreUnavailable(exchange.problem or "a store did not answer", file=exchange.url)
 
 
-def _not_given(snapshot: Snapshot, log: PageLog) -> Iterator[str]:
+def _unreadable(snapshot: Snapshot, log: PageLog) -> Iterator[str]:
     """What the archive has and cannot give, whether it could before or not, and is not said yet."""
     found = {fault.url: fault.problem or "" for fault in log.faults}
     faults = {url: problem for url, problem in found.items() if problem not in snapshot.reasons}
@@ -135,7 +137,7 @@ class Page(NamedTuple):
     pins: Pins
 
 
-def shown_and_logged(
+def capture_with_log(
     browser: Browser, session: ProxySession, page: Page, folder: Path
 ) -> tuple[Snapshot, PageLog]:
     """Show a page, and what it asked for.
@@ -159,12 +161,14 @@ def shown_and_logged(
     return snapshot, session.end_page()
 
 
-def seen_of(snapshot: Snapshot, folder: Path, payloads: Mapping[str, str] | None = None) -> Seen:
+def load_snapshot(
+    snapshot: Snapshot, folder: Path, payloads: Mapping[str, str] | None = None
+) -> LoadedSnapshot:
     """A snapshot with its images, decoded to be compared.
 
     `payloads` are the digests of what it was answered, by URL.
     """
-    return Seen(
+    return LoadedSnapshot(
         snapshot=snapshot,
         pixels=_pixels(snapshot.image, folder),
         payloads=payloads,

@@ -21,11 +21,11 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import MalformedRecord, PinakesError, StoreUnavailable
 from pinakes.qa.browsers.kept import keep_image
 from pinakes.qa.replay.answers import ArchiveAnswers
-from pinakes.qa.replay.asked import Asked
+from pinakes.qa.replay.request import ProxyRequest
 from pinakes.qa.snapshot import Image, Outcome, Snapshot
 from pinakes.row_store.port import RowStore
 
-from .side import LookResult, seen_of
+from .side import LookResult, load_snapshot
 from .stored_image import MOST_BYTES, as_png
 
 MOST_ROWS = 4_000
@@ -36,18 +36,22 @@ _TEXT_CHARACTERS = 200_000
 _TEXTS = ("urn:text:", "urn:textFinal:")
 
 
-class Form(NamedTuple):
+class ScreenshotKind(NamedTuple):
     """Under which URLs screenshots are kept; `is_top` where they show one window's height."""
 
     prefix: str
     is_top: bool
 
 
-FORMS = (Form("urn:fullPage:", False), Form("urn:view:", True), Form("screenshot:", False))
+SCREENSHOT_KINDS = (
+    ScreenshotKind("urn:fullPage:", False),
+    ScreenshotKind("urn:view:", True),
+    ScreenshotKind("screenshot:", False),
+)
 """The one with more of the page first."""
 
 
-class Kept(NamedTuple):
+class StoredResource(NamedTuple):
     """A stored resource: its bytes, and what is to be said of it."""
 
     content: bytes
@@ -63,13 +67,13 @@ class StoredScreenshots:
     ) -> None:
         self._answers = ArchiveAnswers(rows, archive, "current", collection=collection)
 
-    def read(self, uri: str, moment: datetime) -> Kept | None:
+    def read(self, uri: str, moment: datetime) -> StoredResource | None:
         """What is stored under exactly this URL's key, closest to the moment; None: nothing.
 
         Raises:
             PinakesError: it is there, and cannot be read.
         """
-        with self._answers.answer(Asked(method="GET", uri=uri), moment) as answer:
+        with self._answers.answer(ProxyRequest(method="GET", uri=uri), moment) as answer:
             found = answer.found
             if answer.outcome == "unavailable":
                 raise StoreUnavailable(answer.problem or "a store did not answer")
@@ -85,7 +89,7 @@ class StoredScreenshots:
                 raise MalformedRecord("what is stored of it breaks off")
             distance_s = found.distance_s or 0
             notes = tuple(_notes(uri, found.capture.facts.target_uri, distance_s))
-            return Kept(content, distance_s, notes)
+            return StoredResource(content, distance_s, notes)
 
 
 def _notes(uri: str, target_uri: str, distance_s: int) -> Iterator[str]:
@@ -109,16 +113,16 @@ class StoredSide:
         """The screenshot as a snapshot with image and text, and nothing else known.
 
         Its `viewport_height` is that of the image where that shows the top of the page only,
-        else 0: see `beside_stored`.  `taken` is when the crawl took it.
+        else 0: see `comparable_with_stored`.  `taken` is when the crawl took it.
         """
         started = time.monotonic()
         snapshot = self._snapshot(url, moment, folder)
-        seen = seen_of(snapshot, folder)
-        return LookResult(seen, None, round(1000 * (time.monotonic() - started)))
+        loaded = load_snapshot(snapshot, folder)
+        return LookResult(loaded, None, round(1000 * (time.monotonic() - started)))
 
     def _snapshot(self, url: str, moment: datetime, folder: Path) -> Snapshot:
         image, is_top, reasons, taken = None, False, list[str](), moment
-        for form in FORMS:
+        for form in SCREENSHOT_KINDS:
             try:
                 kept = self._screenshots.read(form.prefix + url, moment)
                 if kept is not None:
@@ -169,5 +173,5 @@ class StoredSide:
         return ""
 
 
-def _keep(folder: Path, kept: Kept) -> Image:
+def _keep(folder: Path, kept: StoredResource) -> Image:
     return keep_image(folder, as_png(kept.content, most_rows=MOST_ROWS))

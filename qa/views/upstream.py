@@ -20,7 +20,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pinakes.errors import StoreUnavailable
-from pinakes.qa.replay.asked import Asked
+from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http import Dechunker, HttpHead, head_end
 
 PATIENCE_S = 30.0
@@ -119,24 +119,24 @@ class Upstream:
                 return
 
 
-def request_bytes(asked: Asked, fields: Message) -> bytes:
+def request_bytes(request: ProxyRequest, fields: Message) -> bytes:
     """The request as it goes to the server: the browser's own fields, in their order.
 
     What is of the connection to the proxy is left out (RFC 9110 §7.6.1).
     """
-    parts = urlsplit(asked.uri)
-    target = asked.uri.partition("://")[2][len(parts.netloc) :] or "/"
+    parts = urlsplit(request.uri)
+    target = request.uri.partition("://")[2][len(parts.netloc) :] or "/"
     named = (fields.get("Connection") or "").lower().split(",")
     left_out = {*_NOT_SENT_ON, *(token.strip() for token in named)}
-    lines = [f"{asked.method} {target} HTTP/1.1", f"Host: {parts.netloc.rpartition('@')[2]}"]
+    lines = [f"{request.method} {target} HTTP/1.1", f"Host: {parts.netloc.rpartition('@')[2]}"]
     for name, value in fields.items():
         if name.lower() not in left_out:
             lines.append(f"{name}: {' '.join(str(value).split())}")
-    if asked.body or asked.method in ("POST", "PUT", "PATCH"):
-        lines.append(f"Content-Length: {len(asked.body)}")
+    if request.body or request.method in ("POST", "PUT", "PATCH"):
+        lines.append(f"Content-Length: {len(request.body)}")
     lines.append("Connection: close")
     head = "\r\n".join((*lines, "", "")).encode("latin-1", "replace")
-    return head + asked.body
+    return head + request.body
 
 
 def connect(
@@ -168,7 +168,9 @@ def connect(
 
 
 @contextlib.contextmanager
-def send_request(connection: socket.socket, request: bytes, *, method: str) -> Iterator[Upstream]:
+def send_request(
+    connection: socket.socket, raw_request: bytes, *, method: str
+) -> Iterator[Upstream]:
     """Send a request; the answer's head has come when this gives it.  Closes the connection.
 
     Raises:
@@ -176,7 +178,7 @@ def send_request(connection: socket.socket, request: bytes, *, method: str) -> I
     """
     with connection:
         try:
-            connection.sendall(request)
+            connection.sendall(raw_request)
         except OSError as error:
             raise StoreUnavailable(f"the server took no request: {error}") from error
         head, begun = _head(connection)

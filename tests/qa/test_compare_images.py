@@ -10,8 +10,7 @@ from drawn_pages import banner, page, png, seen
 from pinakes.errors import MalformedRecord
 from pinakes.qa.compare.alignment import align
 from pinakes.qa.compare.images import compare_images
-from pinakes.qa.compare.pixels import SCALE, mask_of, read_pixels
-from pinakes.qa.compare.stillness import moving_parts
+from pinakes.qa.compare.pixels import SCALE, mask_of, moving_parts, read_pixels
 from pinakes.qa.snapshot import Rect
 
 

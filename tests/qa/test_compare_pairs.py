@@ -11,7 +11,7 @@ import pytest
 from drawn_pages import page, seen
 
 from pinakes.qa.compare.page import compare_pages, other_payloads
-from pinakes.qa.compare.pairs import Seen, compare_pair, feature_names, features, reasons
+from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features, reasons
 from pinakes.qa.snapshot import (
     Box,
     Media,
@@ -55,14 +55,16 @@ SNAPSHOT = Snapshot(
 
 
 def test_a_snapshot_does_not_differ_from_itself() -> None:
-    one = Seen(snapshot=SNAPSHOT, pixels=seen(page()), payloads={"http://example.org/": "sha256:0"})
+    one = LoadedSnapshot(
+        snapshot=SNAPSHOT, pixels=seen(page()), payloads={"http://example.org/": "sha256:0"}
+    )
     found = compare_pair(one, one)
     assert reasons(found) == ()
     assert found.payloads == ()
 
 
 def test_numbers_stand_in_one_order_and_are_numbers() -> None:
-    one = Seen(snapshot=SNAPSHOT, pixels=seen(page()))
+    one = LoadedSnapshot(snapshot=SNAPSHOT, pixels=seen(page()))
     found = features(compare_pair(one, replace(one, pixels=None)))
     assert len(found) == len(feature_names()) == len(set(feature_names()))
     assert all(map(math.isfinite, found))
@@ -95,15 +97,17 @@ def test_numbers_stand_in_one_order_and_are_numbers() -> None:
 )  # fmt: skip
 def test_what_differs_is_said(change: dict[str, object], reason: str) -> None:
     other = replace(SNAPSHOT, **change)  # type: ignore[arg-type]
-    found = compare_pair(Seen(snapshot=SNAPSHOT), Seen(snapshot=other))
+    found = compare_pair(LoadedSnapshot(snapshot=SNAPSHOT), LoadedSnapshot(snapshot=other))
     assert reason in reasons(found)
     if "heights" not in reason and "words" not in reason:  # these are either way
-        back = compare_pair(Seen(snapshot=other), Seen(snapshot=SNAPSHOT))
+        back = compare_pair(LoadedSnapshot(snapshot=other), LoadedSnapshot(snapshot=SNAPSHOT))
         assert reason not in reasons(back)
 
 
 def test_what_looks_different_is_said() -> None:
-    one, other = (Seen(snapshot=SNAPSHOT, pixels=seen(page(seed=seed))) for seed in (1, 2))
+    one, other = (
+        LoadedSnapshot(snapshot=SNAPSHOT, pixels=seen(page(seed=seed))) for seed in (1, 2)
+    )
     assert any("of the page" in reason for reason in reasons(compare_pair(one, other)))
 
 
@@ -112,7 +116,8 @@ def test_other_bytes_of_one_url_are_a_proof_and_come_first() -> None:
     other = {**one, "http://example.org/b.png": "sha256:1", "http://example.org/c.png": "sha256:3"}
     assert other_payloads(one, other) == ("http://example.org/b.png",)
     found = compare_pair(
-        Seen(snapshot=SNAPSHOT, payloads=one), Seen(snapshot=SNAPSHOT, payloads=other)
+        LoadedSnapshot(snapshot=SNAPSHOT, payloads=one),
+        LoadedSnapshot(snapshot=SNAPSHOT, payloads=other),
     )
     assert reasons(found)[0] == "resources with other bytes: 1: http://example.org/b.png"
 
@@ -129,11 +134,11 @@ def test_boxes_are_compared_wherever_they_are() -> None:
 def test_what_moves_by_itself_is_no_difference() -> None:
     image, moved, other = page(), page(), page()
     moved[400:500, :640], other[400:500, :640] = 0, 128
-    one = Seen(snapshot=SNAPSHOT, pixels=seen(image))
+    one = LoadedSnapshot(snapshot=SNAPSHOT, pixels=seen(image))
     found = compare_pair(
         one,
-        Seen(snapshot=SNAPSHOT, pixels=seen(other)),
-        again=Seen(snapshot=SNAPSHOT, pixels=seen(moved)),
+        LoadedSnapshot(snapshot=SNAPSHOT, pixels=seen(other)),
+        again=LoadedSnapshot(snapshot=SNAPSHOT, pixels=seen(moved)),
         masked=[Rect(x=0, y=0, width=10, height=10)],
     )
     assert found.image is not None

@@ -9,7 +9,7 @@ import comparing  # noqa: F401
 import numpy as np
 import pytest
 
-from pinakes.qa.compare.pairs import Seen, compare_pair, reasons
+from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, reasons
 from pinakes.qa.compare.pictures import PictureDifference, compare_pictures
 from pinakes.qa.compare.pixels import SCALE, Pixels, mask_of
 from pinakes.qa.snapshot import Box, Outcome, Overlay, Rect, Snapshot
@@ -105,8 +105,10 @@ def test_masked_pictures_are_not_compared() -> None:
 def test_what_lies_over_a_page_is_taken_away_before_it_is_compared_and_that_is_said() -> None:
     over = Overlay(tag="div", identity="", rect=PLACES[0], viewport_share=1.0, text="")
     dark = np.zeros_like(drawn(1, 2, 3))
-    covered = Seen(snapshot=replace(SNAPSHOT, overlay=over), pixels=dark, uncovered=drawn(1, 2, 3))
-    found = compare_pair(Seen(snapshot=SNAPSHOT, pixels=drawn(1, 2, 3)), covered)
+    covered = LoadedSnapshot(
+        snapshot=replace(SNAPSHOT, overlay=over), pixels=dark, uncovered=drawn(1, 2, 3)
+    )
+    found = compare_pair(LoadedSnapshot(snapshot=SNAPSHOT, pixels=drawn(1, 2, 3)), covered)
     assert found.uncovered
     assert found.image is not None
     assert found.image.changed_tiles == 0

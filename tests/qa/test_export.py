@@ -22,7 +22,7 @@ from pinakes.profile import open_stores
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair, encode_pair
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.review.judgement import Judgement, Label, Role, Said
+from pinakes.qa.review.judgement import Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import put_judgement
 
 HOSTILE = "=cmd|' /C calc'!A0"
@@ -62,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         judgement = Judgement(
             id="0" * 16,
             author="Nadia",
-            said=Said(label=Label.REJECT, faults=("wrong image",)),
+            statement=Statement(label=Label.REJECT, faults=("wrong image",)),
             at_ms=0,
             role=Role.LEAD,
         )

@@ -10,9 +10,9 @@ import pytest
 from pinakes.catalog.captures import Capture
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.capture_keys import encode_capture_key
-from pinakes.qa.replay.asked import Asked
 from pinakes.qa.replay.byte_range import parse_range
-from pinakes.qa.replay.choice import Candidate, by_preference, distance_of, why_not
+from pinakes.qa.replay.choice import Candidate, by_preference, distance_of, reason_to_skip
+from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http import HttpHead
 
 ASKED = "https://example.org/"
@@ -130,7 +130,7 @@ def head(status: int, **fields: str) -> HttpHead:
     ],
 )
 def test_why_another_should_answer(answer: HttpHead, why: str | None) -> None:
-    assert why_not(Asked(method="GET", uri=ASKED), answer) == why
+    assert reason_to_skip(ProxyRequest(method="GET", uri=ASKED), answer) == why
 
 
 @pytest.mark.parametrize(
@@ -144,5 +144,5 @@ def test_why_another_should_answer(answer: HttpHead, why: str | None) -> None:
     ],
 )
 def test_a_stored_part_answers_what_it_holds(asked: str, stored: str, why: str | None) -> None:
-    request = Asked(method="GET", uri=ASKED, range=parse_range(asked))
-    assert why_not(request, head(206, Content_Range=stored)) == why
+    request = ProxyRequest(method="GET", uri=ASKED, range=parse_range(asked))
+    assert reason_to_skip(request, head(206, Content_Range=stored)) == why

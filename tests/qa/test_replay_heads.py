@@ -8,8 +8,8 @@ import pytest
 
 from pinakes.errors import MalformedRecord
 from pinakes.qa.replay.answer_head import LEFT_OUT, AnswerHead, captured_head, own_head
-from pinakes.qa.replay.asked import Asked
 from pinakes.qa.replay.byte_range import parse_range
+from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http import HttpHead
 
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -23,7 +23,7 @@ def made(
     method: str = "GET",
     coded: bool = True,
 ) -> AnswerHead:
-    asked = Asked(method=method, uri="http://example.org/", range=parse_range(range_))
+    asked = ProxyRequest(method=method, uri="http://example.org/", range=parse_range(range_))
     return captured_head(HttpHead(head), asked, size, coded=coded, captured=MOMENT)
 
 

@@ -72,6 +72,6 @@ def test_no_text_in_it_is_endless() -> None:
     texts = dict.fromkeys(("urlkey", "capture_uri", "media_type", "problem"), long)
     full = Exchange(method=long, url=long, outcome="fault", **texts)  # type: ignore[arg-type]
     page.finish(page.begin(long, long), full)
-    for noted in page.close(0).exchanges:
-        assert len(repr(noted)) < 6 * TEXT_LIMIT_CHARACTERS
-        assert noted.url == "a" * TEXT_LIMIT_CHARACTERS
+    for exchange in page.close(0).exchanges:
+        assert len(repr(exchange)) < 6 * TEXT_LIMIT_CHARACTERS
+        assert exchange.url == "a" * TEXT_LIMIT_CHARACTERS

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
-from browsing import Browsing, Client, Said, browsing
+from browsing import Browsing, Client, Response, browsing
 from pywb_proxy import index_files, pywb_proxy
 from wayback_server import installed_tools
 
@@ -40,8 +40,8 @@ class Compared(NamedTuple):
     """One URL, asked for at the moment of a capture of it."""
 
     uri: str
-    ours: Said
-    theirs: Said | None
+    ours: Response
+    theirs: Response | None
     problem: str | None
     alone: bool
 
@@ -120,7 +120,7 @@ def plain(uri: str) -> str:
     return quote(parts._replace(path=parts.path or "/", fragment="").geturl(), safe=_SAFE)
 
 
-def follow(ask: Callable[[str], Said | None], uri: str) -> Said | None:
+def follow(ask: Callable[[str], Response | None], uri: str) -> Response | None:
     """The answer behind redirects within one urlkey: pywb passes most of those over itself."""
     said = ask(uri)
     for _ in range(3):
@@ -134,7 +134,7 @@ def follow(ask: Callable[[str], Said | None], uri: str) -> Said | None:
     return said
 
 
-def ask_ours(at: Browsing, uri: str, moment: datetime) -> tuple[Said, str | None]:
+def ask_ours(at: Browsing, uri: str, moment: datetime) -> tuple[Response, str | None]:
     at.session.end_page()
     at.session.begin_page(uri, moment)
     said = follow(at.client.ask, uri)
@@ -142,7 +142,7 @@ def ask_ours(at: Browsing, uri: str, moment: datetime) -> tuple[Said, str | None
     return said, at.last().problem
 
 
-def ask_theirs(client: Client, uri: str, moment: datetime) -> Said | None:
+def ask_theirs(client: Client, uri: str, moment: datetime) -> Response | None:
     fields = {
         "Accept-Datetime": moment.strftime("%a, %d %b %Y %H:%M:%S GMT"),
         "Accept-Encoding": "gzip, br",
@@ -172,7 +172,7 @@ def compared(ours: Browsing, theirs: Client) -> list[Compared]:
     return list(result.values())
 
 
-def shown(said: Said | None) -> str:
+def shown(said: Response | None) -> str:
     if said is None:
         return "-"
     names = ("content-encoding", "location", "memento-datetime")

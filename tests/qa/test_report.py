@@ -98,8 +98,8 @@ def test_many_pairs_are_on_many_pages(tmp_path: Path) -> None:
     pairs = [judged(replace(RESULT, url=f"http://e.org/{n}")) for n in range(2 * PAIRS_A_PAGE + 1)]
     names = write_report(tmp_path, pairs, title="t")
     assert names == ["index.html", "page-2.html", "page-3.html"]
-    shown = [page_of(tmp_path, name).text.count("http://e.org/") for name in names]
-    assert shown == [PAIRS_A_PAGE, PAIRS_A_PAGE, 1]
+    display_text = [page_of(tmp_path, name).text.count("http://e.org/") for name in names]
+    assert display_text == [PAIRS_A_PAGE, PAIRS_A_PAGE, 1]
     links = [attributes.get("rel") for tag, attributes in page_of(tmp_path, names[1]).tags
              if tag == "a" and attributes.get("rel")]  # fmt: skip
     assert links == ["prev", "next"] * 2
@@ -185,7 +185,7 @@ def test_how_much_of_a_sample_is_judged(
     write_run(tmp_path, RESULTS[:count])
     found = read_extent(tmp_path, read_pairs(tmp_path))
     assert found == Extent(pages=12, pages_left=left[0], pairs_left=left[1])
-    assert (found.unlooked is None) == (count == 12)
+    assert (found.not_captured is None) == (count == 12)
 
 
 @pytest.mark.parametrize("name", ["run.json", "sample.jsonl"])
@@ -204,13 +204,13 @@ def test_without_its_sample_nobody_knows_what_is_wanting(tmp_path: Path, name: s
 def test_the_head_says_what_was_not_looked_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    unlooked = "9 of 12 pages; 3 (3 pairs) are not looked at yet: `pinakes qa run` goes on"
+    not_captured = "9 of 12 pages; 3 (3 pairs) are not looked at yet: `pinakes qa run` goes on"
     write_sample(tmp_path / RUN, RESULTS)
     for count, wanted in ((9, True), (12, False)):
         write_run(tmp_path / RUN, RESULTS[:count])
         assert main(["qa", "report", str(tmp_path / RUN)]) == 0
-        assert (unlooked in page_of(tmp_path / RUN).text) == wanted
-        assert (f"warning: {unlooked}\n" in capsys.readouterr().err) == wanted
+        assert (not_captured in page_of(tmp_path / RUN).text) == wanted
+        assert (f"warning: {not_captured}\n" in capsys.readouterr().err) == wanted
 
 
 def test_a_run_that_has_begun_and_no_more(tmp_path: Path) -> None:

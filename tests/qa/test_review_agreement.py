@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from pinakes.qa.review.agreement import agreement, agreements
-from pinakes.qa.review.judgement import BlindTo, Judgement, Label, Role, Said
+from pinakes.qa.review.judgement import BlindTo, Judgement, Label, Role, Statement
 
 A, R, U = Label.ACCEPT, Label.REJECT, Label.UNSURE
 BLIND = (BlindTo.OTHERS,)
@@ -19,8 +19,12 @@ labels = some.sampled_from(Label)
 def said(author: str, label: Label, at_ms: int = 1, **given: object) -> Judgement:
     values = {"blind_to": BLIND, **given}
     return Judgement(
-        id=f"{author}{at_ms}", author=author, said=Said(label=label), at_ms=at_ms, **values  # type: ignore[arg-type]
-    )  # fmt: skip
+        id=f"{author}{at_ms}",
+        author=author,
+        statement=Statement(label=label),
+        at_ms=at_ms,
+        **values,  # type: ignore[arg-type]
+    )
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ FEW = "60 of 61 pages are not looked at yet"
 
 
 @pytest.mark.parametrize(
-    ("looked", "unlooked", "wanting"),
+    ("looked", "not_captured", "wanting"),
     [
         pytest.param(
             [], None, "0 reviewed pairs count, and 50 are wanted", id="nothing"
@@ -199,8 +199,10 @@ FEW = "60 of 61 pages are not looked at yet"
         ),
     ],
 )  # fmt: skip
-def test_what_is_not_enough(looked: list[SampledPair], unlooked: str | None, wanting: str) -> None:
-    found = estimate(looked, seed="", unlooked=unlooked)
+def test_what_is_not_enough(
+    looked: list[SampledPair], not_captured: str | None, wanting: str
+) -> None:
+    found = estimate(looked, seed="", not_captured=not_captured)
     assert (found.share, found.low, found.high, found.wanting) == (None, None, None, wanting)
 
 

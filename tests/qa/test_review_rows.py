@@ -17,7 +17,7 @@ from pinakes.hbase_schema.qa_cells import Annotation, SignOff
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.review.board import LOOK_AGAIN_S, Board
 from pinakes.qa.review.filters import Filter
-from pinakes.qa.review.judgement import BlindTo, Judgement, Label, Role, Said
+from pinakes.qa.review.judgement import BlindTo, Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import (
     RunState,
     put_judgement,
@@ -32,7 +32,7 @@ from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.port import Put
 
 KEY = pairs_of([result(1)])[0].key
-REJECT = Said(label=Label.REJECT, faults=("layout", "video"), note="π \ud800 \u202e\n")
+REJECT = Statement(label=Label.REJECT, faults=("layout", "video"), note="π \ud800 \u202e\n")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def review(tmp_path: Path) -> Iterator[Review]:
 
 
 def judgement(number: int, author: str = "Ada", **given: Any) -> Judgement:
-    values = {"said": REJECT, "at_ms": 0, **given}
+    values = {"statement": REJECT, "at_ms": 0, **given}
     return Judgement(id=f"{number:032x}", author=author, **values)
 
 
@@ -121,7 +121,7 @@ def test_many_at_once(rows: EmbeddedRowStore) -> None:
 def test_what_is_settled_of_a_run(rows: EmbeddedRowStore) -> None:
     """By as many as each pair goes to."""
     pairs = pairs_of(result(number) for number in range(40))
-    one, two = (next(p.key for p in pairs if p.needs == count) for count in (1, 2))
+    one, two = (next(p.key for p in pairs if p.judgements_needed == count) for count in (1, 2))
     for key in (one, two):
         put_judgement(rows, key, judgement(1), now_ms=1)
     found = {key: (what.label, what.by) for key, what in scan_settled(rows, RUN)}
@@ -270,7 +270,7 @@ def test_a_board_begun_again_knows_all(review: Review) -> None:
     begun = board_over(review, review.rows).look(pair.id, review.board.viewer("Ada"))
     assert begun is not None
     assert begun.seen.own is not None
-    assert begun.seen.own.said == REJECT
+    assert begun.seen.own.statement == REJECT
     assert begun.seen.own.at_ms == review.clock.at_ms
 
 
@@ -315,9 +315,9 @@ def test_what_somebody_is_unsure_of_is_not_left_out(tmp_path: Path, role: str) -
     results = [result(number, Verdict.SIMILAR) for number in range(100)]
     with reviewing(tmp_path, results) as review:
         ida, unsure = review.board.viewer("Ida"), review.board.viewer(role)
-        accept = Said(label=Label.ACCEPT)
+        accept = Statement(label=Label.ACCEPT)
         for number, pair in enumerate(review.pairs):
-            said, viewer = (Said(label=Label.UNSURE), unsure) if number < 40 else (accept, ida)
+            said, viewer = (Statement(label=Label.UNSURE), unsure) if number < 40 else (accept, ida)
             review.board.judge(pair.id, viewer, f"{number:032x}", said)
         [estimate] = review.board.summary()[0].estimates.values()
     assert estimate.share is None
@@ -339,8 +339,8 @@ def test_a_lost_answer_to_a_sign_off(review: Review) -> None:
 
 def test_the_summary_counts_what_was_judged(review: Review) -> None:
     for number, pair in enumerate(review.pairs):
-        said = REJECT if pair.is_alarm else Said(label=Label.ACCEPT)
-        for author in ("Ada", "Bo")[: pair.needs]:
+        said = REJECT if pair.is_alarm else Statement(label=Label.ACCEPT)
+        for author in ("Ada", "Bo")[: pair.judgements_needed]:
             review.clock.wait(1)
             found = review.board.judge(
                 pair.id,
@@ -360,7 +360,7 @@ def test_the_summary_counts_what_was_judged(review: Review) -> None:
     }  # fmt: skip
     assert (summary.faults["layout"].pairs, summary.faults["layout"].weight) == (50, 250)
     assert sum(map(sum, summary.histogram.values())) == 100
-    doubles = sum(pair.needs == 2 for pair in review.pairs)
+    doubles = sum(pair.judgements_needed == 2 for pair in review.pairs)
     assert (summary.agreement.pairs, summary.agreement.kappa) == (doubles, 1.0)
     assert summary.reviewers == {"Ada": 100, "Bo": doubles}
     [estimate] = summary.estimates.values()

@@ -11,10 +11,10 @@ from hypothesis import strategies as some
 from pinakes.errors import InputRefused
 from pinakes.qa.review.assignment import (
     AUDIT_AT_LEAST,
-    audit_place,
+    audit_order,
     audit_size,
     hides_verdict,
-    needs,
+    judgements_needed,
 )
 from pinakes.qa.review.judgement import (
     NAME_CHARACTERS,
@@ -22,7 +22,7 @@ from pinakes.qa.review.judgement import (
     Judgement,
     Label,
     Role,
-    Said,
+    Statement,
     clean_name,
     newest_by_author,
     same_author,
@@ -37,7 +37,7 @@ def said(
 ) -> Judgement:
     return Judgement(
         id=f"{author}-{at_ms}", author=author, at_ms=at_ms, role=role,
-        said=Said(label=label, faults=faults),
+        statement=Statement(label=label, faults=faults),
     )  # fmt: skip
 
 
@@ -129,18 +129,22 @@ def test_what_stands_as_settled_is(judgements: list[Judgement], count: int) -> N
 
 def test_one_in_ten_goes_to_two_and_half_of_these_hide_the_verdict() -> None:
     keys = [f"run key-{number} a:b".encode() for number in range(20_000)]
-    double = [key for key in keys if needs(key) == 2]
+    double = [key for key in keys if judgements_needed(key) == 2]
     hidden = [key for key in keys if hides_verdict(key)]
     assert 0.09 < len(double) / len(keys) < 0.11
     assert 0.45 < len(hidden) / len(double) < 0.55
     assert set(hidden) <= set(double)
-    assert {needs(key) for key in keys} == {1, 2}
+    assert {judgements_needed(key) for key in keys} == {1, 2}
 
 
 def test_a_key_decides_alike_in_every_process() -> None:
     """Whoever changes this changes who has looked at what."""
     key = b"qa-1 org,example)/ 20240229123456789 7OCLLO7O before.chromium:current.chromium"
-    assert (needs(key), hides_verdict(key), audit_place(key)) == (1, False, 13575400469346847731)
+    assert (judgements_needed(key), hides_verdict(key), audit_order(key)) == (
+        1,
+        False,
+        13575400469346847731,
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,4 +182,4 @@ def test_what_is_no_name(name: str) -> None:
 )
 def test_what_cannot_be_said(given: dict[str, object], words: str) -> None:
     with pytest.raises(InputRefused, match=words):
-        Said(**given)  # type: ignore[arg-type]
+        Statement(**given)  # type: ignore[arg-type]

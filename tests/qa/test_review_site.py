@@ -17,7 +17,7 @@ from review_scene import RUN, TOKEN, Review, result, reviewing, view, with_image
 from werkzeug.test import Client, TestResponse
 
 from pinakes.errors import StoreUnavailable
-from pinakes.qa.review.asked import BODY_BYTES
+from pinakes.qa.review.checked_requests import BODY_BYTES
 from pinakes.qa.review.judgement_rows import read_judgements
 from pinakes.qa.review.site import HEADERS, ReviewSite
 from pinakes.qa.snapshot import Outcome
@@ -325,7 +325,7 @@ def test_other_methods_are_refused(review: Review, path: str, method: str) -> No
 def test_the_machines_verdict_does_not_leave_the_server_where_it_is_hidden(
     review: Review, ask: Asking
 ) -> None:
-    pair = review.one(needs=2, hides=True)
+    pair = review.one(judgements_needed=2, hides=True)
     verdict = pair.judged.result.verdict.value
     said = ask.get(f"/api/pairs/{pair.id}")
     assert verdict not in said.text

@@ -18,7 +18,7 @@ from pinakes.qa.results.pair_rows import put_results
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300
 RESULTS = [result(number) for number in range(20)]
-PAIR = next(pair for pair in pairs_of(RESULTS) if pair.needs == 1)
+PAIR = next(pair for pair in pairs_of(RESULTS) if pair.judgements_needed == 1)
 
 
 @pytest.fixture

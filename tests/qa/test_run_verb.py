@@ -16,7 +16,7 @@ from scenes import Scene
 from pinakes.cli import main
 from pinakes.errors import DigestMismatch, MalformedRecord, StoreUnavailable
 from pinakes.profile import Stores
-from pinakes.qa.compare.pairs import Seen
+from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.judging.model import encode_model, load_model
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import RunPlan
@@ -44,7 +44,7 @@ class Shown:
             url=url, browser="chromium", browser_version="1", seed=None, clock=None, taken=NOW,
             outcome=Outcome.COMPLETE, viewport_width=1, viewport_height=1,
         )  # fmt: skip
-        return LookResult(Seen(snapshot=snapshot, pixels=None), None, 1)
+        return LookResult(LoadedSnapshot(snapshot=snapshot, pixels=None), None, 1)
 
 
 def url(number: int) -> str:

@@ -20,9 +20,9 @@ from pinakes.profile import open_stores
 from pinakes.qa.judging.model import load_model
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_result import PairResult
-from pinakes.qa.review.judgement import Judgement, Label, Role, Said
+from pinakes.qa.review.judgement import Judgement, Label, Role, Statement
 from pinakes.qa.review.judgement_rows import put_judgement
-from pinakes.qa.training.settled_pairs import labelled_pair
+from pinakes.qa.training.labelled import labelled_pair
 from pinakes.qa.training.train import shipped_table
 
 
@@ -48,9 +48,9 @@ def settle(folder: Path, some: list[PairResult]) -> None:
             judgement = Judgement(
                 id=f"{number:016}",
                 author="Nadia",
-                said=Said(label=Label.REJECT, faults=("layout",))
+                statement=Statement(label=Label.REJECT, faults=("layout",))
                 if number % 2
-                else Said(label=Label.ACCEPT),
+                else Statement(label=Label.ACCEPT),
                 at_ms=0,
                 role=Role.LEAD,
             )

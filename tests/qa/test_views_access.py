@@ -60,7 +60,7 @@ def test_a_page_is_seen_under_original_urls(tmp_path: Path) -> None:
         assert side.kind == f"access:{server.url}/c"
         assert side.browser == "asking"
         assert browser.pins[0].clock == MOMENT
-    snapshot = looked.seen.snapshot
+    snapshot = looked.loaded.snapshot
     assert (snapshot.url, snapshot.final_url, snapshot.outcome) == (PAGE, PAGE, Outcome.COMPLETE)
     assert snapshot.reasons == ()
     assert [r.url for r in snapshot.resources] == [PAGE, "http://a.org/1.png", "http://a.org/s.css"]
@@ -72,7 +72,7 @@ def test_a_page_is_seen_under_original_urls(tmp_path: Path) -> None:
     ]
     # Of what the access system rewrites, other bytes say nothing.
     digest = f"sha256:{hashlib.sha256(picture).hexdigest()}"
-    assert looked.seen.payloads == {"http://a.org/1.png": digest}
+    assert looked.loaded.payloads == {"http://a.org/1.png": digest}
 
 
 def test_what_leaks_to_the_live_web_is_refused_and_named(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_what_leaks_to_the_live_web_is_refused_and_named(tmp_path: Path) -> None
     assert looked.log is not None
     assert [e.url for e in looked.log.faults] == leaks
     assert all("leak to the live web" in (e.problem or "") for e in looked.log.faults)
-    assert looked.seen.snapshot.reasons == (f"leaks to the live web: 3: {', '.join(leaks)}",)
-    assert looked.seen.snapshot.outcome is Outcome.COMPLETE
+    assert looked.loaded.snapshot.reasons == (f"leaks to the live web: 3: {', '.join(leaks)}",)
+    assert looked.loaded.snapshot.outcome is Outcome.COMPLETE
 
 
 def test_a_redirect_out_of_the_prefix_is_a_leak(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_redirect_out_of_the_prefix_is_a_leak(tmp_path: Path) -> None:
         looked = side.look(PAGE, MOMENT, tmp_path)
     assert looked.log is not None
     assert [e.url for e in looked.log.faults] == ["http://a.org/live"]
-    assert looked.seen.snapshot.reasons == ("leaks to the live web: 1: http://a.org/live",)
+    assert looked.loaded.snapshot.reasons == ("leaks to the live web: 1: http://a.org/live",)
 
 
 def test_a_redirect_to_the_capture_closest_in_time_is_none(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_redirect_to_the_capture_closest_in_time_is_none(tmp_path: Path) -> No
     }
     with access(scripts) as (side, _, _server):
         looked = side.look(PAGE, MOMENT, tmp_path)
-    snapshot = looked.seen.snapshot
+    snapshot = looked.loaded.snapshot
     assert (snapshot.outcome, snapshot.final_url, snapshot.reasons) == (Outcome.COMPLETE, PAGE, ())
 
 
@@ -124,8 +124,8 @@ def test_a_page_that_is_not_there(script: bytes, outcome: str, reason: str, tmp_
         looked = side.look(PAGE, MOMENT, tmp_path)
     assert looked.log is not None
     assert [e.outcome for e in looked.log.exchanges] == [outcome]
-    assert looked.seen.snapshot.outcome is Outcome.FAILED
-    assert looked.seen.snapshot.reasons == (reason,)
+    assert looked.loaded.snapshot.outcome is Outcome.FAILED
+    assert looked.loaded.snapshot.reasons == (reason,)
 
 
 def test_an_error_that_was_captured_is_a_page(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_an_error_that_was_captured_is_a_page(tmp_path: Path) -> None:
         looked = side.look(PAGE, MOMENT, tmp_path)
     assert looked.log is not None
     assert [(e.outcome, e.status) for e in looked.log.exchanges] == [("hit", 404)]
-    assert looked.seen.snapshot.outcome is Outcome.COMPLETE
+    assert looked.loaded.snapshot.outcome is Outcome.COMPLETE
 
 
 def test_what_was_not_rewritten_and_stays_within_is_a_fault(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_bytes_that_may_have_been_decoded_prove_nothing(tmp_path: Path) -> None:
         "/static/logo.png": own,
     }  # fmt: skip
     with access(scripts) as (side, _, _server):
-        assert side.look(PAGE, MOMENT, tmp_path).seen.payloads == {}
+        assert side.look(PAGE, MOMENT, tmp_path).loaded.payloads == {}
 
 
 def test_a_browser_that_dies_ends_the_page_all_the_same(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_browser_that_dies_ends_the_page_all_the_same(tmp_path: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             side.look(PAGE, MOMENT, tmp_path)
         browser.capture = capture  # type: ignore[method-assign]
-        assert side.look(PAGE, MOMENT, tmp_path).seen.snapshot.outcome is Outcome.COMPLETE
+        assert side.look(PAGE, MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
 
 
 def test_everything_in_a_snapshot_that_names_a_url_is_mapped() -> None:

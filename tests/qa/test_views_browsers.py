@@ -122,7 +122,7 @@ def test_a_page_of_the_live_web(
         authority.close()
         paths = {request.split(b" ")[1] for request in server.asked}
     assert paths == {b"/page", b"/1.png"}
-    snapshot = looked.seen.snapshot
+    snapshot = looked.loaded.snapshot
     assert (snapshot.outcome, snapshot.title) == (Outcome.COMPLETE, "live")
     assert snapshot.pictures is not None
     assert (snapshot.pictures.total, snapshot.pictures.broken) == (2, 1)

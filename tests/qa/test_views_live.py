@@ -19,8 +19,8 @@ from pathlib import Path
 import comparing  # noqa: F401
 import pytest
 from asking import AskingBrowser
-from browsing import Client, Said
-from killing import KILLED, in_child
+from browsing import Client, Response
+from landed_stores import KILLED, in_child
 from scripted_server import Script, ScriptedServer, answer, scripted
 
 from pinakes.cli import main
@@ -28,7 +28,7 @@ from pinakes.qa.replay.certificates import Authority
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views import recording as recordings
-from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT, gap_in_words, verdict_on
+from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT, describe_gap, verdict_given_gap
 from pinakes.qa.views.live import LiveSide, Pauses, live_session
 from pinakes.qa.views.public_addresses import NotPublic
 from pinakes.qa.views.recording import Recording
@@ -122,13 +122,14 @@ def test_a_page_is_seen_and_recorded(
         assert at.browser.pins[0].clock == NOW
         records = at.records()
         path = at.recording.path
-    snapshot = looked.seen.snapshot
+    snapshot = looked.loaded.snapshot
     assert snapshot.outcome is Outcome.COMPLETE
     assert snapshot.reasons == ("live, 366 days after the capture",)
     root = page.removesuffix("/page")
-    assert looked.seen.payloads is not None
+    assert looked.loaded.payloads is not None
     assert (
-        looked.seen.payloads[f"{root}/1.png"] == f"sha256:{hashlib.sha256(b'picture').hexdigest()}"
+        looked.loaded.payloads[f"{root}/1.png"]
+        == f"sha256:{hashlib.sha256(b'picture').hexdigest()}"
     )
     assert [r.type for r in records] == ["warcinfo", *["response", "request"] * 3]
     assert [r.target_uri for r in records[1::2]] == [page, f"{root}/1.png", f"{root}/s.css"]
@@ -170,8 +171,8 @@ def test_without_a_resolver_of_tests_loopback_is_refused(tmp_path: Path) -> None
         session.close()
         authority.close()
         assert server.asked == []
-    assert looked.seen.snapshot.outcome is Outcome.FAILED
-    assert looked.seen.snapshot.reasons[-1] == "127.0.0.1 is not of the public web: 127.0.0.1"
+    assert looked.loaded.snapshot.outcome is Outcome.FAILED
+    assert looked.loaded.snapshot.reasons[-1] == "127.0.0.1 is not of the public web: 127.0.0.1"
     assert recording.path is None
 
 
@@ -179,8 +180,8 @@ def test_a_certificate_of_another_host_is_not_believed(tmp_path: Path) -> None:
     with web(tmp_path, {"/page": answer(b"x")}, secure=True) as at:
         looked = at.side.look("https://b.example/page", MOMENT, tmp_path)
         assert at.server.asked == []
-    assert looked.seen.snapshot.outcome is Outcome.FAILED
-    assert "not valid for 'b.example'" in looked.seen.snapshot.reasons[-1]
+    assert looked.loaded.snapshot.outcome is Outcome.FAILED
+    assert "not valid for 'b.example'" in looked.loaded.snapshot.reasons[-1]
 
 
 def test_half_a_body_is_recorded_as_half(
@@ -215,8 +216,8 @@ def test_a_server_that_is_gone_is_a_page_that_failed(tmp_path: Path) -> None:
         at.server.server_close()
         looked = at.side.look(PAGE, MOMENT, tmp_path)
         assert at.recording.path is None
-    assert looked.seen.snapshot.outcome is Outcome.FAILED
-    assert "no connection to a.example:80" in looked.seen.snapshot.reasons[-1]
+    assert looked.loaded.snapshot.outcome is Outcome.FAILED
+    assert "no connection to a.example:80" in looked.loaded.snapshot.reasons[-1]
 
 
 def test_a_large_body_is_recorded_in_little_memory(tmp_path: Path) -> None:
@@ -291,16 +292,16 @@ def test_a_full_disk_ends_the_recording_and_not_the_page(tmp_path: Path) -> None
         }
         with web(tmp_path, scripts) as at:
             first = at.side.look(PAGE, MOMENT, tmp_path)
-            assert len(first.seen.snapshot.reasons) == 1
+            assert len(first.loaded.snapshot.reasons) == 1
             resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
             full = at.side.look(PAGE, MOMENT, tmp_path)
-            assert full.seen.snapshot.outcome is Outcome.COMPLETE
-            assert full.seen.payloads == first.seen.payloads
-            [_, problem] = full.seen.snapshot.reasons
+            assert full.loaded.snapshot.outcome is Outcome.COMPLETE
+            assert full.loaded.payloads == first.loaded.payloads
+            [_, problem] = full.loaded.snapshot.reasons
             assert problem.startswith("not recorded: ")
             assert problem.endswith(f": {PAGE}")
             small = at.side.look("http://a.example/small", MOMENT, tmp_path)
-            assert len(small.seen.snapshot.reasons) == 1
+            assert len(small.loaded.snapshot.reasons) == 1
 
     assert in_child(work) == 0
     [path] = (tmp_path / "live").glob("*.warc.gz")
@@ -318,7 +319,7 @@ def test_where_nothing_can_be_written_the_page_is_seen(tmp_path: Path) -> None:
     with web(tmp_path, {"/page": answer(b"words")}) as at:
         looked = at.side.look(PAGE, MOMENT, tmp_path)
         assert at.browser.said[0].body == b"words"
-    assert looked.seen.snapshot.reasons[1] == f"not recorded: File exists: {PAGE}"
+    assert looked.loaded.snapshot.reasons[1] == f"not recorded: File exists: {PAGE}"
 
 
 def test_a_host_is_left_alone_between_two_pages(tmp_path: Path) -> None:
@@ -341,8 +342,8 @@ def test_a_url_that_cannot_be_split_ends_no_run(tmp_path: Path) -> None:
     class Refusing(AskingBrowser):
         """Takes such a URL for none, as browsers do."""
 
-        def _ask(self, url: str) -> Said:
-            return Said(0, {}, b"")
+        def _ask(self, url: str) -> Response:
+            return Response(0, {}, b"")
 
     with web(tmp_path, {}) as at:
         browser = Refusing(at.client)
@@ -395,13 +396,13 @@ def test_two_processes_show_one_page_of_a_host_at_a_time(tmp_path: Path) -> None
     ],
 )  # fmt: skip
 def test_a_gap_in_words(gap: timedelta, words: str) -> None:
-    assert gap_in_words(gap) == words
+    assert describe_gap(gap) == words
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
 @pytest.mark.parametrize("days", [0, 1, 3, 4000, -3])
 def test_a_large_gap_is_no_fault(verdict: Verdict, days: int) -> None:
-    now, why = verdict_on("live", verdict, timedelta(days=days))
+    now, why = verdict_given_gap("live", verdict, timedelta(days=days))
     if abs(days) > 2 and verdict is Verdict.DISSIMILAR:
         assert (now, why) == (Verdict.UNCERTAIN, CHANGED)
     else:
@@ -420,6 +421,9 @@ def test_a_large_gap_is_no_fault(verdict: Verdict, days: int) -> None:
 def test_what_a_gap_is_taken_for(kind: str, words: str | None) -> None:
     for gap in (timedelta(days=3), timedelta(days=-3)):
         verdict = Verdict.UNCERTAIN if words is not None else Verdict.DISSIMILAR
-        assert verdict_on(kind, Verdict.DISSIMILAR, gap) == (verdict, words)
-        assert verdict_on(kind, Verdict.SIMILAR, gap) == (Verdict.SIMILAR, None)
-    assert verdict_on(kind, Verdict.DISSIMILAR, timedelta(days=2)) == (Verdict.DISSIMILAR, None)
+        assert verdict_given_gap(kind, Verdict.DISSIMILAR, gap) == (verdict, words)
+        assert verdict_given_gap(kind, Verdict.SIMILAR, gap) == (Verdict.SIMILAR, None)
+    assert verdict_given_gap(kind, Verdict.DISSIMILAR, timedelta(days=2)) == (
+        Verdict.DISSIMILAR,
+        None,
+    )

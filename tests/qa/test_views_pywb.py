@@ -84,19 +84,19 @@ def test_pywb_beside_our_replay(name: str, pywb: str, crawl: Path, tmp_path: Pat
             AccessSide(urls, session, shown(session.port)),
         ]
         ours, theirs = (side.look(f"{SITE}/1", MOMENT, tmp_path) for side in sides)
-        snapshot = theirs.seen.snapshot
+        snapshot = theirs.loaded.snapshot
         assert (snapshot.outcome, snapshot.title) == (Outcome.COMPLETE, "1")
         assert (snapshot.url, snapshot.final_url) == (f"{SITE}/1", f"{SITE}/1")
-        assert snapshot.text == ours.seen.snapshot.text
+        assert snapshot.text == ours.loaded.snapshot.text
         # The picture was sent by both, byte for byte; the page was rewritten, and proves nothing.
-        assert set(theirs.seen.payloads or {}) == {f"{SITE}/1.png"}
-        comparison = compare_pair(ours.seen, theirs.seen)
+        assert set(theirs.loaded.payloads or {}) == {f"{SITE}/1.png"}
+        comparison = compare_pair(ours.loaded, theirs.loaded)
         assert comparison.payloads == ()
         assert comparison.image is not None
         assert (comparison.image.gone, comparison.image.changed_tiles) == (0, 0)
         assert reasons(comparison) == ()
         assert theirs.log is not None
         assert theirs.log.faults == ()
-        missing = sides[1].look(f"{SITE}/nowhere", MOMENT, tmp_path).seen.snapshot
+        missing = sides[1].look(f"{SITE}/nowhere", MOMENT, tmp_path).loaded.snapshot
         assert missing.outcome is Outcome.FAILED
         assert missing.reasons[-1] == "the access system does not have the page"

@@ -20,7 +20,7 @@ from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.replay.proxy import ReplayProxy
 from pinakes.qa.replay.session import ProxySession
 from pinakes.qa.snapshot import Outcome, Snapshot
-from pinakes.qa.views.page_itself import page_itself
+from pinakes.qa.views.main_exchange import main_exchange
 from pinakes.qa.views.side import ReplaySide
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
@@ -64,7 +64,7 @@ def test_a_page_that_the_archive_does_not_have(
         (f"{SITE}/none", Outcome.FAILED, ("the archive does not have the page",)),
         (f"{SITE}/there", Outcome.COMPLETE, ()),
     ):
-        snapshot = side.look(url, MOMENT, tmp_path).seen.snapshot
+        snapshot = side.look(url, MOMENT, tmp_path).loaded.snapshot
         assert (snapshot.outcome, snapshot.reasons) == (outcome, reasons)
     # What the browser showed of it was a page, to the browser.
     assert "Pinakes: miss" in browser.said[0].body.decode()
@@ -81,8 +81,8 @@ def test_a_page_that_cannot_be_read(
     assert looked.log is not None
     [fault] = looked.log.faults
     assert fault.problem
-    assert looked.seen.snapshot.outcome is Outcome.FAILED
-    assert looked.seen.snapshot.reasons == (fault.problem,)
+    assert looked.loaded.snapshot.outcome is Outcome.FAILED
+    assert looked.loaded.snapshot.reasons == (fault.problem,)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_the_page_itself_is_known_however_a_browser_writes_its_url(named: str, a
         for path in (asked, "/1.png")
     )
     favicon = replace(picture, url=f"{SITE}/favicon.ico", outcome="refused")
-    assert page_itself(PageLog(name=SITE + named, exchanges=(favicon, own, picture))) == own
+    assert main_exchange(PageLog(name=SITE + named, exchanges=(favicon, own, picture))) == own
     away = replace(own, outcome="hit", status=302)
-    assert page_itself(PageLog(name=SITE + named, exchanges=(away, picture))) is None
-    assert page_itself(PageLog(name=SITE + named, exchanges=(favicon,))) is None
+    assert main_exchange(PageLog(name=SITE + named, exchanges=(away, picture))) is None
+    assert main_exchange(PageLog(name=SITE + named, exchanges=(favicon,))) is None
 
 
 def test_what_is_missing_in_a_page_does_not_make_it_one_that_failed(
@@ -113,9 +113,9 @@ def test_what_is_missing_in_a_page_does_not_make_it_one_that_failed(
     looked = side.look(f"{SITE}/", MOMENT, tmp_path)
     assert looked.log is not None
     assert [miss.url for miss in looked.log.misses] == [f"{SITE}/1.png"]
-    assert looked.seen.snapshot.outcome is Outcome.COMPLETE
+    assert looked.loaded.snapshot.outcome is Outcome.COMPLETE
     # An error that was captured is a page as it was.
-    assert side.look(f"{SITE}/gone", MOMENT, tmp_path).seen.snapshot.outcome is Outcome.COMPLETE
+    assert side.look(f"{SITE}/gone", MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -136,7 +136,7 @@ def test_only_a_page_that_was_begun_is_ended(
     with pytest.raises(KeyboardInterrupt):
         side.look(f"{SITE}/", MOMENT, tmp_path)
     browser.capture = capture  # type: ignore[method-assign]
-    assert side.look(f"{SITE}/", MOMENT, tmp_path).seen.snapshot.outcome is Outcome.COMPLETE
+    assert side.look(f"{SITE}/", MOMENT, tmp_path).loaded.snapshot.outcome is Outcome.COMPLETE
 
 
 @pytest.mark.parametrize("name", ["chromium", pytest.param("firefox", marks=pytest.mark.browsers)])
@@ -167,6 +167,6 @@ def test_what_the_page_before_still_asks_for_is_not_of_this_one(
 def _asked(side: ReplaySide, url: str, moment: datetime, folder: Path) -> set[str]:
     looked = side.look(url, moment, folder)
     assert looked.log is not None
-    assert looked.seen.snapshot.outcome is Outcome.COMPLETE
+    assert looked.loaded.snapshot.outcome is Outcome.COMPLETE
     # What the browser asks for of its own accord, elsewhere, may come at any time.
     return {exchange.url for exchange in looked.log.exchanges if exchange.url.startswith(SITE)}

@@ -14,7 +14,7 @@ import pytest
 
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.tab import Proxy, Viewport
-from pinakes.qa.compare.pairs import Seen
+from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.run.opening import _Sides
 from pinakes.qa.run.page_judge import PageJudge
@@ -54,7 +54,7 @@ class Shown:
             "seed": None, "outcome": Outcome.COMPLETE, "viewport_width": 800,
             "viewport_height": 0, "text": "words of the page",
         }  # fmt: skip
-        self._seen = Seen(snapshot=Snapshot(**{**told, **of_snapshot}), pixels=pixels)
+        self._seen = LoadedSnapshot(snapshot=Snapshot(**{**told, **of_snapshot}), pixels=pixels)
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
         self.looks += 1

@@ -17,11 +17,11 @@ from stored_screenshots import encoded, kept, picture
 
 from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.qa.browsers.kept import png_size, read_image
-from pinakes.qa.compare.pairs import Seen, compare_pair, feature_names, features, reasons
+from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features, reasons
 from pinakes.qa.compare.pixels import read_pixels
 from pinakes.qa.snapshot import Box, Outcome, Pictures, Rect, Resource, Snapshot, Styles
 from pinakes.qa.views import stored as stored_module
-from pinakes.qa.views.beside_stored import beside_stored
+from pinakes.qa.views.comparable_with_stored import comparable_with_stored
 from pinakes.qa.views.side import Side
 from pinakes.qa.views.stored import StoredScreenshots, StoredSide
 from pinakes.qa.views.stored_image import as_png, jpeg_size
@@ -30,12 +30,43 @@ MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 URL = "http://example.org/A?b=1"
 
 
-def look(store: LandedStore, folder: Path, moment: datetime = MOMENT, url: str = URL) -> Seen:
+def picture(rows: int = 60, columns: int = 80, seed: int = 1) -> Any:
+    """Blocks of colours, opaque."""
+    dice = np.random.default_rng(seed)
+    coarse = dice.integers(0, 255, (rows // 10 or 1, columns // 10 or 1, 3), np.uint8)
+    return cv2.resize(coarse, (columns, rows), interpolation=cv2.INTER_NEAREST)
+
+
+def encoded(image: Any, kind: str = ".png") -> bytes:
+    return bytes(cv2.imencode(kind, image)[1].tobytes())
+
+
+def kept(uri: str, body: bytes, media_type: str = "image/png", **more: str) -> bytes:
+    """A resource record, as Browsertrix and brozzler write them."""
+    made = page(uri, body, record_type="resource", head=b"", **more)  # type: ignore[arg-type]
+    import gzip
+
+    plain = gzip.decompress(made).replace(
+        b"Content-Type: application/http; msgtype=response", f"Content-Type: {media_type}".encode()
+    )
+    return gzip.compress(plain, mtime=0)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LandedStore]:
+    store = LandedStore(tmp_path / "store")
+    yield store
+    store.close()
+
+
+def look(
+    store: LandedStore, folder: Path, moment: datetime = MOMENT, url: str = URL
+) -> LoadedSnapshot:
     side: Side = StoredSide(StoredScreenshots(store.rows, store.archive))
     assert (side.kind, side.browser) == ("stored", "")
     looked = side.look(url, moment, folder)
     assert looked.log is None
-    return looked.seen
+    return looked.loaded
 
 
 @pytest.mark.parametrize(
@@ -244,7 +275,7 @@ def test_a_jpeg_without_its_frame_has_no_size(cut: int) -> None:
     assert jpeg_size(b"\xff\xd8\xff\xe0\x00\x00" * 100) is None
 
 
-def seen(pixels: Any, text: str = "some words of the page") -> Seen:
+def seen(pixels: Any, text: str = "some words of the page") -> LoadedSnapshot:
     snapshot = Snapshot(
         url=URL, browser="b", browser_version="1", taken=MOMENT, clock=None, seed=None,
         outcome=Outcome.COMPLETE, viewport_width=800, viewport_height=600, page_height=1200,
@@ -254,7 +285,7 @@ def seen(pixels: Any, text: str = "some words of the page") -> Seen:
         pictures=Pictures(total=9, zero_size=1, broken=1, broken_urls=()),
         styles=Styles(sheets=1, unreadable_sheets=0, rules=99),
     )  # fmt: skip
-    return Seen(snapshot=snapshot, pixels=pixels, payloads={URL: "sha256:00"})
+    return LoadedSnapshot(snapshot=snapshot, pixels=pixels, payloads={URL: "sha256:00"})
 
 
 def test_beside_a_view_only_what_both_know_counts(store: LandedStore, tmp_path: Path) -> None:
@@ -263,7 +294,7 @@ def test_beside_a_view_only_what_both_know_counts(store: LandedStore, tmp_path: 
     store.land("a", "1.warc.gz", kept(f"urn:view:{URL}", encoded(whole[:600])))
     other = seen(read_pixels(encoded(whole)))
     for swapped in (False, True):
-        pair = beside_stored(look(store, tmp_path), other)
+        pair = comparable_with_stored(look(store, tmp_path), other)
         comparison = compare_pair(*(reversed(pair) if swapped else pair))
         assert reasons(comparison) == ()
         numbers = dict(zip(feature_names(), features(comparison), strict=True))
@@ -281,7 +312,7 @@ def test_beside_a_view_what_lay_over_the_page_is_compared_too(
     store.land("a", "1.warc.gz", kept(f"urn:view:{URL}", encoded(banner[:600])))
     bare = read_pixels(encoded(picture(1200, 800, seed=2)))
     other = replace(seen(read_pixels(encoded(banner))), uncovered=bare)
-    stored, beside = beside_stored(look(store, tmp_path), other)
+    stored, beside = comparable_with_stored(look(store, tmp_path), other)
     assert stored.shown is not None
     assert beside.shown is not None
     assert beside.shown.shape == stored.shown.shape
@@ -294,7 +325,7 @@ def test_beside_a_view_what_differs_is_found(store: LandedStore, tmp_path: Path)
         kept(f"urn:text:{URL}", b"other words than those that were there", "text/plain"),
     )  # fmt: skip
     other = seen(read_pixels(encoded(picture(1200, 800, seed=2))))
-    comparison = compare_pair(*beside_stored(look(store, tmp_path), other))
+    comparison = compare_pair(*comparable_with_stored(look(store, tmp_path), other))
     assert comparison.image is not None
     assert comparison.image.changed_tiles > 0.5 or comparison.image.gone > 0.5
     assert comparison.text.gone > 0
@@ -303,5 +334,5 @@ def test_beside_a_view_what_differs_is_found(store: LandedStore, tmp_path: Path)
 def test_a_page_without_a_screenshot_is_compared_with_nothing(
     store: LandedStore, tmp_path: Path
 ) -> None:
-    pair = beside_stored(look(store, tmp_path), seen(read_pixels(encoded(picture()))))
+    pair = comparable_with_stored(look(store, tmp_path), seen(read_pixels(encoded(picture()))))
     assert compare_pair(*pair).image is None

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import urljoin
 
-from browsing import Client, Said
+from browsing import Client, Response
 
 from pinakes.qa.browsers.looking import Pins
 from pinakes.qa.snapshot import Outcome, Resource, Snapshot
@@ -21,7 +21,7 @@ class AskingBrowser:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self.said: list[Said] = []
+        self.said: list[Response] = []
         self.pins: list[Pins] = []
 
     def capture(
@@ -49,9 +49,9 @@ class AskingBrowser:
             resources=tuple(resources), resources_total=len(resources),
         )  # fmt: skip
 
-    def _ask(self, url: str) -> Said:
+    def _ask(self, url: str) -> Response:
         self.said.append(self._client.ask(url))
         return self.said[-1]
 
-    def _resource(self, url: str, said: Said) -> Resource:
-        return Resource(url=url, status=said.status, media_type=None, kind="", failure=None)
+    def _resource(self, url: str, answer: Response) -> Resource:
+        return Resource(url=url, status=answer.status, media_type=None, kind="", failure=None)

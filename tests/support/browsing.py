@@ -21,7 +21,7 @@ from pinakes.qa.replay.session import ProxySession
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
-class Said(NamedTuple):
+class Response(NamedTuple):
     """An answer as a browser gets it."""
 
     status: int
@@ -57,7 +57,7 @@ class Client:
         method: str = "GET",
         body: bytes | None = None,
         fields: Mapping[str, str] | None = None,
-    ) -> Said:
+    ) -> Response:
         connection = self.connect(url)
         try:
             return ask_on(connection, url, method, body, fields)
@@ -71,7 +71,7 @@ def ask_on(
     method: str = "GET",
     body: bytes | None = None,
     fields: Mapping[str, str] | None = None,
-) -> Said:
+) -> Response:
     """Ask on a connection that is open, or opens now."""
     target = url
     if url.startswith("https:"):
@@ -79,7 +79,7 @@ def ask_on(
         target = "/" + target
     connection.request(method, target, body, dict(fields or {}))
     answer = connection.getresponse()
-    return Said(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+    return Response(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
 
 
 class Browsing:
@@ -99,7 +99,9 @@ class Browsing:
     def client_of(self, session: ProxySession) -> Client:
         return Client(session.port, self.proxy.ca_file)
 
-    def ask(self, url: str, method: str = "GET", body: bytes | None = None, **fields: str) -> Said:
+    def ask(
+        self, url: str, method: str = "GET", body: bytes | None = None, **fields: str
+    ) -> Response:
         """Ask; `Range="bytes=0-"` is a header."""
         named = {name.replace("_", "-"): value for name, value in fields.items()}
         return self.client.ask(url, method, body, named)

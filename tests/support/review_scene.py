@@ -170,10 +170,12 @@ class Review:
     def pairs(self) -> list[ReviewedPair]:
         return list(self.board.pairs)
 
-    def one(self, *, needs: int = 1, hides: bool = False) -> ReviewedPair:
+    def one(self, *, judgements_needed: int = 1, hides: bool = False) -> ReviewedPair:
         """The first that goes to so many reviewers, with its verdict hidden or not."""
         return next(
-            pair for pair in self.pairs if (pair.needs, pair.hides_verdict) == (needs, hides)
+            pair
+            for pair in self.pairs
+            if (pair.judgements_needed, pair.hides_verdict) == (judgements_needed, hides)
         )
 
 

@@ -67,8 +67,8 @@ def _report(folder: Path, console: Console) -> Exit:
     pairs = read_pairs(folder)
     extent = read_extent(folder, pairs)
     names = write_report(folder, pairs, title=folder.resolve().name, extent=extent)
-    if extent is not None and extent.unlooked:
-        console.warn(extent.unlooked)
+    if extent is not None and extent.not_captured:
+        console.warn(extent.not_captured)
     page = str(folder / names[0])
     console.result({"page": page, "pages": len(names)}, text=printable(page))
     return Exit.DONE

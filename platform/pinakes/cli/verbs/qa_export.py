@@ -18,7 +18,7 @@ from pinakes.profile import open_stores
 if TYPE_CHECKING:
     from pinakes.qa.export.tables import ExportedPair
 
-FORMS = ("csv", "json", "xml", "pagelyzer")
+SCREENSHOT_KINDS = ("csv", "json", "xml", "pagelyzer")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as",
         dest="form",
-        choices=FORMS,
+        choices=SCREENSHOT_KINDS,
         help="csv: a line a pair; json: an object a line; xml: a ZIP of documents by "
         "docs/qa/pair.xsd; pagelyzer: label and images, tabs between (default: csv)",
     )

@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if not judged:
         raise InputRefused("no page has been judged in this run yet", file=str(folder))
     extent = read_extent(folder, judged)
-    if extent is not None and extent.unlooked:
-        console.warn(extent.unlooked)
+    if extent is not None and extent.not_captured:
+        console.warn(extent.not_captured)
     pairs, repeated = reviewed_pairs(judged)
     if repeated:
         console.warn(

@@ -68,7 +68,7 @@ def _settled(
 ) -> list[LabelledPair]:
     """The pairs of these runs that people have settled."""
     from pinakes.cli.verbs.qa_settled import settled_pairs
-    from pinakes.qa.training.settled_pairs import labelled_pair
+    from pinakes.qa.training.labelled import labelled_pair
 
     with open_stores(configuration) as stores:
         return [

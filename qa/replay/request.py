@@ -25,7 +25,7 @@ _NOT_PRINTABLE = re.compile(rb"[^\x21-\x7e]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ProxyRequest:
     """A request for an original URL.
 
     `query` is that of a request other than GET, as indexes have it (`index.post_query`);

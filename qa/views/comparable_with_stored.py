@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pinakes.qa.compare.pairs import Seen
+from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import SCALE
 from pinakes.qa.snapshot import Snapshot
 
 
-def beside_stored(stored: Seen, other: Seen) -> tuple[Seen, Seen]:
+def comparable_with_stored(
+    stored: LoadedSnapshot, other: LoadedSnapshot
+) -> tuple[LoadedSnapshot, LoadedSnapshot]:
     """Both, with what neither or one alone can tell taken out of the comparison.
 
     Of the other view the image is cut to the stored one's height where that shows the top of

@@ -43,7 +43,7 @@ ICON = "/favicon.ico"
 """Of any host, once for each browser: whether it is asked for tells nothing of the page."""
 
 
-def is_browsers_own(uri: str) -> bool:
+def is_browser_traffic(uri: str) -> bool:
     """Whether a URL is one that browsers ask for without a page's asking."""
     try:
         parts = urlsplit(uri)

@@ -9,10 +9,10 @@ import comparing  # noqa: F401
 import pytest
 from drawn_pages import page, seen
 
-from pinakes.qa.compare.pairs import Seen, compare_pair
+from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair
 from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.run.proof import Judgement, prove
+from pinakes.qa.run.decision import Decision, prove
 from pinakes.qa.snapshot import Outcome, Snapshot
 
 SNAPSHOT = Snapshot(
@@ -39,10 +39,10 @@ SAME, OTHER = (seen(page(10, seed=seed)) for seed in (1, 2))
 
 def judged(
     before: list[Exchange], after: list[Exchange], *, looks: str = "same", complete: bool = True
-) -> Judgement | None:
+) -> Decision | None:
     logs = [PageLog(name="p", exchanges=tuple(exchanges)) for exchanges in (before, after)]
     sides = [
-        Seen(snapshot=SNAPSHOT, pixels=pixels, payloads=log.payloads)
+        LoadedSnapshot(snapshot=SNAPSHOT, pixels=pixels, payloads=log.payloads)
         for log, pixels in zip(logs, (SAME, SAME if looks == "same" else OTHER), strict=True)
     ]
     return prove(compare_pair(*sides), *logs, complete=complete)

@@ -24,7 +24,7 @@ class Viewer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenPair:
+class VisiblePair:
     """What a viewer may know of a pair.
 
     `verdict` and `confidence` are None where they are hidden; `others` are the newest
@@ -46,7 +46,7 @@ class SeenPair:
     def faults(self) -> frozenset[str]:
         """The kinds of fault that people, as far as they can be seen, have named."""
         judgements = [*self.others, *([self.own] if self.own is not None else [])]
-        return frozenset(fault for judgement in judgements for fault in judgement.said.faults)
+        return frozenset(fault for judgement in judgements for fault in judgement.statement.faults)
 
     @property
     def order(self) -> tuple[float, ...]:
@@ -62,19 +62,21 @@ class SeenPair:
         return (*blind, BlindTo.MACHINE) if self.verdict is None else tuple(blind)
 
 
-def see(pair: ReviewedPair, judgements: Sequence[Judgement], viewer: Viewer) -> SeenPair:
+def visible_pair(
+    pair: ReviewedPair, judgements: Sequence[Judgement], viewer: Viewer
+) -> VisiblePair:
     """A pair, of which these have been made, as the viewer may see it."""
     newest = newest_by_author(judgements)
     me = same_author(viewer.author) if viewer.author is not None else None
     own = newest.get(me) if me is not None else None
     others = tuple(judgement for author, judgement in newest.items() if author != me)
-    stands = standing(judgements, pair.needs)
+    stands = standing(judgements, pair.judgements_needed)
     is_lead = viewer.role is Role.LEAD
-    is_over = len(newest) >= pair.needs and (own is not None or me is None)
-    others_hidden = pair.needs > 1 and not (is_lead or is_over)
+    is_over = len(newest) >= pair.judgements_needed and (own is not None or me is None)
+    others_hidden = pair.judgements_needed > 1 and not (is_lead or is_over)
     verdict_hidden = pair.hides_verdict and not (is_lead or own is not None or is_over)
     result = pair.judged.result
-    return SeenPair(
+    return VisiblePair(
         pair=pair,
         verdict=None if verdict_hidden else result.verdict.value,
         confidence=None if verdict_hidden else result.confidence,
@@ -83,10 +85,10 @@ def see(pair: ReviewedPair, judgements: Sequence[Judgement], viewer: Viewer) -> 
         others_hidden=others_hidden,
         judged_by=len(newest),
         standing=stands,
-        settled=None if others_hidden else settled(judgements, pair.needs),
+        settled=None if others_hidden else settled(judgements, pair.judgements_needed),
         is_todo=(
             stands is Standing.DISPUTED
             if is_lead
-            else pair.is_queued and own is None and len(newest) < pair.needs
+            else pair.is_queued and own is None and len(newest) < pair.judgements_needed
         ),
     )

@@ -10,15 +10,15 @@ import pytest
 from review_scene import RUN, Review, pairs_of, result, reviewing, view
 
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
-from pinakes.qa.report.shown import shown, shown_lines
+from pinakes.qa.report.display import display_lines, display_text
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.review.filters import HIDDEN, Filter, parse_filter
-from pinakes.qa.review.judgement import BlindTo, Label, Said
+from pinakes.qa.review.judgement import BlindTo, Label, Statement
 from pinakes.qa.review.reviewed_pair import ReviewedPair, reviewed_pairs, site_of
-from pinakes.qa.review.seen import SeenPair
+from pinakes.qa.review.visible_pair import VisiblePair
 
-ACCEPT, REJECT = Said(label=Label.ACCEPT), Said(label=Label.REJECT, faults=("layout",))
+ACCEPT, REJECT = Statement(label=Label.ACCEPT), Statement(label=Label.REJECT, faults=("layout",))
 IDS = iter(f"{number:032x}" for number in range(10_000))
 
 
@@ -28,12 +28,14 @@ def review(tmp_path: Path) -> Iterator[Review]:
         yield made
 
 
-def judge(review: Review, pair: ReviewedPair, author: str, said: Said = ACCEPT) -> None:
+def judge(review: Review, pair: ReviewedPair, author: str, statement: Statement = ACCEPT) -> None:
     review.clock.wait(10)
-    assert review.board.judge(pair.id, review.board.viewer(author), next(IDS), said) is not None
+    assert (
+        review.board.judge(pair.id, review.board.viewer(author), next(IDS), statement) is not None
+    )
 
 
-def seen(review: Review, pair: ReviewedPair, author: str | None) -> SeenPair:
+def seen(review: Review, pair: ReviewedPair, author: str | None) -> VisiblePair:
     looked = review.board.look(pair.id, review.board.viewer(author))
     assert looked is not None
     return looked.seen
@@ -49,7 +51,7 @@ def found(review: Review, author: str | None = None, **query: str) -> list[str]:
 
 
 def test_two_reviewers_are_blind_to_each_other_until_both_have_judged(review: Review) -> None:
-    pair = review.one(needs=2)
+    pair = review.one(judgements_needed=2)
     judge(review, pair, "Ada", REJECT)
     for author in ("Bo", "Ada", None):
         one = seen(review, pair, author)
@@ -66,7 +68,7 @@ def test_two_reviewers_are_blind_to_each_other_until_both_have_judged(review: Re
 
 
 def test_what_was_judged_blind_says_so(review: Review) -> None:
-    pair = review.one(needs=2, hides=True)
+    pair = review.one(judgements_needed=2, hides=True)
     judge(review, pair, "Ada")
     judge(review, pair, "Ada", REJECT)
     judge(review, pair, "Bo")
@@ -82,7 +84,7 @@ def test_what_was_judged_blind_says_so(review: Review) -> None:
 
 
 def test_a_lead_sees_all(review: Review) -> None:
-    pair = review.one(needs=2, hides=True)
+    pair = review.one(judgements_needed=2, hides=True)
     judge(review, pair, "Ada", REJECT)
     one = seen(review, pair, "ida")
     assert one.verdict is not None
@@ -118,7 +120,7 @@ def test_a_hidden_verdict_is_told_by_nothing(review: Review) -> None:
 
 
 def test_it_is_shown_to_who_has_judged(review: Review) -> None:
-    pair = review.one(needs=2, hides=True)
+    pair = review.one(judgements_needed=2, hides=True)
     assert seen(review, pair, "Ada").verdict is seen(review, pair, None).verdict is None
     judge(review, pair, "Ada")
     assert seen(review, pair, "Ada").verdict == pair.judged.result.verdict.value
@@ -147,7 +149,7 @@ def test_the_gravest_come_first_and_what_is_audited_before_the_other_similar(
 
 
 def test_what_is_to_do(review: Review) -> None:
-    single, double = review.one(), review.one(needs=2)
+    single, double = review.one(), review.one(judgements_needed=2)
     assert {single.id, double.id} <= set(found(review, "Ada", state="todo"))
     judge(review, single, "Ada", REJECT)
     judge(review, double, "Ada", REJECT)
@@ -181,7 +183,7 @@ def test_filters(review: Review) -> None:
 
 
 def test_others_faults_are_found_by_nobody_who_may_not_see_them(review: Review) -> None:
-    pair = review.one(needs=2)
+    pair = review.one(judgements_needed=2)
     judge(review, pair, "Ada", REJECT)
     assert found(review, "Ada", fault="layout") == [pair.id]
     assert found(review, "Bo", fault="layout") == []
@@ -276,8 +278,8 @@ def test_browsers_and_views_have_a_name() -> None:
     ],
 )
 def test_what_deceives_is_escaped(text: str, seen: str) -> None:
-    assert shown(text, 10 if text.startswith("x") else 500) == seen
+    assert display_text(text, 10 if text.startswith("x") else 500) == seen
 
 
 def test_lines_that_are_left_out_are_counted() -> None:
-    assert shown_lines(["a"] * 3, 2) == ["a", "a", "… and 1 more"]
+    assert display_lines(["a"] * 3, 2) == ["a", "a", "… and 1 more"]

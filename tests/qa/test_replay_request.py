@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pinakes.qa.replay.asked import (
-    Asked,
+from pinakes.qa.replay.request import (
+    ProxyRequest,
     Tunnel,
     clean_request_line,
     original_uri,
@@ -81,6 +81,8 @@ def test_host_and_port_of_a_tunnel(target: str, host: str | None) -> None:
 
 
 def test_what_is_looked_up_for_a_form() -> None:
-    asked = Asked(method="POST", uri="http://example.org/f", query="__wb_method=POST&a=1")
+    asked = ProxyRequest(method="POST", uri="http://example.org/f", query="__wb_method=POST&a=1")
     assert asked.lookup_uri == "http://example.org/f?__wb_method=POST&a=1"
-    assert Asked(method="GET", uri="http://example.org/f").lookup_uri == "http://example.org/f"
+    assert (
+        ProxyRequest(method="GET", uri="http://example.org/f").lookup_uri == "http://example.org/f"
+    )

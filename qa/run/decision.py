@@ -8,20 +8,26 @@ a page asked for other things, as pages do that are never the same twice, nothin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pinakes.qa.compare.pairs import Comparison
+from pinakes.qa.judging.model import Model
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.results.pair_result import Verdict
+from pinakes.qa.snapshot import Outcome, Snapshot
 
 MODEL = "proof 2"
+RULE = "outcomes 1"
+"""Judges pairs of which one page was not shown to the end: no model can."""
 _PROVEN = 1.0
 _UNPROVEN = 0.5
+_SHOWN = {Outcome.COMPLETE, Outcome.STILL_LOADING}
 _NAMED = 20
 _WORDS = {"miss": "missing now", "fault": "cannot be given now"}
 
 
-class Judgement(NamedTuple):
+class Decision(NamedTuple):
     """A verdict, how sure it is, by what, and why; `harm` is told before all other reasons."""
 
     verdict: Verdict
@@ -32,21 +38,21 @@ class Judgement(NamedTuple):
 
 def prove(
     comparison: Comparison, before: PageLog, after: PageLog, *, complete: bool = True
-) -> Judgement | None:
+) -> Decision | None:
     """What is proven of a page whose reference is replayed as it was before; None for nothing.
 
     `complete`: both times the browser showed all of it.
     """
     harm = (*_lost(before, after), *_other_heads(before, after))
     if comparison.payloads or harm:
-        return Judgement(Verdict.DISSIMILAR, _PROVEN, MODEL, harm)
+        return Decision(Verdict.DISSIMILAR, _PROVEN, MODEL, harm)
     sent = before.payloads
     if not sent:
         nothing = ("nothing of it was sent whole before deduplication",)
-        return Judgement(Verdict.UNCERTAIN, _UNPROVEN, MODEL, nothing)
+        return Decision(Verdict.UNCERTAIN, _UNPROVEN, MODEL, nothing)
     same = sent == after.payloads and not changed_outcomes(before, after)
     if complete and same and _is_whole(before) and _is_whole(after):
-        return Judgement(Verdict.SIMILAR, _PROVEN, MODEL)
+        return Decision(Verdict.SIMILAR, _PROVEN, MODEL)
     return None
 
 
@@ -85,3 +91,17 @@ def _other_heads(before: PageLog, after: PageLog) -> tuple[str, ...]:
         for key, _ in sorted(same_body)
         if had.get(key) != has.get(key)
     )[:_NAMED]
+
+
+def judge_looks(
+    model: Model, features: Mapping[str, float], reference: Snapshot, other: Snapshot
+) -> Decision:
+    """Judge by features; a page that is not there at all is nothing that a model has seen."""
+    if reference.outcome is Outcome.COMPLETE and other.outcome not in _SHOWN:
+        how = other.outcome.value.replace("_", " ")
+        return Decision(Verdict.DISSIMILAR, _UNPROVEN, RULE, (f"it was shown, and here: {how}",))
+    shown = reference.outcome is other.outcome is Outcome.COMPLETE
+    if not shown or not features["image_there"]:
+        return Decision(Verdict.UNCERTAIN, _UNPROVEN, RULE)
+    verdict, confidence = model.judge(features)
+    return Decision(verdict, confidence, model.title)

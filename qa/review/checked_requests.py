@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
 from werkzeug.wrappers import Request
 
-from .judgement import NAME_CHARACTERS, Label, Said
+from .judgement import NAME_CHARACTERS, Label, Statement
 from .judgement_rows import RunState
 
 TOKEN, NAME = "X-Pinakes-Token", "X-Pinakes-Reviewer"
@@ -24,14 +24,14 @@ BODY_BYTES = 64 << 10
 _ESCAPED = 12  # bytes of a percent-encoded character at most
 
 
-class Judging(NamedTuple):
+class JudgeRequest(NamedTuple):
     """A judgement that is to be saved."""
 
     id: str
-    said: Said
+    statement: Statement
 
 
-class Signing(NamedTuple):
+class SignRequest(NamedTuple):
     """A sign-off that is to be saved."""
 
     id: str
@@ -39,7 +39,7 @@ class Signing(NamedTuple):
     note: str
 
 
-def name_of(request: Request) -> str | None:
+def reviewer_name(request: Request) -> str | None:
     """The reviewer's name as its header has it, percent-encoded; None without one."""
     given = request.headers.get(NAME)
     if not given:
@@ -55,7 +55,7 @@ def has_token(request: Request, token: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode("ascii"))
 
 
-def check_writing(request: Request, token: str) -> None:
+def require_write_access(request: Request, token: str) -> None:
     """Let only those write who have the token, from our own page.
 
     Raises:
@@ -76,7 +76,7 @@ def check_writing(request: Request, token: str) -> None:
         raise UnsupportedMediaType("a body of application/json is wanted")
 
 
-def judging(request: Request) -> Judging:
+def parse_judge_request(request: Request) -> JudgeRequest:
     """The judgement in a body: `id`, `label`, `faults`, `note`.
 
     Raises:
@@ -90,19 +90,19 @@ def judging(request: Request) -> Judging:
     label = _text(body, "label")
     if label not in {known.value for known in Label}:
         raise BadRequest("label should be accept, reject or unsure")
-    said = Said(label=Label(label), faults=tuple(dict.fromkeys(faults)), note=_note(body))
-    return Judging(_text(body, "id"), said)
+    statement = Statement(label=Label(label), faults=tuple(dict.fromkeys(faults)), note=_note(body))
+    return JudgeRequest(_text(body, "id"), statement)
 
 
-def signing(request: Request) -> Signing:
-    """The sign-off in a body: `id`, `state`, `note`.  `Raises` as `judging` does."""
+def parse_sign_request(request: Request) -> SignRequest:
+    """The sign-off in a body: `id`, `state`, `note`.  `Raises` as `parse_judge_request` does."""
     body = _object(request)
     state = _text(body, "state")
     if state not in {known.value for known in RunState}:
         raise BadRequest("state should be accepted, to patch or rejected")
     note = _note(body)
-    Said(label=Label.UNSURE, note=note)  # as long as a note may be
-    return Signing(_text(body, "id"), RunState(state), note)
+    Statement(label=Label.UNSURE, note=note)  # as long as a note may be
+    return SignRequest(_text(body, "id"), RunState(state), note)
 
 
 def _object(request: Request) -> Mapping[str, Any]:

@@ -23,14 +23,14 @@ _DECEIVING = re.compile(
 )
 
 
-def shown(text: str, limit: int = LINE_CHARACTERS) -> str:
+def display_text(text: str, limit: int = LINE_CHARACTERS) -> str:
     """One line of at most so many characters, and a word on those that were cut off."""
     cut = text[:limit]
     rest = f" … and {len(text) - limit:,} characters more" if len(text) > limit else ""
     return _DECEIVING.sub(escaped, cut) + rest
 
 
-def shown_lines(lines: Sequence[str], limit: int = LINES) -> list[str]:
+def display_lines(lines: Sequence[str], limit: int = LINES) -> list[str]:
     """Lines of text, the first so many, and a word on those that were left out."""
     more = [f"… and {len(lines) - limit:,} more"] if len(lines) > limit else []
-    return [*map(shown, lines[:limit]), *more]
+    return [*map(display_text, lines[:limit]), *more]
