@@ -1,7 +1,7 @@
-"""What one look of one browser at one page gives: frozen values, and their JSON.
+"""The capture of one page by one browser: frozen values, and their JSON.
 
-Images lie in files beside it and are named by their digest, so that a snapshot is small
-whatever the page was.  Every list is bounded, and says how many it left out.
+Images are files beside it, named by their digest, so that a snapshot is small whatever the page.
+Every list is bounded, with the total beside it.
 Layer: the lowest of `pinakes.qa`; standard library only, no IO.
 """
 
@@ -21,11 +21,11 @@ Value = TypeVar("Value")
 
 
 class Outcome(str, Enum):
-    """How far the look came; the reasons beside it say why."""
+    """How far the capture came; the snapshot's reasons say why."""
 
     COMPLETE = "complete"
-    STILL_LOADING = "still_loading"  # something never ended; this is what there was by then
-    FAILED = "failed"  # the browser shows an error of its own
+    STILL_LOADING = "still_loading"  # the load did not end in time; this is its state by then
+    FAILED = "failed"  # the browser shows an error page of its own
     NOT_A_PAGE = "not_a_page"  # a download, a PDF, an empty answer
     CUT_OFF = "cut_off"  # the browser hung and was killed, or died
 
@@ -61,7 +61,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """What the page asked for.  A status is None where the browser keeps it to itself."""
+    """A request of the page.  `status` is None if the browser does not report it."""
 
     url: str
     status: int | None
@@ -96,7 +96,7 @@ class Media:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pictures:
-    """Counts of img elements; `zero_size` have no natural size, `broken` ended without one."""
+    """Counts of img elements; `zero_size` have no natural size, `broken` failed to load."""
 
     total: int
     zero_size: int
@@ -115,7 +115,7 @@ class Styles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
-    """What lies fixed over more than a third of the viewport."""
+    """A fixed element that covers more than a third of the viewport."""
 
     tag: str
     identity: str
@@ -132,7 +132,7 @@ class Snapshot:
     browser: str
     browser_version: str
     taken: datetime
-    clock: datetime | None  # what scripts took for now; None where it could not be set
+    clock: datetime | None  # the time that scripts saw; None if it could not be set
     seed: int | None
     outcome: Outcome
     reasons: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class Snapshot:
     text_length: int = 0
     boxes: tuple[Box, ...] = ()
     boxes_total: int = 0
-    masked: tuple[Rect, ...] = ()  # where somebody's selectors say that nothing is compared
+    masked: tuple[Rect, ...] = ()  # regions of the masked selectors: not compared
     resources: tuple[Resource, ...] = ()
     resources_total: int = 0
     frames: tuple[Frame, ...] = ()
@@ -166,14 +166,14 @@ class Snapshot:
     def __post_init__(self) -> None:
         for moment in (self.taken, self.clock):
             if moment is not None and moment.tzinfo is None:
-                raise ValueError("a moment without a time zone")
+                raise ValueError("datetime without a time zone")
 
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
-    """One JSON object in UTF-8, led by the schema's version; equal snapshots, equal bytes."""
+    """One JSON object in UTF-8, schema version first; equal snapshots give equal bytes."""
     document = {"schema": SCHEMA, **asdict(snapshot)}
     text = json.dumps(document, ensure_ascii=False, default=_format, separators=(",", ":"))
-    # Lone surrogates come from pages, and are no UTF-8.
+    # Pages may contain lone surrogates, which UTF-8 cannot encode.
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -181,7 +181,7 @@ def decode_snapshot(encoded: bytes) -> Snapshot:
     """Undo `encode_snapshot`.
 
     Raises:
-        MalformedRecord: it is no snapshot, or one of a later schema.
+        MalformedRecord: not a snapshot, or one of a later schema.
     """
     try:
         document = json.loads(encoded.decode("utf-8", "surrogatepass"))
@@ -194,15 +194,15 @@ def decode_snapshot(encoded: bytes) -> Snapshot:
 
 
 def value_of(cls: type[Value], document: object) -> Value:
-    """A value of this module out of what JSON gave.
+    """A value of this module from decoded JSON.
 
     Raises:
-        MalformedRecord: a field is missing, is one too many, or has another type.
+        MalformedRecord: a field is missing, unknown, or of another type.
     """
     try:
         value: Value = _value(cls, document)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise MalformedRecord(f"no {cls.__name__}: {error}") from error
+        raise MalformedRecord(f"not a {cls.__name__}: {error}") from error
     return value
 
 
@@ -213,7 +213,7 @@ def _format(value: object) -> str:
 
 
 def _value(cls: Any, document: Any) -> Any:
-    """Build what the type says, strictly: a lying document is no snapshot."""
+    """Build a value of the type, strictly."""
     origin = get_origin(cls)
     if origin is tuple:
         return _tuple(get_args(cls), document)

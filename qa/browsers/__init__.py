@@ -1,6 +1,6 @@
-"""Browsers: what is installed, how each is driven, and what one look at a page gives.
+"""Browsers: which are installed, how each is driven, and snapshots of pages taken with them.
 
-`browser_list` is the table, `starting` makes a `session.Session` of one of it; its `capture`
-gives a `pinakes.qa.snapshot.Snapshot` whatever the page does.  Needs the extra `qa`, and
+`browser_list` is the table; `starting.open_browser` gives a `session.Session`, whose `capture`
+returns a `pinakes.qa.snapshot.Snapshot` whatever the page does.  Needs the extra `qa`, and
 `make browsers`.  Layer: in `pinakes.qa`, above `snapshot` alone.
 """

@@ -1,6 +1,6 @@
-"""The browsers that pages are looked at with: one table, and where each is found.
+"""The browsers that capture pages: one table, and where each is installed.
 
-Pure but for looking whether files are there.
+Pure, except that it checks whether files exist.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ INSTALL = "make browsers"
 
 
 class Kind(str, Enum):
-    """Who drives it."""
+    """What drives it."""
 
     CHROMIUM = "chromium"  # Selenium and chromedriver
     FIREFOX = "firefox"  # Selenium and geckodriver, with WebDriver BiDi
     WEBKITGTK = "webkitgtk"  # Selenium and WebKitWebDriver, in an X server of its own
-    PIPED_CHROMIUM = "piped-chromium"  # the DevTools protocol: no driver matches it
+    PIPED_CHROMIUM = "piped-chromium"  # the DevTools protocol: no chromedriver matches it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Browser:
     kind: Kind
     program: str
     driver: str | None = None
-    version: str = ""  # what its own must begin with
+    version: str = ""  # required prefix of its version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,31 +76,31 @@ BROWSERS = (
 
 
 def browser_named(name: str) -> Browser:
-    """One of the list.
+    """The browser of that name.
 
     Raises:
-        ConfigError: there is none of that name; the message has those there are.
+        ConfigError: unknown name; the message lists the known ones.
     """
     for browser in BROWSERS:
         if browser.name == name:
             return browser
     known = ", ".join(browser.name for browser in BROWSERS)
-    raise ConfigError(f"no browser is called {name!r}: there are {known}")
+    raise ConfigError(f"unknown browser {name!r}; known: {known}")
 
 
 def installed(browser: Browser, cache: Path) -> Installed:
     """Find a browser's programs, in the cache folder and on PATH.
 
     Raises:
-        ConfigError: one is not there, named, with what installs it.
+        ConfigError: a program is missing; the message says which, and what installs it.
     """
     found = {}
     for name in filter(None, (browser.program, browser.driver)):
         path = _found(name, cache)
         if path is None:
             raise ConfigError(
-                f"the browser {browser.name} needs {name}, which is neither in {cache} "
-                f"nor on PATH: {INSTALL}"
+                f"browser {browser.name}: {name} not found in {cache} or on PATH; "
+                f"install it with `{INSTALL}`"
             )
         found[name] = path
     return Installed(
@@ -111,8 +111,8 @@ def installed(browser: Browser, cache: Path) -> Installed:
 
 
 def _found(name: str, cache: Path) -> Path | None:
-    """In the cache folder, among what cargo installed there, on PATH; never in the folder
-    that we happen to be in."""
+    """Search the cache folder, its bin/ (where cargo installs), and PATH; never the current
+    folder."""
     for place in (cache / name, cache / "bin" / name):
         if place.is_file():
             return place

@@ -1,7 +1,7 @@
-"""Chromium of any version, by the Chrome DevTools protocol; who carries it is a port.
+"""Chromium of any version, by the Chrome DevTools protocol; the transport is a port.
 
-`PipedChromium` starts the browser and speaks through pipes: for versions that no driver
-matches.  `chromium_driver` goes by Selenium and chromedriver.
+`PipedChromium` starts the browser and uses pipes, for versions that no chromedriver matches;
+`chromium_driver` uses Selenium and chromedriver.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from pinakes.qa.browsers.tab import (
     profile_folder,
 )
 
-_PATIENCE_S = 60.0  # the limit of a page ends what hangs much sooner
+_PATIENCE_S = 60.0  # the limit per page ends a browser that hangs much sooner
 _BLANK = "about:blank"
 
 
 def flags(proxy: Proxy, viewport: Viewport) -> list[str]:
-    """What every Chromium is started with: root in a container, quiet, and shut in."""
+    """Flags of every Chromium: runs as root in a container, quiet, and only through the proxy."""
     disabled = (
         # Frames of other sites stay in the page's process, where scripts and clocks reach them.
         "IsolateOrigins,site-per-process,"
-        # Addresses are asked for as they are written.
+        # URLs are requested as written: http is not upgraded to https.
         "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
-        # What it asks for itself: the time, search engines, accounts.
+        # No requests of its own: time, search engines, accounts.
         "NetworkTimeServiceQuerying,OptimizationGuideModelDownloading,CertificateTransparencyComponentUpdater,"
         "Translate,MediaRouter,OptimizationHints,InterestFeedContentSuggestions"
     )
@@ -54,7 +54,7 @@ def flags(proxy: Proxy, viewport: Viewport) -> list[str]:
         "--autoplay-policy=user-gesture-required",
         *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
         f"--window-size={viewport.width},{viewport.height}",
-        # Loopback too goes to the proxy, and no name is asked of anybody.
+        # Loopback goes to the proxy as well, and no host name is resolved.
         *(f"--proxy-server=http://{proxy}", "--proxy-bypass-list=<-loopback>"),
         f"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE {proxy.host}",
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -70,7 +70,7 @@ class DevTools(Protocol):
     process_session: int
 
     def renew(self) -> None:
-        """A blank page with storage of its own."""
+        """Open a blank page with storage of its own."""
 
     def post(self, method: str, parameters: dict[str, Any]) -> None: ...
 
@@ -115,7 +115,7 @@ class ChromiumTab:
         self._devtools.post("Page.navigate", {"url": url})
 
     def run(self, function: str, *arguments: object) -> Any:
-        """In a world of its own: Prototype.js, say, makes strings of all arrays in JSON."""
+        """In an isolated world: Prototype.js, for example, changes how arrays become JSON."""
         frame = self._devtools.send("Page.getFrameTree", {})["frameTree"]["frame"]["id"]
         world = {"frameId": frame, "worldName": "pinakes"}
         context = self._devtools.send("Page.createIsolatedWorld", world)["executionContextId"]
@@ -135,21 +135,21 @@ class ChromiumTab:
 
     def shoot(self, width: int, height: int) -> bytes:
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
-        # The same pixels, sooner compressed, an eighth larger; a browser before it passes over it.
+        # The same pixels, compressed faster, an eighth larger; older browsers ignore it.
         shot = {"format": "png", "clip": clip, "captureBeyondViewport": True}
         shot["optimizeForSpeed"] = True
         return base64.b64decode(self._devtools.send("Page.captureScreenshot", shot)["data"])
 
     def events(self) -> PageEvents:
         self._fold.take(self._devtools.take_events())
-        return self._fold.told()
+        return self._fold.result()
 
     def close(self) -> None:
         self._devtools.close()
 
 
 class PipedChromium:
-    """`DevTools` of a browser that we start; each page in a browser context of its own."""
+    """`DevTools` of a browser started here; each page in a browser context of its own."""
 
     def __init__(self, program: Path, scratch: Path, proxy: Proxy, viewport: Viewport) -> None:
         command = [
@@ -157,7 +157,7 @@ class PipedChromium:
             *flags(proxy, viewport),
             f"--user-data-dir={profile_folder(scratch)}",
             "--remote-debugging-pipe",
-            # It is the headless shell, which has no popup blocker.
+            # The headless shell has no popup blocker.
             "--block-new-web-contents",
         ]
         self._pipe = DevToolsPipe(command, keep=KEPT)

@@ -53,7 +53,7 @@ class DrivenChromium:
         self.send("Browser.setDownloadBehavior", {"behavior": "deny"})
 
     def post(self, method: str, parameters: dict[str, Any]) -> None:
-        # The driver has no command that does not wait, but a navigation of the strategy `none`.
+        # The driver's only command that does not wait is a navigation with the strategy `none`.
         if method != "Page.navigate":
             raise ValueError(method)
         with translated():
@@ -77,9 +77,9 @@ class DrivenChromium:
 
 
 def as_event(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A line of the driver's browser log as the event that it was made of.
+    """The event behind a line of the driver's browser log.
 
-    The performance log has none of Runtime and Log.  `message` of what a page said by console is
+    The performance log has no events of Runtime and Log.  `message` of a console line is
     `URL LINE:COLUMN "TEXT"`.
     """
     text = str(line.get("message", ""))
@@ -107,11 +107,11 @@ def open_chromium(
     for flag in (*flags(proxy, viewport), f"--user-data-dir={profile_folder(scratch)}"):
         options.add_argument(flag)
     options.add_experimental_option("prefs", _PREFERENCES)
-    # The driver adds it, and a page would open tabs without end.
+    # The driver adds this flag; with it a page could open any number of tabs.
     options.add_experimental_option("excludeSwitches", ["disable-popup-blocking"])
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     if installed.driver is None:
-        raise ConfigError("chromium needs chromedriver: make browsers")
+        raise ConfigError("chromium needs chromedriver; install it with `make browsers`")
     wrapper = wrapped(installed.driver, scratch, {"TMPDIR": str(scratch)})
     service = ChromeService(executable_path=wrapper, popen_kw=dict(POPEN))
     with translated(starts=service):

@@ -1,4 +1,4 @@
-"""What Chromium's events say of a page: a fold over DevTools events, pure.
+"""What Chromium's DevTools events say about a page: a fold over them, pure.
 
 Domains Network, Page, Runtime and Log of the Chrome DevTools protocol.
 """
@@ -31,7 +31,7 @@ LONGEST_LINE = 500
 
 
 class PageFold:
-    """Takes events in order; `told` is what they say so far."""
+    """Takes events in order; `result` is what they say so far."""
 
     def __init__(self) -> None:
         self._resources: dict[str, Resource] = {}
@@ -47,7 +47,7 @@ class PageFold:
         self._download: str | None = None
 
     def take(self, events: Iterable[tuple[str, dict[str, Any]]]) -> None:
-        """Go on with these: method and parameters each."""
+        """Add events: method and parameters each."""
         for method, parameters in events:
             match method:
                 case "Network.requestWillBeSent":
@@ -65,7 +65,7 @@ class PageFold:
                 case "Log.entryAdded":
                     self._logged(parameters["entry"])
 
-    def told(self) -> PageEvents:
+    def result(self) -> PageEvents:
         return PageEvents(
             resources=tuple(self._resources.values()),
             resources_total=self._total,
@@ -87,7 +87,7 @@ class PageFold:
             self._main_frame = parameters.get("frameId")
         redirect = parameters.get("redirectResponse")
         if redirect is not None and identity in self._resources:
-            # The same number goes on with the next address: keep what this one answered.
+            # A redirect keeps the request's id: keep the answer of this URL.
             self._resources[f"{identity}/{len(self._resources)}"] = _answered(
                 self._resources.pop(identity), redirect
             )

@@ -3,8 +3,8 @@ r"""The Chrome DevTools protocol over a pair of pipes: `--remote-debugging-pipe`
     file descriptor 3 of the browser: we write, it reads     JSON, NUL, JSON, NUL, ...
     file descriptor 4 of the browser: it writes, we read     JSON, NUL, JSON, NUL, ...
 
-Against a port there is nothing that a page could reach, no number to find out, and a browser
-whose pipe breaks ends by itself.
+Unlike a port, a page cannot reach it, there is no number to find out, and a browser whose pipe
+breaks ends by itself.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import Any
 
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused
 
-# What a page may make us keep, in events and in bytes of them; the oldest go.
+# Limits on the events that are kept, in number and bytes; the oldest are dropped.
 _MOST_EVENTS = 20_000
 _MOST_BYTES = 32 << 20
-# A longer message is passed over: the largest image of the limits is a third of it.
+# Longer messages are dropped: the largest image allowed is a third of it.
 _LONGEST_BYTES = 96 << 20
 _CHUNK_BYTES = 1 << 16
 
 
 class DevToolsPipe:
-    """A browser that was started, spoken to by commands; events are kept until they are taken.
+    """Starts a browser and sends it commands; events are kept until they are taken.
 
     Commands come from one thread at a time.
     """
@@ -45,7 +45,7 @@ class DevToolsPipe:
         self._open = True
         theirs_in, self._out = _pipe_above(0)
         theirs_out, self._in = _pipe_above(1)
-        # A shell puts the pipes where the browser looks for them.
+        # A shell moves the pipes to the descriptors that the browser uses.
         words = f'exec 3<&{theirs_in} 4>&{theirs_out}; exec "$@"'
         try:
             self.process = subprocess.Popen(  # noqa: S603  the command is of our list
@@ -63,7 +63,7 @@ class DevToolsPipe:
         self._reader.start()
 
     def post(self, method: str, parameters: dict[str, Any], session: str | None) -> int:
-        """Send a command, and do not wait for its answer."""
+        """Send a command without waiting for its answer; its id."""
         with self._changed:
             self._last += 1
             number = self._last
@@ -81,11 +81,11 @@ class DevToolsPipe:
     def send(
         self, method: str, parameters: dict[str, Any], session: str | None, *, patience_s: float
     ) -> dict[str, Any]:
-        """Send a command and wait for what it gives.
+        """Send a command and wait for its result.
 
         Raises:
-            PageRefused: the browser says no.
-            BrowserGone: it says nothing any more.
+            PageRefused: the browser answers with an error.
+            BrowserGone: the browser does not answer any more.
         """
         number = self.post(method, parameters, session)
         with self._changed:
@@ -93,7 +93,7 @@ class DevToolsPipe:
                 lambda: number in self._answers or not self._open, patience_s
             )
             answer = self._answers.pop(number, None)
-            self._answers.clear()  # of what was posted
+            self._answers.clear()  # answers to `post`
         if answer is None:
             raise BrowserGone(f"no answer to {method}" if not there else "the browser ended")
         if "error" in answer:
@@ -111,7 +111,7 @@ class DevToolsPipe:
         return taken
 
     def close(self) -> None:
-        """Close our ends.  The process is somebody else's to end."""
+        """Close our ends; does not end the process."""
         if self._out >= 0:
             os.close(self._out)
             self._out = -1

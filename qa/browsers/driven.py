@@ -1,7 +1,7 @@
-"""What Selenium needs, whichever driver: a service of ours to end, and its errors translated.
+"""What all Selenium drivers need: ending their processes, and translating their errors.
 
-Paths of drivers and browsers are given, so that Selenium's own manager, which would fetch some
-and count uses, is never asked.
+Paths of drivers and browsers are given, so that Selenium's own manager, which downloads drivers
+and reports usage, is never used.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pinakes.qa.browsers.selenium_extra import (
 )
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused
 
-# Of `Service`: the driver leads a session of the operating system, as `processes` wants it.
+# For `Service`: the driver leads an operating-system session, as `processes` needs it.
 POPEN = {"start_new_session": True}
 
 
 def wrapped(
     driver: Path, scratch: Path, environment: Mapping[str, str], before: Sequence[str] = ()
 ) -> str:
-    """A script that runs a driver with these variables besides, and behind these words.
+    """A script that runs a driver with more variables, prefixed with these words.
 
-    Selenium's services take a whole environment or none, and only `pinakes.config` reads ours.
+    Selenium's services take a complete environment or none, and only `pinakes.config` reads ours.
     """
     variables = [f"{name}={value}" for name, value in environment.items()]
     command = shlex.join(["env", *variables, *before, str(driver)])
@@ -45,9 +45,9 @@ def wrapped(
 
 @contextmanager
 def translated(*, starts: Service | None = None) -> Iterator[None]:
-    """Make BrowserGone or PageRefused of what Selenium raises.
+    """Turn Selenium's errors into BrowserGone or PageRefused.
 
-    With `starts`, the driver that is being started: whatever goes wrong, nothing of it is left.
+    `starts` is a driver that is being started: on any error all its processes are ended.
     """
     try:
         yield
@@ -62,14 +62,14 @@ def translated(*, starts: Service | None = None) -> Iterator[None]:
         said = _first_line(error)
         gone = any(word in said for word in ("disconnected", "crashed", "closed", "Timed out"))
         raise (BrowserGone if gone else PageRefused)(said) from error
-    except Exception as error:  # Selenium lets through whatever its HTTP client raises
+    except Exception as error:  # Selenium does not catch errors of its HTTP client
         if starts is not None:
             end(starts)
         raise BrowserGone(f"{type(error).__name__}: {_first_line(error)}") from error
 
 
 def end(service: Service) -> None:
-    """End a driver and what it started, at once."""
+    """Kill a driver and all that it started."""
     process: Any = getattr(service, "process", None)
     if process is None:
         return
@@ -80,7 +80,7 @@ def end(service: Service) -> None:
 
 
 def quit_driver(driver: WebDriver, service: Service) -> None:
-    """End a browser without asking it: one that hangs would take its time."""
+    """Kill a browser without asking it to quit: one that hangs would not."""
     end(service)
     connection = getattr(driver, "_websocket_connection", None)
     if connection is not None:

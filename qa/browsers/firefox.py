@@ -24,13 +24,13 @@ from pinakes.qa.browsers.selenium_extra import (
 )
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport, profile_folder
 
-# Selenium looks for an answer this often.
+# How often Selenium polls for an answer.
 _POLL_S = 0.005
 _SANDBOX = "pinakes"
 
 
 def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
-    """Shut in behind the proxy, quiet, and still."""
+    """Preferences: only through the proxy, no requests of its own, no animations."""
     return {
         "network.proxy.type": 1,
         "network.proxy.http": proxy.host,
@@ -39,7 +39,7 @@ def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
         "network.proxy.ssl_port": proxy.port,
         "network.proxy.no_proxies_on": "",
         "network.proxy.allow_hijacking_localhost": True,
-        # Its own requests would go round a proxy that does not answer.
+        # Its own requests would bypass a proxy that does not answer.
         "network.proxy.failover_direct": False,
         "network.dns.disablePrefetch": True,
         "network.prefetch-next": False,
@@ -88,7 +88,7 @@ def preferences(proxy: Proxy) -> dict[str, str | int | bool]:
         "gfx.color_management.mode": 0,
         "ui.useOverlayScrollbars": 1,
         "widget.gtk.overlay-scrollbars.enabled": True,
-        # Those that Chromium takes, where a page names none.
+        # The fonts that Chromium uses where a page names none.
         "font.name.serif.x-western": "Liberation Serif",
         "font.name.sans-serif.x-western": "Liberation Sans",
         "font.name.monospace.x-western": "Liberation Mono",
@@ -141,7 +141,7 @@ class FirefoxTab:
         self._do("browsingContext.navigate", {"context": self._context, "url": url, "wait": "none"})
 
     def run(self, function: str, *arguments: object) -> Any:
-        """In a sandbox, where the page's own objects do not reach."""
+        """In a sandbox, which the page's scripts cannot reach."""
         words = ",".join(json.dumps(argument) for argument in arguments)
         result = self._do(
             "script.callFunction",
@@ -163,7 +163,7 @@ class FirefoxTab:
 
     def events(self) -> PageEvents:
         with self._lock:
-            return self._fold.told()
+            return self._fold.result()
 
     def close(self) -> None:
         quit_driver(self._driver, self._service)
@@ -184,7 +184,7 @@ class FirefoxTab:
 
 
 class _Named:
-    """What Selenium wants of an event: its name, and what to make of its parameters."""
+    """An event as Selenium needs it: its name, and how its parameters are read."""
 
     def __init__(self, name: str) -> None:
         self.event_class = name
@@ -204,10 +204,10 @@ def open_firefox(
     options.add_argument("-headless")
     for name, value in preferences(proxy).items():
         options.set_preference(name, value)
-    # It heeds `services.settings.server` only so; the clock's zone is that of the other browsers.
+    # Without these `services.settings.server` is ignored; all browsers have the same time zone.
     environment = {"MOZ_REMOTE_SETTINGS_DEVTOOLS": "1", "TZ": "UTC", "TMPDIR": str(scratch)}
     if installed.driver is None:
-        raise ConfigError("firefox needs geckodriver: make browsers")
+        raise ConfigError("firefox needs geckodriver; install it with `make browsers`")
     service = FirefoxService(
         executable_path=wrapped(installed.driver, scratch, environment),
         service_args=["--profile-root", str(profile_folder(scratch))],

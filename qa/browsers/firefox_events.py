@@ -1,4 +1,4 @@
-"""What Firefox's events say of a page: a fold over WebDriver BiDi's, pure.
+"""What Firefox's WebDriver BiDi events say about a page: a fold over them, pure.
 
 Modules network, log and browsingContext of WebDriver BiDi.
 """
@@ -30,9 +30,9 @@ KEPT = frozenset(
 
 
 class FirefoxFold:
-    """Takes the events of one browsing context and of its frames.
+    """Takes the events of one browsing context and its frames.
 
-    Selenium hands over each event in a thread of its own: they may come in any order.
+    Selenium delivers each event in a thread of its own: they may come in any order.
     """
 
     def __init__(self, context: str) -> None:
@@ -46,7 +46,7 @@ class FirefoxFold:
         self._download: str | None = None
 
     def take(self, method: str, parameters: dict[str, Any]) -> None:
-        """Go on with this event."""
+        """Add an event."""
         if method == "log.entryAdded":
             self._logged(parameters)
         elif method == "browsingContext.downloadWillBegin":
@@ -55,7 +55,7 @@ class FirefoxFold:
         else:
             self._requested(parameters)
 
-    def told(self) -> PageEvents:
+    def result(self) -> PageEvents:
         last = max(self._documents, key=lambda key: key[1], default=None)
         status, media_type, failure = self._documents[last] if last else (None, None, None)
         return PageEvents(
@@ -76,7 +76,7 @@ class FirefoxFold:
         url = str(request["url"])
         if url.startswith(("data:", "blob:", "about:")):
             return
-        # Each redirect goes on under the same number.
+        # A redirect keeps the request's id.
         key = (str(request["request"]), int(parameters.get("redirectCount", 0)))
         known = self._resources.get(key)
         if known is None:
@@ -110,5 +110,5 @@ class FirefoxFold:
 
 
 def _essence(media_type: str | None) -> str | None:
-    """Without parameters, as the other browsers tell it."""
+    """Without parameters, as the other browsers report it."""
     return (media_type or "").partition(";")[0].strip().lower() or None

@@ -1,8 +1,8 @@
-"""A process that ends a browser when whoever started it is gone, however that came about.
+"""A process that ends a browser when the process that started it is gone, for any reason.
 
-What is killed by SIGKILL ends nothing that it has started; browsers are sessions of their own,
-so neither a terminal nor a container of YARN ends them along.  The guard waits for the end of
-a pipe that only we hold open.
+A process killed by SIGKILL cannot end its children, and browsers are operating-system sessions
+of their own, which neither a terminal nor a YARN container ends.  The guard waits for the end
+of a pipe that only the starting process holds open.
 
     python -m pinakes.qa.browsers.guard SESSION FOLDER
 """
@@ -21,7 +21,7 @@ _OFF = b"off"
 
 
 class Guard:
-    """Guards one session of the operating system, and the folder that its browser writes to."""
+    """Guards one operating-system session, and the folder that its browser writes to."""
 
     def __init__(self, session: int, folder: Path) -> None:
         self._process = subprocess.Popen(  # noqa: S603 (ourselves)
@@ -33,14 +33,14 @@ class Guard:
         )
 
     def close(self) -> None:
-        """The browser is gone: there is nothing left to guard.  Idempotent."""
+        """Call it when the browser has ended: nothing is left to guard.  Idempotent."""
         if self._process.returncode is None:
             with suppress(OSError):
                 self._process.communicate(_OFF)
 
 
 def main(session: int, folder: Path) -> None:
-    """Wait, and end what is left unless we are told that nothing is."""
+    """Wait for the end of the pipe; end what is left, unless told that nothing is."""
     if sys.stdin.buffer.read() != _OFF:
         kill_session(session)
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,10 +1,10 @@
-"""Snapshots in a folder: images named by their digest, and a JSON document beside them.
+"""Snapshots as files: images named by their digest, and a JSON document each.
 
     FOLDER/SHA-256.png
     FOLDER/NAME.json        an encoded `Snapshot`
 
-Written aside, brought to disk and renamed.  As readable as the umask has it: a folder of images
-is put on a web server.
+Written to a temporary file, synced and renamed.  Modes follow the umask, since folders of images
+are published on web servers.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def keep_image(folder: Path, png: bytes) -> Image:
-    """Write an image, unless it is there; a damaged one is replaced.
+    """Write an image unless it exists; a damaged one is replaced.
 
     Raises:
-        PageRefused: the browser gave what is no PNG.
+        PageRefused: the browser's image is not a PNG.
         OSError: the disk is full, or the like.
     """
     size = png_size(png)
     if size is None:
-        raise PageRefused(f"{len(png)} bytes that are no PNG")
+        raise PageRefused(f"not a PNG: {len(png)} bytes")
     digest = sha256(png).hexdigest()
     name = f"{digest}.png"
     if not _has(folder / name, png):
@@ -50,16 +50,16 @@ def read_image(folder: Path, image: Image) -> bytes:
     """The bytes of an image.
 
     Raises:
-        DigestMismatch: they are not those that were kept.
+        DigestMismatch: the file has other bytes.
     """
     png = (folder / image.name).read_bytes()
     if sha256(png).hexdigest() != image.sha256:
-        raise DigestMismatch("not the image that was kept", file=str(folder / image.name))
+        raise DigestMismatch("image does not match its name", file=str(folder / image.name))
     return png
 
 
 def png_size(png: bytes) -> tuple[int, int] | None:
-    """Width and height as the header says (PNG, third edition, §11.2.1); None for no PNG."""
+    """Width and height by the header (PNG, third edition, §11.2.1); None if not a PNG."""
     if len(png) < 33 or not png.startswith(_SIGNATURE) or png[12:16] != b"IHDR":
         return None
     width, height = struct.unpack(">II", png[16:24])
@@ -75,7 +75,7 @@ def read_snapshot(file: Path) -> Snapshot:
     """Read what `write_snapshot` wrote.
 
     Raises:
-        MalformedRecord: it is no snapshot, with the file's name.
+        MalformedRecord: not a snapshot; names the file.
     """
     try:
         return decode_snapshot(file.read_bytes())
@@ -90,7 +90,7 @@ def _write(file: Path, content: bytes) -> None:
         with aside.open("xb") as out:
             out.write(content)
             out.flush()
-            # Else a power loss may leave the name, of nothing.
+            # Otherwise a power loss may leave an empty file of that name.
             os.fsync(out.fileno())
         aside.rename(file)
     except BaseException:

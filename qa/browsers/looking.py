@@ -1,6 +1,6 @@
-"""One look at one page: what is waited for, what is asked, in which order.
+"""One capture of one page: what is waited for, and what is read from the page, in which order.
 
-The same for every browser; the shell is `session`, which kills what takes too long.
+The same for every browser.  `session` is the shell, and kills a browser that takes too long.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _QUIET_S = 0.2
 _MOST_REDIRECTS = 20
 _TRIES = 3
 _ABORTED = frozenset({"net::ERR_ABORTED", "NS_BINDING_ABORTED"})
-# What readiness.js gives, and observe.js.
+# Fields of the results of readiness.js and observe.js.
 _STATE = frozenset({"uri", "blank", "error", "complete", "asked", "pictures"})
 _OBSERVED = frozenset(
     {
@@ -37,7 +37,7 @@ _NO_PAGES = frozenset({"application/pdf", "application/octet-stream"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long, how high, how many.  `page_s` is enforced from outside the browser."""
+    """Limits of time, height and number.  `page_s` is enforced from outside the browser."""
 
     load_s: float = 15.0
     quiet_s: float = 3.0
@@ -55,16 +55,16 @@ class Limits:
     depth: int = 4
 
     def of_observation(self) -> dict[str, int]:
-        """Those that observe.js goes by."""
+        """The limits that observe.js uses."""
         names = ("boxes", "frames", "media", "resources", "urls", "url", "text", "elements")
         return {name: getattr(self, name) for name in (*names, "depth")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """What scripts of the page take for now, and the seed of their random numbers.
+    """The current time for the page's scripts, and the seed of their random numbers.
 
-    `before` is a script of ours that runs ahead of the page's, in every frame.
+    `before` is a script that runs before those of the page, in every frame.
     """
 
     clock: datetime
@@ -74,19 +74,19 @@ class Pins:
 
 @cache
 def script(name: str) -> str:
-    """The function of a script of ours."""
+    """The function in one of our scripts."""
     text = files("pinakes.qa.browsers").joinpath(f"{name}.js").read_text("utf-8")
     return "\n".join(line for line in text.splitlines() if not line.startswith("//"))
 
 
 def pinning(pins: Pins, now: datetime) -> str:
-    """What runs before the page's scripts; `now` is the clock of this machine."""
+    """The script that runs before the page's scripts; `now` is the clock of this machine."""
     shift_ms = round((pins.clock - now).total_seconds() * 1000)
     return f"({script('pins')})({shift_ms}, {pins.seed});{pins.before}"
 
 
 class Look:
-    """Fills a snapshot step by step, so that what is seen when it is cut off is not lost."""
+    """Fills a snapshot step by step, so that a capture that is cut off keeps what it has."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Look:
         keep: Callable[[bytes], Image],
         masked: Sequence[str] = (),
     ) -> None:
-        """`masked` are CSS selectors of what is not to be compared."""
+        """`masked` are CSS selectors of elements that are not compared."""
         self.snapshot = blank
         self._tab = tab
         self._limits = limits
@@ -109,7 +109,7 @@ class Look:
         self._timings: list[tuple[str, int]] = []
 
     def take(self) -> Snapshot:
-        """Load, scroll, observe, shoot.  Raises what a `Tab` raises."""
+        """Load, scroll, observe, take the image.  Raises what a `Tab` raises."""
         try:
             outcome, reasons = self._load(self._set_out())
             self._mark("loaded")
@@ -130,7 +130,7 @@ class Look:
         self._timings.append((name, round((time.monotonic() - self._began) * 1000)))
 
     def _set_out(self) -> str | None:
-        """Why the browser would not, where it says so at once."""
+        """Begin to load; why the browser refused, if it did so at once."""
         try:
             self._tab.go(self.snapshot.url)
         except PageRefused as error:
@@ -143,7 +143,7 @@ class Look:
         state: dict[str, Any] = {"blank": True}
         while time.monotonic() < until:
             state = self._state() or state
-            events = self._tab.events()  # behind it: they tell why it is as it is
+            events = self._tab.events()  # after the state, whose reason they give
             settled = quiet.since(state) >= _QUIET_S
             ended = _ended(state, events, settled=settled)
             if ended is not None:
@@ -158,10 +158,10 @@ class Look:
         self._try("() => window.stop()")
         if not state.get("complete"):
             return Outcome.STILL_LOADING, [f"still loading after {self._limits.load_s:g} s"]
-        return Outcome.COMPLETE, ["it never stopped asking for more"]
+        return Outcome.COMPLETE, ["the page never stopped sending requests"]
 
     def _state(self) -> dict[str, Any] | None:
-        """Where the load stands; None between two pages, and where a page forges it."""
+        """The state of the load; None between two pages, or if the page forges it."""
         try:
             state = self._tab.run(script("readiness"))
         except PageRefused:
@@ -169,7 +169,7 @@ class Look:
         return state if isinstance(state, dict) and state.keys() == _STATE else None
 
     def _try(self, function: str, *arguments: object) -> Any:
-        """Ask a page that may be leaving for another; None where it always was."""
+        """Call a function in a page that may be leaving for another; None if each try failed."""
         for _ in range(_TRIES):
             try:
                 return self._tab.run(function, *arguments)
@@ -185,7 +185,7 @@ class Look:
         self._mark("scrolled")
         overlay = self._try(script("overlay"), False)
         observed = self._try(script("observe"), self._limits.of_observation())
-        if observed is not None:  # else it was refused, and that is said
+        if observed is not None:  # otherwise refused, and a reason says so
             self._note_observed(observed, overlay)
         if self.snapshot.media_type in _NO_PAGES:
             self._say(Outcome.NOT_A_PAGE, f"{self.snapshot.media_type}")
@@ -193,7 +193,7 @@ class Look:
         if self._masked:
             self._note_masked()
         self._mark("observed")
-        image = self._shot()  # which may say why there is none
+        image = self._shot()  # adds a reason if there is none
         self.snapshot = replace(self.snapshot, image=image)
         if self.snapshot.overlay is not None:
             self._try(script("overlay"), True)
@@ -205,7 +205,7 @@ class Look:
         try:
             self.snapshot = observation(self.snapshot, observed, overlay)
         except MalformedRecord as error:
-            self._say(self.snapshot.outcome, f"the page told nonsense: {error}"[:300])
+            self._say(self.snapshot.outcome, f"the page's state is malformed: {error}"[:300])
 
     def _note_masked(self) -> None:
         found = self._try(script("masked"), self._masked, self._limits.boxes)
@@ -213,10 +213,10 @@ class Look:
             rects = tuple(value_of(Rect, rect) for rect in found or ())
             self.snapshot = replace(self.snapshot, masked=rects)
         except (MalformedRecord, TypeError) as error:
-            self._say(self.snapshot.outcome, f"what is masked is not known: {error}"[:300])
+            self._say(self.snapshot.outcome, f"masked regions unknown: {error}"[:300])
 
     def _calm(self) -> None:
-        """What scrolling set off may come in, for a while."""
+        """Wait a while for what scrolling has requested."""
         until = time.monotonic() + self._limits.quiet_s
         quiet = Quiet()
         while time.monotonic() < until:
@@ -227,14 +227,14 @@ class Look:
 
     def _shot(self) -> Image | None:
         height = self.snapshot.page_height or self._viewport.height
-        # A page may be lower than the viewport, or say that it has no height at all.
+        # A page may be lower than the viewport, or claim a height of 0.
         height = min(max(height, self._viewport.height), self._limits.height)
         try:
             return self._keep(self._tab.shoot(self._viewport.width, height))
         except PageRefused as error:
             self._say(self.snapshot.outcome, f"no image: {error}"[:300])
-        except OSError as error:  # a full disk ends no run
-            self._say(self.snapshot.outcome, f"the image is not kept: {error.strerror}")
+        except OSError as error:  # a full disk does not end a run
+            self._say(self.snapshot.outcome, f"image not saved: {error.strerror}")
         return None
 
     def _told(self, events: PageEvents) -> None:
@@ -256,10 +256,10 @@ class Look:
 
 
 def observation(snapshot: Snapshot, observed: object, overlay: object) -> Snapshot:
-    """A snapshot with what observe.js and overlay.js gave.
+    """A snapshot with the results of observe.js and overlay.js.
 
     Raises:
-        MalformedRecord: a page got between, and it is not what they give.
+        MalformedRecord: not their format: the page interfered.
     """
     if not isinstance(observed, dict) or observed.keys() - _OBSERVED:
         raise MalformedRecord("no observation")
@@ -281,20 +281,20 @@ def observation(snapshot: Snapshot, observed: object, overlay: object) -> Snapsh
 def _ended(
     state: dict[str, Any], events: PageEvents, *, settled: bool
 ) -> tuple[Outcome, list[str]] | None:
-    """Whether the load has come to an end that is no page."""
+    """The outcome of a load that ended without a page; None if it did not."""
     if events.download is not None:
         return Outcome.NOT_A_PAGE, [f"download: {events.download}"]
     if events.documents > _MOST_REDIRECTS:
-        return Outcome.FAILED, ["redirects in a circle"]
-    # Why a load ended may be told a little later than that it did.
+        return Outcome.FAILED, ["redirect loop"]
+    # The reason may be reported a little later than the end of the load.
     if state.get("error") and (events.failure is not None or settled):
         return Outcome.FAILED, [events.failure or str(state.get("uri"))[:300]]
     if state["blank"] and events.status in {204, 205}:
-        return Outcome.NOT_A_PAGE, [f"status {events.status}: an answer without a page"]
+        return Outcome.NOT_A_PAGE, [f"status {events.status}: a response without a page"]
     if state["blank"] and events.failure is not None and settled:
         if events.failure in _ABORTED:
-            # Chromium says so of a download before it calls it one, Firefox of an answer 204.
+            # Chromium reports this of a download first, Firefox of a 204 response.
             kind = events.media_type or "an answer"
-            return Outcome.NOT_A_PAGE, [f"{kind} that is no page: {events.failure}"]
+            return Outcome.NOT_A_PAGE, [f"{kind} is not a page: {events.failure}"]
         return Outcome.FAILED, [events.failure]
     return None

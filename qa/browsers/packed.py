@@ -1,4 +1,4 @@
-"""Chromiums that travel in npm's packages @sparticuz/chromium: fetched once, by their digest.
+"""Chromium from npm packages (@sparticuz/chromium): downloaded once, checked by digest.
 
     CACHE/chromium-VERSION/chromium        the browser, and its libraries beside it
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pinakes.errors import ConfigError, DigestMismatch, MissingExtra, StoreUnavailable
 
-# Version of the package to the SHA-256 of what `npm pack` gives.
+# Package version to the SHA-256 of the file that `npm pack` writes.
 PACKS = {
     "92.0.0": "ae2070e08840e30bb50dbfffe9824d428d46445436bf08147e7f9102294a28ca",
     "106.0.0": "7dc835293cd4bf75332f9245000cc4922bd51a08c0a6e8526c62ddb5628d0e4c",
@@ -28,17 +28,17 @@ PACKS = {
 
 
 def have_packs(cache: Path, say: Callable[[str], None]) -> None:
-    """Fetch and unpack what is not in the cache folder yet.
+    """Download and unpack what is not in the cache folder yet.
 
     Raises:
-        ConfigError: there is no npm.
-        StoreUnavailable: npm could not fetch.
-        DigestMismatch: it fetched something else.
+        ConfigError: npm is not installed.
+        StoreUnavailable: npm could not download it.
+        DigestMismatch: the download has another digest.
     """
     for version, digest in PACKS.items():
         folder = cache / f"chromium-{version}"
         if not folder.is_dir():
-            say(f"fetching Chromium of @sparticuz/chromium {version}, once, into {folder}")
+            say(f"downloading Chromium from @sparticuz/chromium {version} into {folder}")
             _have(version, digest, folder)
 
 
@@ -49,13 +49,13 @@ def _have(version: str, digest: str, folder: Path) -> None:
         archive = _fetch(version, Path(aside))
         content = archive.read_bytes()
         if sha256(content).hexdigest() != digest:
-            raise DigestMismatch(f"@sparticuz/chromium {version} is not what it was")
+            raise DigestMismatch(f"@sparticuz/chromium {version} has changed")
         whole = Path(aside) / "whole"
         whole.mkdir()
         unpack(content, whole)
         try:
             whole.rename(folder)
-        except OSError:  # somebody else was quicker, with the same bytes
+        except OSError:  # another process was faster, with the same bytes
             if not folder.is_dir():
                 raise
 
@@ -63,7 +63,7 @@ def _have(version: str, digest: str, folder: Path) -> None:
 def _fetch(version: str, aside: Path) -> Path:
     npm = shutil.which("npm")
     if npm is None:
-        raise ConfigError("there is no npm on PATH: as root, apt-get install npm")
+        raise ConfigError("npm not found on PATH; install it: apt-get install npm")
     command = [npm, "pack", "--silent", f"@sparticuz/chromium@{version}"]
     done = subprocess.run(  # noqa: S603  words of ours, and no shell
         command,
@@ -77,25 +77,25 @@ def _fetch(version: str, aside: Path) -> Path:
     archives = list(aside.glob("*.tgz"))
     if done.returncode != 0 or len(archives) != 1:
         last = "\n".join((done.stdout + done.stderr).strip().splitlines()[-5:])
-        raise StoreUnavailable(f"npm could not fetch Chromium {version}: {last}")
+        raise StoreUnavailable(f"npm could not download Chromium {version}: {last}")
     return archives[0]
 
 
 def unpack(content: bytes, folder: Path) -> None:
-    """Take the browser, and the software renderer, out of a package as npm packs it.
+    """Extract the browser and the software renderer from an npm package.
 
     Raises:
-        MissingExtra: there is no brotli.
+        MissingExtra: brotli is not installed.
     """
     try:
         import brotli
     except ImportError as error:
-        raise MissingExtra("brotli is of the extra qa: make dev-qa") from error
+        raise MissingExtra("brotli is missing; it is in the extra qa: make dev-qa") from error
     with tarfile.open(fileobj=io.BytesIO(content)) as package:
         for name in ("chromium.br", "swiftshader.tar.br"):
             packed = package.extractfile(f"package/bin/{name}")
             if packed is None:
-                raise DigestMismatch(f"no {name} in the package")
+                raise DigestMismatch(f"the package has no {name}")
             unpacked = brotli.decompress(packed.read())
             if name.endswith(".tar.br"):
                 with tarfile.open(fileobj=io.BytesIO(unpacked)) as inner:

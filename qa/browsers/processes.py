@@ -1,8 +1,8 @@
-"""Ending a browser and all that it started, and nothing else.
+"""Ends a browser and all that it started, and nothing else.
 
-Each is started as the leader of a session of the operating system (setsid(2)), and what it
-starts stays in that session: a session's number names exactly our processes, also those whose
-parent has died, until the last is gone.
+Each browser leads an operating-system session (setsid(2)), and its children stay in it: the
+session's number names exactly our processes, including those whose parent has died, until the
+last has ended.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def processes_of(session: int) -> list[int]:
         if not entry.name.isdigit():
             continue
         with suppress(OSError, ValueError, IndexError):
-            # The name, field 2, may hold anything, so count from its last bracket.
+            # The name, field 2, may hold any character, so count from its last bracket.
             fields = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
             if int(fields[3]) == session and fields[0] != "Z":
                 found.append(int(entry.name))
@@ -31,7 +31,7 @@ def processes_of(session: int) -> list[int]:
 
 
 def kill_session(session: int, *, patience_s: float = 5.0) -> None:
-    """Kill all of a session; what they fork meanwhile is found in the next round."""
+    """Kill all processes of a session; those forked meanwhile are found in the next round."""
     until = time.monotonic() + patience_s
     while (left := processes_of(session)) and time.monotonic() < until:
         for pid in left:
@@ -42,7 +42,7 @@ def kill_session(session: int, *, patience_s: float = 5.0) -> None:
 
 @contextmanager
 def killed_after(session: int, limit_s: float) -> Iterator[threading.Event]:
-    """Kill a browser's processes if the block takes longer; the event says that it came to it."""
+    """Kill a browser's processes if the block takes longer; the event is set if it did."""
     struck = threading.Event()
 
     def strike() -> None:
@@ -56,4 +56,4 @@ def killed_after(session: int, limit_s: float) -> Iterator[threading.Event]:
         yield struck
     finally:
         timer.cancel()
-        timer.join()  # a strike that has begun is carried through
+        timer.join()  # a kill that has begun is completed

@@ -1,4 +1,4 @@
-"""For how long a page has asked for nothing more."""
+"""How long a page has sent no request."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 class Quiet:
-    """Told by readiness.js where a load stands, time and again."""
+    """Takes the states of a load that readiness.js gives."""
 
     def __init__(self) -> None:
         self._last: object = None
         self._since_s = 0.0
 
     def since(self, state: dict[str, Any]) -> float:
-        """The seconds for which it has been as it is."""
+        """Seconds since the state last changed."""
         now = (state.get("asked"), state.get("pictures"), state.get("uri"))
         if now != self._last:
             self._last, self._since_s = now, time.monotonic()

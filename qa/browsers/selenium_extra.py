@@ -1,4 +1,4 @@
-"""Selenium, which is of the extra `qa`: its names, or what to do where it is not installed."""
+"""Selenium's names, from the extra `qa`; MissingExtra says how to install it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A browser that is kept, and replaced when it dies, is killed, or has shown many pages.
+"""A browser that stays open, and is replaced when it dies, is killed, or has shown many pages.
 
-The shell around `looking`: reads the clock, has a scratch folder, kills what takes too long.
+The shell around `looking`: reads the clock, has a scratch folder, kills a browser that takes too
+long.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pinakes.qa.browsers.processes import killed_after
 from pinakes.qa.browsers.tab import BrowserGone, PageRefused, Tab, Viewport
 from pinakes.qa.snapshot import Outcome, Snapshot
 
-# Browsers grow; a new one costs a second or two.
+# Browsers use more and more memory; a new one takes a second or two to start.
 _PAGES_PER_BROWSER = 200
 _LONGEST_PLACE = 40
 
@@ -40,7 +41,7 @@ class Session:
         pages_per_browser: int = _PAGES_PER_BROWSER,
         masked: Sequence[str] = (),
     ) -> None:
-        """`masked` are CSS selectors of what is not to be compared: snapshots say where it is."""
+        """`masked` are CSS selectors of elements not compared; snapshots have their regions."""
         self.name = name
         self._start = start
         self._viewport = viewport
@@ -73,15 +74,15 @@ class Session:
         folder: Path,
         on_blank: Callable[[], None] | None = None,
     ) -> Snapshot:
-        """Show a page and say what was seen; images go to `folder`.
+        """Capture a page; images go to `folder`.
 
-        Whatever the page does, there is a snapshot that says so.  `on_blank` is called once the
-        page before is left and a blank one is there: what is asked for before is that page's,
-        behind it this one's.
+        Returns a snapshot whatever the page does.  `on_blank` is called when the previous page is
+        left and a blank one is open: requests before belong to the previous page, requests after
+        to this one.
 
         Raises:
-            ConfigError: the browser cannot be started; or, of its first page, what is masked is
-                no CSS selector to it.
+            ConfigError: the browser cannot be started; or, with its first page, a masked selector
+                is not a CSS selector to it.
         """
         tab, now = self._begun(pins)
         if on_blank is not None:
@@ -132,7 +133,7 @@ class Session:
             self._scratch = None
 
     def _begun(self, pins: Pins) -> tuple[Tab, datetime]:
-        """A browser with a blank page, and when: the one before, or a new one if that has died."""
+        """A browser with a blank page, and the time; a new browser if the last one has died."""
         if self._pages >= self._pages_per_browser:
             self.close()
         for last in (False, True):
@@ -154,15 +155,16 @@ class Session:
         raise AssertionError("unreachable")
 
     def _try_selectors(self, tab: Tab) -> None:
-        """Once, on a blank page: what it cannot read it would cover nothing with, on every page."""
+        """Try the selectors once, on a blank page: an invalid one would mask nothing."""
         wrong = tab.run(script("selectors"), self._untried) if self._untried else []
         self._untried = []
         if wrong:
             self.close()
-            raise ConfigError(f"no CSS selector, says {self.name}: {', '.join(map(repr, wrong))}")
+            wrong_selectors = ", ".join(map(repr, wrong))
+            raise ConfigError(f"{self.name}: not a CSS selector: {wrong_selectors}")
 
     def _open(self) -> Tab:
-        """Start it.  Raises BrowserGone or PageRefused where that comes to nothing."""
+        """Start it.  Raises BrowserGone or PageRefused if that fails."""
         self._scratch = tempfile.TemporaryDirectory(
             prefix="pinakes-browser-", ignore_cleanup_errors=True, dir=_place()
         )
@@ -178,9 +180,9 @@ class Session:
 
 
 def _place() -> str | None:
-    """Where a browser's folder is made; None for where temporary files are.
+    """The folder for a browser's folder; None for the default one of temporary files.
 
-    A browser puts sockets there, whose names may have 107 bytes (unix(7)): below the folder
-    that YARN gives a task for such files they would be longer, and Chromium would not start.
+    A browser puts sockets there, whose paths may have 107 bytes (unix(7)): in a YARN task's
+    temporary folder they would be longer, and Chromium would not start.
     """
     return None if len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_PLACE else "/tmp"

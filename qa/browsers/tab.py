@@ -1,7 +1,7 @@
-"""The port to a browser: one page at a time, begun clean, and what a browser tells of it.
+"""The port to a browser: one page at a time, in clean storage, and the browser's events.
 
 Adapters: `chromium` (over the DevTools protocol, by Selenium or by a pipe), `firefox`,
-`webkitgtk`.  `looking` is all that is done with it, and `session` keeps it alive.
+`webkitgtk`.  `looking` uses it, and `session` keeps it alive.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pinakes.qa.snapshot import Resource
 
 
 class BrowserGone(Exception):
-    """The browser died, was killed, or speaks no more: take a new one."""
+    """The browser died, was killed, or does not answer: start a new one."""
 
 
 class PageRefused(Exception):
-    """The page would not: it went elsewhere meanwhile, or broke what was asked of it."""
+    """A call in the page failed: the page navigated away, or broke the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewport:
-    """CSS pixels; one of them is one pixel of the image."""
+    """CSS pixels; one CSS pixel is one pixel of the image."""
 
     width: int = 1280
     height: int = 900
@@ -31,10 +31,10 @@ class Viewport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxy:
-    """All that a browser reaches, on loopback.
+    """The only server that a browser reaches, on loopback.
 
-    Certificates are not asked for: whatever answers is this proxy, in a process of ours, and
-    a certificate of its making would prove nothing.
+    Certificates are not verified: every answer comes from this proxy, in our own process, and a
+    certificate that it made would prove nothing.
     """
 
     host: str
@@ -46,7 +46,7 @@ class Proxy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageEvents:
-    """What the browser told since the page was begun; empty where it tells nothing."""
+    """The browser's events since the page was begun; empty if it reports none."""
 
     resources: tuple[Resource, ...] = ()
     resources_total: int = 0
@@ -64,17 +64,17 @@ class Tab(Protocol):
     """A browser with one page in it.  All raise BrowserGone, and `run`, `shoot` PageRefused."""
 
     version: str
-    process_session: int  # what the operating system calls one: all processes of this browser
+    process_session: int  # the operating-system session with all processes of this browser
     can_pin: bool  # whether scripts run before the page's own
 
     def begin(self, pins: str) -> None:
-        """A blank page that shares nothing with the one before; `pins` runs in all frames."""
+        """Open a blank page that shares no storage with the last; `pins` runs in all frames."""
 
     def go(self, url: str) -> None:
-        """Set out, without waiting for anything."""
+        """Begin to load a URL, without waiting."""
 
     def run(self, function: str, *arguments: object) -> Any:
-        """Call a JavaScript function out of reach of the page's scripts; promises are awaited."""
+        """Call a JavaScript function isolated from the page's scripts; promises are awaited."""
 
     def shoot(self, width: int, height: int) -> bytes:
         """A PNG of the document from its upper left corner."""
@@ -82,11 +82,11 @@ class Tab(Protocol):
     def events(self) -> PageEvents: ...
 
     def close(self) -> None:
-        """End the browser and whatever it started; never raises, may be called again."""
+        """End the browser and all that it started; never raises; idempotent."""
 
 
 def profile_folder(scratch: Path) -> Path:
-    """Where a browser keeps what it must; it goes with the session."""
+    """The browser's profile folder; removed with the session."""
     folder = scratch / "profile"
     folder.mkdir(exist_ok=True)
     return folder

@@ -1,10 +1,10 @@
 """WebKitGTK's MiniBrowser by Selenium and WebKitWebDriver, in an X server of its own.
 
-Classic WebDriver has neither events nor scripts that run before the page's: clocks and dice
-are not pinned, statuses come from the proxy's log alone, alerts are dismissed unseen, and a
-page that prints itself hangs in a dialogue of the desktop until it is cut off.  The
-image is the window made as high as the page, so what is fixed lies where that window has it.
-A page gets a new browser, which keeps nothing: there is no other way to clear it.
+Classic WebDriver has neither events nor scripts that run before the page's: clock and random
+numbers are not pinned, statuses come from the proxy's log alone, alerts are dismissed unseen,
+and a page that prints itself hangs in a dialogue until it is cut off.  The image is taken in a
+window as high as the page, so fixed elements are where that window has them.
+Each page gets a new browser: there is no other way to clear its storage.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pinakes.qa.browsers.driven import POPEN, end, translated, wrapped
 from pinakes.qa.browsers.selenium_extra import WebKitGTK, WebKitOptions, WebKitService
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Proxy, Viewport
 
-# Room for the highest image and what a window has besides.
+# Room for the highest image and the window's frame.
 _SCREEN = "1600x4600x24"
-_PATIENCE_S = 60  # the limit of a page ends what hangs much sooner
+_PATIENCE_S = 60  # the limit per page ends a browser that hangs much sooner
 _ASYNC = "const done = arguments[arguments.length - 1];"
-# A window that has grown is black for a moment.
+# A window is black for a moment after it has grown.
 _PAINTED = """() => new Promise((done) =>
     requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 150))))"""
 _FOLDERS = ("TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
@@ -57,7 +57,7 @@ class WebKitTab:
 
     def run(self, function: str, *arguments: object) -> Any:
         words = "".join(f"arguments[{number}]," for number in range(len(arguments)))
-        # In the page's own world, where Prototype.js, say, makes strings of all arrays in JSON.
+        # In the page's own world, where Prototype.js, for example, changes how arrays become JSON.
         script = f"""{_ASYNC}
             for (const kind of [Array, Object, String]) delete kind.prototype.toJSON;
             (async () => ({function})({words}))().then(
@@ -93,7 +93,7 @@ class WebKitTab:
             self._driver.start_session(self._options.to_capabilities())
 
     def _size(self, height: int) -> None:
-        """Make the window such that the page in it has the viewport's width and this height."""
+        """Resize the window so that the page has the viewport's width and this height."""
         with translated():
             for _ in range(3):
                 window = self._driver.get_window_size()
@@ -112,7 +112,7 @@ def open_webkitgtk(
     """Start it; raises BrowserGone, and ConfigError where D-Bus is missing."""
     bus = shutil.which("dbus-run-session")
     if bus is None or installed.driver is None:
-        raise ConfigError("webkitgtk needs dbus-run-session: make browsers")
+        raise ConfigError("webkitgtk needs dbus-run-session; install it with `make browsers`")
     environment = {
         **dict.fromkeys(_FOLDERS, str(scratch)),
         "GDK_BACKEND": "x11",
@@ -126,7 +126,7 @@ def open_webkitgtk(
     options.accept_insecure_certs = True  # see tab.Proxy
     options.unhandled_prompt_behavior = "dismiss"
     options.binary_location = str(_mini_browser())
-    # Not by WebDriver's `proxy`: for https it speaks TLS to the proxy itself.
+    # Not with WebDriver's `proxy`: for https it would speak TLS to the proxy itself.
     options.add_argument("--automation")
     options.add_argument(f"--proxy=http://{proxy}")
     service = WebKitService(executable_path=wrapper, popen_kw=dict(POPEN))
@@ -136,4 +136,6 @@ def open_webkitgtk(
 def _mini_browser() -> Path:
     for place in sorted(Path("/usr/lib").glob("*/webkit2gtk-4*/MiniBrowser"), reverse=True):
         return place
-    raise ConfigError("webkitgtk needs MiniBrowser of libwebkit2gtk: make browsers")
+    raise ConfigError(
+        "webkitgtk needs MiniBrowser of libwebkit2gtk; install it with `make browsers`"
+    )

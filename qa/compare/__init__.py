@@ -1,4 +1,4 @@
-"""What differs between two snapshots of a page: numbers with names, and words for people.
+"""The differences of two snapshots of a page: named numbers, and reasons in words.
 
     images ─▶ masked ─▶ aligned, block by block ─▶ tiles ┐
     texts, boxes, resources ─▶ what is gone, what is new ├▶ features ─▶ reasons

@@ -1,10 +1,9 @@
-"""Which rows of one image are which of another, where something was put in between or is gone.
+"""Aligns the rows of two images, of which one has more, or lacks, some content.
 
-The first image is cut into blocks of a few rows.  Each is looked for everywhere in the second,
-row by row, and the blocks are then placed all together, in order, at the least cost (Viterbi):
-to lie directly behind the one before costs nothing, to lie further down a little, to be
-changed more, to be gone most.  So a banner more at the top moves everything below it, and is
-itself all that differs.
+The first image is cut into blocks of a few rows.  Each is compared with every position in the
+second, and all blocks are then placed, in order, at the lowest cost (Viterbi): directly after the
+previous block costs nothing, further down a little, a change more, a missing block most.  So a
+new banner at the top moves all below it, and is itself the only difference.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ BLOCK_ROWS = 32
 """Of the scaled image; a multiple of the rows of a tile."""
 
 _COLUMNS = 24
-"""What a row is known by: the grey of so many pieces of it."""
+"""A row is described by the grey levels of that many pieces of it."""
 
 _GREYS = 16.0
 """A block whose rows are so far from those of another, in grey levels, costs 1."""
 
 _DEAREST = 0.9
-"""Nothing costs more: where another block lies in its place it is changed, and not gone."""
+"""The highest cost: a block with another in its place counts as changed, not as gone."""
 
 _JUMP = 0.25
 _GONE = 1.0
@@ -38,9 +37,9 @@ class Alignment(NamedTuple):
     first: NDArray[np.intp]
     second: NDArray[np.intp]
     gone: float
-    """The part of the first image's blocks that the second has not."""
+    """The share of the first image's blocks that the second lacks."""
     new: float
-    """The part of the second image's rows that the first has not."""
+    """The share of the second image's rows that the first lacks."""
 
 
 def align(first: Pixels, second: Pixels) -> Alignment:
@@ -76,7 +75,7 @@ def _profile(image: Pixels, rows: int) -> NDArray[np.float32]:
 def _costs(
     searched: NDArray[np.float32], known: NDArray[np.float32]
 ) -> Sequence[NDArray[np.float32]]:
-    """What it costs to place each block of `known` at each row: all at once, as one product."""
+    """The costs to place each block of `known` at each row, by one matrix product."""
     # About the middle of the scale, so that single precision loses less.
     searched, known = searched - 128.0, known - 128.0
     window = BLOCK_ROWS * _COLUMNS
@@ -92,7 +91,7 @@ def _costs(
 
 
 def _place(costs: Sequence[NDArray[np.float32]]) -> list[int | None]:
-    """Where each block begins in the second image; None where it is gone."""
+    """The row at which each block begins in the second image; None if it is gone."""
     places = len(costs[0])
     after: NDArray[np.float32] = np.full(places + BLOCK_ROWS, np.inf, dtype=np.float32)
     after[0] = 0.0  # by the row at which the next block is expected

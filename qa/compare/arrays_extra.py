@@ -1,4 +1,4 @@
-"""What of the extra `qa` comparisons are made with, named where it is missing."""
+"""Libraries of the extra `qa` for comparisons; MissingExtra names one that is missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ try:
     from rapidfuzz.distance import Indel
     from threadpoolctl import ThreadpoolController
 except ImportError as error:
-    raise MissingExtra(f"comparing needs {error.name}: pip install 'pinakes[qa]'") from error
+    raise MissingExtra(f"comparing pages needs {error.name}: pip install 'pinakes[qa]'") from error
 
 __all__ = ["Indel", "NDArray", "cv2", "np", "one_thread", "sliding_window_view"]
 
@@ -22,7 +22,7 @@ _LIBRARIES = ThreadpoolController()
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Within it a matrix product has one thread: those of a small one would wait for another,
-    and take the processor while they do."""
+    """Within it a matrix product uses one thread: for small ones several threads waste time
+    waiting for one another."""
     limited: AbstractContextManager[object] = _LIBRARIES.limit(limits=1, user_api="blas")
     return limited

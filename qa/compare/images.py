@@ -1,4 +1,4 @@
-"""What differs between two images of a page, once they are aligned: tiles, colours.
+"""The differences of two aligned images of a page: tiles, colours.
 
 Structural similarity is that of Wang, Bovik, Sheikh and Simoncelli (2004), over grey levels.
 """
@@ -33,14 +33,14 @@ _BINS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDifference:
-    """Shares are of what was compared, from 0 to 1; masked tiles are in none of them."""
+    """Shares of the compared area, from 0 to 1, without masked tiles."""
 
     gone: float
-    """Blocks of rows of the first image that the second has not."""
+    """Blocks of rows of the first image that the second lacks."""
     new: float
-    """Rows of the second that the first has not."""
+    """Rows of the second that the first lacks."""
     moved: float
-    """Rows of both that are not as far down in one as in the other."""
+    """Rows of both at different heights."""
     similarity: float
     """Mean structural similarity of what both have; 1 is the same."""
     similarity_low: float
@@ -48,12 +48,12 @@ class ImageDifference:
     changed_tiles: float
     changed_pixels: float
     emptied_tiles: float
-    """Tiles that had something on them, and have nothing now."""
+    """Tiles that are empty now and were not."""
     filled_tiles: float
     colour: float
-    """Hellinger's distance of the colours of both, wherever they are; 0 is the same."""
+    """Hellinger distance of the colours of both, wherever they are; 0 is the same."""
     coarse: float
-    """Tiles whose mean colour is another: how a browser draws letters does not count."""
+    """Tiles whose mean colour differs: how a browser draws letters does not count."""
     largest_change: float
     """The largest piece of changed tiles that touch, as a share of all tiles."""
     changes: tuple[tuple[int, int, int, int], ...]
@@ -179,9 +179,8 @@ def _structural_similarity(
 ) -> NDArray[np.float32]:
     if not first.size:
         return np.zeros(first.shape, dtype=np.float32)
-    # Of whole numbers, which OpenCV sums as such: of floating ones it does in double precision,
-    # and takes twice as long.  In place where that is possible: making room for an array costs
-    # as much as filling it.
+    # Of integers: OpenCV sums floats in double precision, which takes twice as long.  In place
+    # where possible: allocating an array costs as much as filling it.
     mean_1, mean_2 = (_levels(cv2.boxFilter(grey, cv2.CV_32F, _WINDOW)) for grey in (first, second))
     products = cv2.multiply(first, second, dtype=cv2.CV_16U)
     covariance = _levels(cv2.boxFilter(products, cv2.CV_32F, _WINDOW))

@@ -1,4 +1,4 @@
-"""What differs between two snapshots beside pixels and words: boxes, resources, what failed."""
+"""The differences of two snapshots besides pixels and words: boxes, resources, failures."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pinakes.qa.snapshot import Overlay, Rect, Resource, Snapshot
 Kind = TypeVar("Kind")
 _GRID = 8
 _SHIFT = 64
-"""CSS pixels; letters of another browser's are not so much wider."""
+"""CSS pixels; more than letters differ in width between browsers."""
 
 _FAILED_STATUS = 400
 _MAX_NAMED = 100
 _ASKED_ONCE = "/favicon.ico"
-"""What a browser asks for of its own accord, on the first page of a site alone."""
+"""Requested by the browser itself, for the first page of a site."""
 
 _NOTHING_TO_PLAY = 3
 """HTMLMediaElement.NETWORK_NO_SOURCE."""
@@ -29,10 +29,10 @@ _IMAGES = (("image", "img", "imageset"), (".png", ".jpg", ".jpeg", ".gif", ".svg
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageDifference:
-    """Counts are of the second snapshot less the first, and so may be below 0."""
+    """Counts of the second snapshot minus those of the first, which may be negative."""
 
     height_ratio: float
-    """The lower page to the higher; 1 where one of the two is not known."""
+    """The lower height divided by the higher; 1 if one is unknown."""
     boxes_gone: float
     """Boxes of the first without one of their kind, left edge and width in the second."""
     boxes_new: float
@@ -58,7 +58,7 @@ class PageDifference:
     media_failed: int
     """Videos and sounds with an error, or without anything to play."""
     overlay: int
-    """1 where the second is covered by one that the first has not, -1 where only the first is."""
+    """1 if only the second is covered, -1 if only the first is."""
 
 
 def compare_pages(first: Snapshot, second: Snapshot) -> PageDifference:
@@ -90,23 +90,22 @@ def compare_pages(first: Snapshot, second: Snapshot) -> PageDifference:
 
 
 def lost_payloads(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
-    """URLs that the first page was answered, and the second was not, asked for or not."""
+    """URLs that were answered for the first page and not for the second."""
     lost = first.keys() - second.keys()
     return tuple(sorted(url for url in lost if not url.endswith(_ASKED_ONCE)))
 
 
 def other_payloads(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
-    """URLs that both pages were answered, with payloads of two digests: URL to digest.
+    """URLs answered for both pages with different payloads: URL to digest.
 
-    Between two generations of one capture there is none, if nothing was harmed: it is a proof,
-    and no resemblance.
+    Two generations of an unharmed capture have none: this is a proof, not a similarity.
     """
     shared = first.keys() & second.keys()
     return tuple(sorted(url for url in shared if first[url] != second[url]))
 
 
 def _overlay(first: Overlay | None, second: Overlay | None) -> int:
-    """A page may be made of what is fixed: that is the same in both, by tag and name."""
+    """Pages may consist of fixed elements: those in both, by tag and name, do not count."""
     if second is None:
         return -(first is not None)
     return int(first is None or (first.tag, first.identity) != (second.tag, second.identity))
@@ -161,7 +160,7 @@ def _failed(resources: Iterable[Resource]) -> set[str]:
 
 
 def _count(urls: set[str], snapshot: Snapshot, kind: tuple[tuple[str, ...], ...]) -> int:
-    """Those that are of a kind, by their names; by what the browser says where those are silent."""
+    """The resources of a kind, by their names; by the browser's type if the name has none."""
     said = {resource.url: resource.kind.lower() for resource in snapshot.resources}
     names, ends = kind
     return sum(

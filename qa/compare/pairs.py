@@ -1,4 +1,4 @@
-"""A pair of snapshots compared: what differs, as numbers in a fixed order, and in words."""
+"""Compares a pair of snapshots: features, as numbers in a fixed order, and reasons in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .pixels import Mask, Pixels, mask_of, moving_parts
 from .texts import TextDifference, compare_texts
 
 _NOTHING = 2.0
-"""Standard deviation of the colours of an image on which there is nothing."""
+"""Standard deviation of the colours of an empty image, at most."""
 
 _HALF = 0.5
 _MUCH = 0.2
@@ -26,24 +26,24 @@ _LINES_OF = {
     "picture": PictureDifference,
 }
 _OTHERWISE = {"picture": 0.0}
-"""What stands for a part that could not be compared; 1 for the image's."""
+"""The value of features that could not be compared; 1 for those of images."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSnapshot:
-    """A snapshot and the pixels of its image; none where no image was taken."""
+    """A snapshot with the pixels of its image; None without an image."""
 
     snapshot: Snapshot
     pixels: Pixels | None = None
     payloads: Mapping[str, str] | None = None
-    """What the page was answered, by URL: digests of payloads; None where nobody knows."""
+    """Payload digests of the page's answers, by URL; None if unknown."""
     uncovered: Pixels | None = None
-    """Those of `image_without_overlay`, where something lay over the page."""
+    """The pixels of `image_without_overlay`, if an overlay covered the page."""
 
     @property
     def shown(self) -> Pixels | None:
-        """What is compared: the page itself, without what lay over it; with it where nothing
-        else is there, since some pages are made of what is fixed."""
+        """The pixels to compare: without the overlay, unless nothing else is on the page, since
+        some pages consist of fixed elements."""
         if self.uncovered is None or self.uncovered.std() < _NOTHING:
             return self.pixels
         return self.uncovered
@@ -54,19 +54,19 @@ class Comparison:
     """How the second of a pair differs from the first, its reference."""
 
     image: ImageDifference | None
-    """None where one of them has no image."""
+    """None if one of them has no image."""
     text: TextDifference
     page: PageDifference
     picture: PictureDifference | None
-    """None where `image` is."""
+    """None if `image` is None."""
     payloads: tuple[str, ...] | None
-    """URLs that were answered with other bytes; None where nobody knows."""
+    """URLs that were answered with other bytes; None if unknown."""
     lost: tuple[str, ...] | None
-    """URLs that the first was answered and the second was not; None where nobody knows."""
+    """URLs that were answered for the first and not for the second; None if unknown."""
     masked: float
-    """The part of the reference that is not compared."""
+    """The share of the reference that is not compared."""
     uncovered: bool = False
-    """Whether what lay over one of them, or both, was taken away first."""
+    """Whether an overlay was removed from one or both before."""
 
 
 def compare_pair(
@@ -78,8 +78,8 @@ def compare_pair(
 ) -> Comparison:
     """Compare two snapshots.
 
-    `again` is the reference, looked at once more: where it differs from itself nothing is
-    compared.  `masked` are regions of the reference that somebody has excepted.
+    `again` is a second capture of the reference: where the two differ nothing is compared.
+    `masked` are regions of the reference that are not compared.
     """
     image, picture, mask = None, None, None
     one, two = reference.shown, other.shown
@@ -111,7 +111,7 @@ def _mask(pixels: Pixels, again: LoadedSnapshot | None, regions: Sequence[Rect])
 
 
 def feature_names() -> tuple[str, ...]:
-    """What the numbers of `features` are, in their order."""
+    """The names of the numbers of `features`, in their order."""
     return (
         *(
             f"{part}_{name}"
@@ -126,7 +126,7 @@ def feature_names() -> tuple[str, ...]:
 
 
 def features(comparison: Comparison) -> tuple[float, ...]:
-    """A pair as numbers; an image that is not there differs from every other in all."""
+    """A pair as numbers; a missing image differs completely from any other."""
     found: list[float] = []
     for name in feature_names()[:-3]:
         part, _, field = name.partition("_")
@@ -141,7 +141,7 @@ def features(comparison: Comparison) -> tuple[float, ...]:
 
 
 def reasons(comparison: Comparison) -> tuple[str, ...]:
-    """What differs, in words, the gravest first; none where nothing does that people see."""
+    """The differences in words, the worst first; none if there is none that people see."""
     found: list[str] = []
     if comparison.payloads:
         found.append(other_bytes(comparison.payloads))
@@ -149,9 +149,9 @@ def reasons(comparison: Comparison) -> tuple[str, ...]:
     if comparison.picture is not None:
         found += _of_pictures(comparison.picture)
     if comparison.uncovered:
-        found.append("compared without what lies over the page")
+        found.append("compared without the overlay")
     if comparison.image is None:
-        found.append("no image of one of the two")
+        found.append("one of the two has no image")
     else:
         found += _of_image(comparison.image)
     return tuple(found)
@@ -164,26 +164,26 @@ def other_bytes(urls: Sequence[str]) -> str:
 
 def _of_page(page: PageDifference) -> Iterator[str]:
     if page.broken > 0 or page.zero_size > 0:
-        yield f"images broken: {max(page.broken, page.zero_size):,} more"
+        yield f"broken images: {max(page.broken, page.zero_size):,} more"
     if page.images < 0:
         yield f"images: {-page.images:,} fewer"
     if page.style_rules_ratio != 1.0:
         yield f"style rules: {page.style_rules_ratio:.0%} of the reference's"
     if page.failed > 0:
-        yield f"resources failed: {page.failed:,} more"
+        yield f"failed resources: {page.failed:,} more"
     if page.media_failed > 0:
-        yield f"videos or sounds failed: {page.media_failed:,} more"
+        yield f"failed videos or sounds: {page.media_failed:,} more"
     if page.overlay > 0:
-        yield "something lies over the page"
+        yield "an overlay covers the page"
     if page.height_ratio < 1 - _MUCH:
         yield f"heights differ: {page.height_ratio:.0%}"
 
 
 def _of_pictures(picture: PictureDifference) -> Iterator[str]:
     if picture.changed:
-        yield f"pictures that look otherwise: {picture.changed:,}"
+        yield f"pictures that look different: {picture.changed:,}"
     if picture.flattened:
-        yield f"pictures that are one colour now: {picture.flattened:,}"
+        yield f"pictures now of a single colour: {picture.flattened:,}"
 
 
 def _of_text(text: TextDifference) -> Iterator[str]:
@@ -192,12 +192,12 @@ def _of_text(text: TextDifference) -> Iterator[str]:
     if text.new > _MUCH:
         yield f"{text.new:.0%} of the words are new"
     if text.misread > _MISREAD:
-        yield f"{text.misread:.0%} of the letters beyond ASCII are in a wrong encoding"
+        yield f"{text.misread:.0%} of the non-ASCII letters are in a wrong encoding"
 
 
 def _of_image(image: ImageDifference) -> Iterator[str]:
     if image.emptied_tiles > _MUCH:
-        yield f"{image.emptied_tiles:.0%} of the page is blank that was not"
+        yield f"{image.emptied_tiles:.0%} of the page is blank and was not"
     if image.changed_tiles > _MUCH:
         yield f"{image.changed_tiles:.0%} of the page looks different"
     if image.gone > _MUCH:
@@ -205,4 +205,4 @@ def _of_image(image: ImageDifference) -> Iterator[str]:
     if image.new > _MUCH:
         yield f"{image.new:.0%} of the page is new"
     if image.colour > _HALF:
-        yield "its colours are others"
+        yield "other colours"

@@ -1,8 +1,8 @@
-"""Pictures of a page, each compared with the one in its place: a wrong one is seen here.
+"""Compares each picture of a page with the one in its place, which finds wrong pictures.
 
-An element's box says where its picture is in the image of the page.  Boxes of both pages are
-matched in the document's order by tag and size; the pixels of both are brought to one small
-size, so that how a browser scales and smooths does not count.
+An element's box locates its picture in the image of the page.  Boxes of both pages are matched
+in document order by tag and size; both pictures are scaled to one small size, so that a browser's
+scaling and smoothing does not count.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .pixels import SCALE, Mask, Pixels
 
 _SIDE = 16
 _LEAST = 24
-"""CSS pixels; what is lower or narrower is an icon or a rule, and not compared."""
+"""CSS pixels; smaller ones are icons or lines, and not compared."""
 
 _MOST = 400
 _CHANGED = 0.05
-"""Mean difference of colours, from 0 to 1, from which a picture is another."""
+"""Mean difference of colours, from 0 to 1, from which a picture counts as changed."""
 
 _FLAT = 0.02
 _AHEAD = 12
@@ -30,18 +30,18 @@ _FRAMES = frozenset({"iframe", "frame"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PictureDifference:
-    """Pictures of frames, masked ones and those below the image are in none of them."""
+    """Without pictures in frames, masked pictures, and those below the image."""
 
     changed: int
-    """Pictures that look otherwise than those in their places."""
+    """Pictures that look different from those in their places."""
     changed_share: float
-    """Their part of the area of all that were compared."""
+    """Their share of the area of all compared pictures."""
     worst: float
     """The largest difference of a picture: the mean over its colours, from 0 to 1."""
     whole: float
-    """How much of one picture has changed at most: what lies over a part of it changes a part."""
+    """The largest changed share of one picture."""
     flattened: int
-    """Pictures that had something on them, and have one colour now."""
+    """Pictures that now have a single colour and had not."""
     gone: int
     """Pictures of the first without one of their tag and size in the second."""
     new: int
@@ -90,7 +90,7 @@ def compare_pictures(
 
 
 def _pictures(snapshot: Snapshot, pixels: Pixels) -> list[tuple[str, Rect]]:
-    """Tag and place of what shows a picture, in the document's order."""
+    """Tag and position of elements that show a picture, in document order."""
     bottom = pixels.shape[0] * SCALE
     frames = [box.rect for box in snapshot.boxes if box.tag in _FRAMES]
     found = []
@@ -100,7 +100,7 @@ def _pictures(snapshot: Snapshot, pixels: Pixels) -> list[tuple[str, Rect]]:
             continue
         if rect.x < 0 or rect.y < 0 or rect.y + rect.height > bottom:
             continue
-        # What covers all of a page is its background: its tiles tell.
+        # One that covers all of a page is its background, which tiles compare.
         if rect.height > 2 * snapshot.viewport_height or any(_within(rect, f) for f in frames):
             continue
         found.append((box.tag, rect))

@@ -1,4 +1,4 @@
-"""Images as arrays: read, scaled down, masked.
+"""Images as arrays: read, scaled down, masked; parts that move by themselves.
 
 An array is rows × columns × 3, uint8, in OpenCV's order (blue, green, red).
 """
@@ -19,26 +19,26 @@ Mask: TypeAlias = NDArray[np.bool_]
 """Rows × columns: True where nothing is compared."""
 
 SCALE = 2
-"""Images are compared at half their size: text stays, how its edges are smoothed does not."""
+"""Images are compared at half size: text remains, the smoothing of its edges does not."""
 
 MAX_ROWS = 8_000
-"""Of the image as it was taken; what is below is not compared."""
+"""Of the original image; rows below are not compared."""
 _MOVED = 16
 _AROUND = 5
 _MOST = 0.5
-"""More than this part of a page that differs from itself is no carousel: nothing is masked."""
+"""If more of a page differs from itself, nothing is masked: that is no carousel."""
 
 
 def read_pixels(png: bytes) -> Pixels:
     """Decode, cut to `MAX_ROWS`, and scale down.
 
     Raises:
-        MalformedRecord: this is no image, or one of no size.
+        MalformedRecord: not an image, or an empty one.
     """
     encoded = np.frombuffer(png, dtype=np.uint8)
     image: Any = cv2.imdecode(encoded, cv2.IMREAD_COLOR) if encoded.size else None
     if image is None:
-        raise MalformedRecord("a screenshot that cannot be decoded")
+        raise MalformedRecord("the screenshot cannot be decoded")
     image = image[:MAX_ROWS]
     height, width = (max(1, side // SCALE) for side in image.shape[:2])
     scaled: Pixels = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
@@ -70,9 +70,9 @@ def mask_of(shape: tuple[int, ...], regions: Iterable[Rect]) -> Mask:
 
 
 def moving_parts(first: Pixels, again: Pixels) -> Mask:
-    """True where two loads of one page differ, and a little around; at the first's size.
+    """True where two loads of one page differ, and a few pixels around; in the first's size.
 
-    Where they differ in height, what only one of them has is masked, too.
+    If they differ in height, rows of only one of them are masked as well.
     """
     rows = min(first.shape[0], again.shape[0])
     columns = min(first.shape[1], again.shape[1])

@@ -1,4 +1,4 @@
-"""What differs between the visible texts of two snapshots."""
+"""The differences of the visible texts of two snapshots."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from .arrays_extra import Indel
 
 MAX_CHARACTERS = 50_000
-"""Of each text; what comes behind is not compared, but for letters in a wrong encoding."""
+"""Of each text; the rest is only searched for letters in a wrong encoding."""
 
 _ORDERED_WORDS = 4_000
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _BEYOND = re.compile(r"[^\x00-\x7f]+")
 _CODE_PAGES = ("cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257")
-"""Those that a browser takes a page for which does not say, by its reader's language."""
+"""Encodings that browsers assume, by the user's language, for pages that name none."""
 _REPLACEMENT = "\ufffd"
 
 
@@ -25,22 +25,22 @@ class TextDifference:
     """Shares are from 0 to 1."""
 
     gone: float
-    """Words of the first text that the second has not, as often."""
+    """Words of the first text that the second lacks."""
     new: float
     order: float
-    """How alike the order of words is; 1 is the same (`1 - Indel / length`)."""
+    """Similarity of the order of words; 1 is the same (`1 - Indel / length`)."""
     length_ratio: float
-    """The shorter to the longer, in words; 1 where there is none in either."""
+    """The shorter length divided by the longer, in words; 1 if both are empty."""
     numbers: float
-    """Of what differs, the part that is only digits: dates, prices, counters."""
+    """The share of the differences that is only digits: dates, prices, counters."""
     misread: float
-    """How much more of the second is in a wrong encoding than of the first; below 0, less."""
+    """The share in a wrong encoding in the second, minus that in the first."""
     misread_letters: int
     """The same, as a count."""
 
 
 def compare_texts(first: str, second: str) -> TextDifference:
-    """Compare; neither case nor white space counts, nor how a letter is composed."""
+    """Compare; case, white space and Unicode composition do not count."""
     one, other = _words(first), _words(second)
     counts, others = Counter(one), Counter(other)
     gone, new = counts - others, others - counts
@@ -63,13 +63,13 @@ def _words(text: str) -> list[str]:
 
 
 def _share(text: str) -> float:
-    """The part of the letters beyond ASCII that look like another encoding read wrongly."""
+    """The share of the non-ASCII letters that look like text in a wrong encoding."""
     amiss, beyond = _misread(text)
     return min(1.0, amiss / beyond) if beyond else 0.0
 
 
 def _misread(text: str) -> tuple[int, int]:
-    """Letters that look like that, and all beyond ASCII; of all of the text."""
+    """Letters that look like that, and all non-ASCII letters, of the whole text."""
     if text.isascii():
         return 0, 0
     runs = Counter(_BEYOND.findall(text))

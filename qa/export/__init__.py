@@ -1,1 +1,1 @@
-"""What a run found, in the forms of other tools."""
+"""Results and judgements in formats of other tools."""

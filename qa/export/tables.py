@@ -1,8 +1,8 @@
 """Pairs as lines: CSV, JSON, and the list that Pagelyzer is trained on.  Pure.
 
 Pagelyzer's list (openpreserve/pagelyzer, `ScapeTrain`) has a label and two images in a line,
-with tabs between: 1 similar, 0 dissimilar, 2 left out.  There, too, people's word counts for
-more than the machine's.
+separated by tabs: 1 similar, 0 dissimilar, 2 ignored.  What people settled takes precedence over
+the machine's verdict.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ _COLUMNS = (
     *(f"other_{name}" for name in _VIEW),
     "missed",
 )
-# Where a cell begins with one of these, spreadsheets take it for a formula.
+# Spreadsheets take a cell that begins with one of these for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# Scripts of a page can write them; no UTF-8 has them.
+# Scripts of a page can write them; UTF-8 cannot encode them.
 _LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 class ExportedPair(NamedTuple):
-    """A pair, and what people have settled of it, if anything."""
+    """A pair, and what people settled, if anything."""
 
     judged: JudgedPair
     settled: Settled | None = None
 
 
 def csv_lines(pairs: Iterable[ExportedPair]) -> Iterator[str]:
-    """RFC 4180, in a fixed order of columns, then the features by name; a header first.
+    """RFC 4180 with a header line: a fixed order of columns, then the features by name.
 
-    Lists have a line break between items.  What a page has named (a URL, a reason) is never a
-    formula to a spreadsheet: an apostrophe stands before such a cell.
+    Items of lists are separated by line breaks.  An apostrophe is put before a cell that a
+    spreadsheet would take for a formula.
     """
     pairs = list(pairs)
     features = sorted({name for pair in pairs for name in pair.judged.result.features})
@@ -66,7 +66,7 @@ def csv_lines(pairs: Iterable[ExportedPair]) -> Iterator[str]:
 
 
 def as_object(pair: ExportedPair) -> dict[str, object]:
-    """All that is known of a pair, as JSON has it."""
+    """All that is known of a pair, as JSON values."""
     people = None
     if pair.settled is not None:
         people = {
@@ -78,7 +78,7 @@ def as_object(pair: ExportedPair) -> dict[str, object]:
 
 
 def pagelyzer_lines(pairs: Iterable[ExportedPair]) -> Iterator[str]:
-    """A line for each pair of which there are two images."""
+    """A line for each pair with two images."""
     for pair in pairs:
         result = pair.judged.result
         if result.reference.image is not None and result.other.image is not None:
@@ -92,9 +92,9 @@ def _label(pair: ExportedPair) -> int:
 
 
 def missing_urls(results: Iterable[PairResult]) -> list[tuple[str, int]]:
-    """URLs that replayed pages asked for and the archive has not, and how many pages did.
+    """URLs that replayed pages requested and the archive lacks, with the number of pages.
 
-    The most asked for first, then by URL: seeds for a crawl that patches this one.
+    The most requested first, then by URL: seeds for a patch crawl.
     """
     pages: dict[str, set[str]] = {}
     for result in results:
@@ -105,7 +105,7 @@ def missing_urls(results: Iterable[PairResult]) -> list[tuple[str, int]]:
 
 
 def _missed(result: PairResult) -> list[str]:
-    """What the archive has not, as far as our replay of it was asked: each URL once."""
+    """URLs of a pair that our replay of the archive missed, each once."""
     views = (view for view in (result.reference, result.other) if view.kind.startswith("replay:"))
     return list(dict.fromkeys(url for view in views for url in view.missed))
 

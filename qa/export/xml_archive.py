@@ -1,4 +1,4 @@
-"""Results as XML documents, packed: one ZIP archive, a document for each pair."""
+"""Results as XML documents in one ZIP file, a document for each pair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pinakes.qa.results.pair_xml import pair_xml
 def write_xml_archive(results: Iterable[PairResult], out: BinaryIO) -> int:
     """Write `000001.xml`, `000002.xml`, …, by docs/qa/pair.xsd; how many.
 
-    The same results, the same bytes.
+    Equal results give equal bytes.
     """
     count = 0
     with ZipFile(out, "w", ZIP_DEFLATED) as archive:

@@ -1,1 +1,1 @@
-"""`pinakes qa run` as a job: pages in lists, a browser in each task, images in archives."""
+"""`pinakes qa run` as a job on YARN: lists of pages, browsers in each task, images in ZIP files."""

@@ -1,12 +1,12 @@
-"""The driver of a run by jobs: a wave of pages a job, each on disk here before the next.
+"""The driver of a run by jobs: one job per wave of pages, its results on disk before the next.
 
-    JOB_FOLDER/qa/RUN/TOKEN/part-*        lines of pairs, by tasks
+    JOB_FOLDER/qa/RUN/TOKEN/part-*        lines of pairs, by task
     JOB_FOLDER/qa/RUN/TOKEN/_written/…    their images
-    DIR                                   fetched, and the wave's folder is deleted
+    DIR                                   both are copied here, and the wave's folder is deleted
 
-A driver that died has left a job running, which the next call ends, and what it has not
-fetched is looked at again.  Where a job fails it is done once more with each page in a task of
-its own: a page that ends its task, as one that takes all memory does, is lost alone.
+If a driver died, the next call ends its job, and repeats the wave.  If a job fails it is run
+once more with one page per task: a page that ends its task, for example by using all memory, is
+then lost alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _unwatched(_: str) -> AbstractContextManager[OnPercent]:
 
 
 class PagesByJob:
-    """Has pages judged by jobs of one run.  Not for several threads."""
+    """Judges the pages of one run by jobs.  Not for several threads."""
 
     def __init__(
         self,
@@ -65,8 +65,8 @@ class PagesByJob:
     ) -> None:
         """`runner` is `inline`, `local` or `hadoop`; images go to `folder`.
 
-        `around(name)` is entered for the length of each job; what it gives is told how far
-        the job is.
+        `around(name)` is entered for each job; the function it gives is called with the job's
+        progress.
         """
         self._configuration = configuration
         self._runner = runner
@@ -80,10 +80,10 @@ class PagesByJob:
     ) -> Iterator[tuple[Drawn, list[JudgedPair]]]:
         """Each page with its pairs, a wave at a time, its images in the folder.
 
-        No pairs of a page that ends every task which looks at it.
+        A page that ended each of its tasks has no pairs.
 
         Raises:
-            StoreUnavailable: where a job failed as a whole, quoting the log of a task.
+            StoreUnavailable: a job failed as a whole; quotes the log of a task.
         """
         if self._runner == "hadoop":
             end_orphans(plan.run, self._configuration)
@@ -100,7 +100,7 @@ class PagesByJob:
         try:
             return self._run(plan, wave, on_percent)
         except StoreUnavailable as failed:
-            # One page may have ended its task, however often it was tried, and so the job.
+            # One page may have ended its task on each attempt, and so the job.
             try:
                 return self._run(plan, wave, on_percent, apart=True)
             except PinakesError:
@@ -108,7 +108,7 @@ class PagesByJob:
 
     @contextmanager
     def _place(self, plan: RunPlan) -> Iterator[str]:
-        """A folder for one wave; deleted behind it."""
+        """A folder for one wave; deleted afterwards."""
         token = uuid4().hex[:8]
         if self._runner != "hadoop":
             with TemporaryDirectory(prefix="pinakes-qa-") as name:
@@ -125,7 +125,7 @@ class PagesByJob:
     def _run(
         self, plan: RunPlan, wave: list[Page], on_percent: OnPercent, *, apart: bool = False
     ) -> list[tuple[Drawn, list[JudgedPair]]]:
-        """One job; with `apart` a page a task, of which some may fail."""
+        """Run one job; with `apart` one page per task, and some tasks may fail."""
         with (
             self._place(plan) as place,
             TemporaryDirectory(prefix="pinakes-qa-") as name,
@@ -165,10 +165,10 @@ class PagesByJob:
 
 
 def unpack_images(archive: BinaryIO, folder: Path, *, name: str) -> None:
-    """Put the images of a task into the folder of the run.
+    """Extract the images of a task into the folder of the run.
 
     Raises:
-        MalformedRecord: it is no such archive, or an image is not what its name says.
+        MalformedRecord: not such an archive, or an image does not match its name.
     """
     try:
         with ZipFile(archive) as packed:
@@ -176,16 +176,16 @@ def unpack_images(archive: BinaryIO, folder: Path, *, name: str) -> None:
                 match = _IMAGE.fullmatch(member)
                 content = packed.read(member) if match is not None else b""
                 if match is None or sha256(content).hexdigest() != match[1]:
-                    raise MalformedRecord(f"{member} is no image of a task", file=name)
+                    raise MalformedRecord(f"{member} does not match its name", file=name)
                 keep_image(folder, content)
     except BadZipFile as error:
-        raise MalformedRecord(f"no archive of images: {error}", file=name) from error
+        raise MalformedRecord(f"not a ZIP file of images: {error}", file=name) from error
 
 
 def _of_pages(
     wave: Iterable[Page], pairs: Iterable[JudgedPair], *, some: bool
 ) -> list[tuple[Drawn, list[JudgedPair]]]:
-    """Pages with their pairs; none of those that are missing, where only `some` came."""
+    """Pages with their pairs; with `some`, pages may have none."""
     by_key: dict[str, list[JudgedPair]] = {}
     for pair in pairs:
         by_key.setdefault(pair.result.capture_key, []).append(pair)
@@ -193,6 +193,6 @@ def _of_pages(
     for (drawn, judged), (_, asked) in zip(found, wave, strict=True):
         if len(judged) != len(asked) and (judged or not some):
             raise MalformedRecord(
-                f"{len(judged)} of {len(asked)} pairs came of a task", file=drawn.page.url
+                f"a task returned {len(judged)} of {len(asked)} pairs", file=drawn.page.url
             )
     return found

@@ -1,9 +1,9 @@
-"""Pages looked at by tasks, each with browsers of its own; a job without a reduce step.
+"""A job that judges pages: each task has its own browsers; no reduce step.
 
     python -m pinakes.qa.job.judge_pages -r inline|local|hadoop --plan FILE LIST...
 
-LIST has lines of `page_lines`, and a line comes out for each pair, as `pairs.jsonl` has it.
-Images come in one ZIP archive a task, in `_written` of the output: HDFS is no place for many
+LIST has lines of `page_lines`; the output has a line for each pair, as in `pairs.jsonl`.  Each
+task writes its images as one ZIP file to `_written` of the output: HDFS is not made for many
 small files.
 """
 
@@ -26,7 +26,7 @@ from pinakes.qa.run.plan import decode_plan
 class JudgePagesJob(ArchiveJob):
     """See the module."""
 
-    # A second attempt beside the first would be a second set of browsers on a busy host.
+    # A speculative attempt would start a second set of browsers.
     JOBCONF = {**LINES_OF_MAPS, "mapreduce.map.speculative": "false"}  # noqa: RUF012 (mrjob's)
     INPUT_COUNTER = LINES
     EXTRAS = ("jobs", "cluster", "qa")
@@ -34,7 +34,7 @@ class JudgePagesJob(ArchiveJob):
 
     def configure_args(self) -> None:
         super().configure_args()
-        self.add_file_arg("--plan", help="what is compared, as `run.json` has it")
+        self.add_file_arg("--plan", help="the plan of the run, as in `run.json`")
 
     def mapper_init(self) -> None:
         self.begin_task()
@@ -54,7 +54,7 @@ class JudgePagesJob(ArchiveJob):
     def mapper_final(self) -> None:
         task = jobconf_from_env("mapreduce.task.id")
         with self.task.files_written().create_aside(uuid4().hex) as aside:
-            with ZipFile(aside.file, "w", ZIP_STORED) as archive:  # they are compressed
+            with ZipFile(aside.file, "w", ZIP_STORED) as archive:  # PNG is compressed
                 for path in sorted(self._images.glob("*.png")):
                     archive.write(path, path.name)
             aside.publish(f"images-{task}.zip")

@@ -1,4 +1,4 @@
-"""What a task is given of a page: the page, and the pairs of it that are to be judged."""
+"""The input of a task, a line per page: the page, and its pairs to judge."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def decode_page(line: bytes) -> tuple[Drawn, list[Pair]]:
     """Undo `encode_page`.
 
     Raises:
-        MalformedRecord: the line is none of these.
+        MalformedRecord: not such a line.
     """
     try:
         entry = json.loads(line)
         return decode_drawn(entry["drawn"]), [Pair(*pair) for pair in entry["pairs"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise MalformedRecord(f"no page of a QA run: {error}") from error
+        raise MalformedRecord(f"not a page of a QA run: {error}") from error

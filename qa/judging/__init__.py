@@ -1,4 +1,4 @@
-"""What a pair is judged to be: by a trained model, and, of one page alone, what kind it is.
+"""Judges a pair by a trained model, and hints at the kind of a single page.
 
-Models are JSON: numbers and names, read by this package, without any code in them.
+Models are JSON: numbers and names, without any code.
 """

@@ -1,4 +1,4 @@
-"""Of an image what tells whether there is anything on it.  Needs the extra `qa`."""
+"""Statistics that tell whether an image is empty.  Needs the extra `qa`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .page_kind import ImageStatistics
 
 
 def statistics_of(pixels: Pixels) -> ImageStatistics:
-    """Look at all of it; no image is taken for an empty one."""
+    """Statistics of all pixels; an image without pixels counts as empty."""
     if not pixels.size:
         return ImageStatistics(deviation=0.0, commonest=1.0)
     grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)

@@ -1,4 +1,4 @@
-"""A trained model: features in, similar, dissimilar or uncertain out, and how sure that is.
+"""A trained model: from features to similar, dissimilar or uncertain, with a confidence.
 
     {"schema": 1, "name": "same-browser", "version": "…", "features": ["image_gone", …],
      "base": B, "calibration": [A, C], "uncertain": [LOW, HIGH],
@@ -6,7 +6,7 @@
      "training": {…}}
 
 A tree is walked from node 0: left where the feature is at most the threshold, else right; a
-feature of -1 is a leaf, and its value counts.  The sum S of all leaves and B, calibrated, is the
+feature of -1 marks a leaf, whose value is added.  The sum S of all leaves and B, calibrated, is the
 probability that the pair is dissimilar: 1 / (1 + exp(-(A * S + C))).  Below LOW it is similar,
 above HIGH dissimilar.  Standard library only; a model file is data, and nothing in it runs.
 """
@@ -50,13 +50,13 @@ class Tree:
     def __post_init__(self) -> None:
         size = len(self.feature)
         if not size or any(len(x) != size for x in (self.threshold, self.left, self.right)):
-            raise ValueError("a tree whose lists are not of one length")
+            raise ValueError("lists of a tree differ in length")
         if len(self.value) != size:
-            raise ValueError("a tree whose lists are not of one length")
+            raise ValueError("lists of a tree differ in length")
         for node, feature in enumerate(self.feature):
             children = (self.left[node], self.right[node])
             if feature != _LEAF and not all(node < child < size for child in children):
-                raise ValueError("a tree that is not walked downwards")
+                raise ValueError("a tree's child comes before its parent")
 
     def leaf(self, numbers: tuple[float, ...]) -> float:
         """The value at which these features arrive."""
@@ -84,9 +84,9 @@ class Model:
     def __post_init__(self) -> None:
         known = range(_LEAF, len(self.features))
         if any(feature not in known for tree in self.trees for feature in tree.feature):
-            raise ValueError("a tree asks for a feature that has no name")
+            raise ValueError("a tree uses a feature without a name")
         if not 0 <= self.uncertain[0] <= self.uncertain[1] <= 1:
-            raise ValueError("the bounds of what is uncertain are not in order")
+            raise ValueError("the bounds of uncertain are not in order")
 
     @property
     def title(self) -> str:
@@ -94,7 +94,7 @@ class Model:
         return f"{self.name} {self.version}"
 
     def judge(self, features: Mapping[str, float]) -> Prediction:
-        """Judge a pair by its features; it may have more than the model knows.
+        """Judge a pair by its features; features unknown to the model are ignored.
 
         Raises:
             ConfigError: one is missing, or is not a number.
@@ -117,12 +117,12 @@ class Model:
         missing = [name for name in self.features if name not in features]
         if missing:
             raise ConfigError(
-                f"the model {self.title} needs features that this pair has not: "
-                f"{', '.join(missing[:5])}: it was compared by another version"
+                f"the model {self.title} needs features that this pair lacks: "
+                f"{', '.join(missing[:5])}; another version compared it"
             )
         numbers = tuple(float(features[name]) for name in self.features)
         if not all(map(math.isfinite, numbers)):
-            raise ConfigError(f"a feature for the model {self.title} is not a finite number")
+            raise ConfigError(f"a feature of the model {self.title} is not a finite number")
         return self.base + sum(tree.leaf(numbers) for tree in self.trees)
 
 
@@ -144,7 +144,7 @@ def load_model(name: str, file: Path | None = None) -> Model:
         MalformedRecord: the file holds no model of this schema.
     """
     if name not in NAMES:
-        raise ConfigError(f"no model is called {name!r}: there are {', '.join(NAMES)}")
+        raise ConfigError(f"unknown model {name!r}; known: {', '.join(NAMES)}")
     place = str(file) if file is not None else f"{name}.json"
     try:
         if file is not None:
@@ -155,7 +155,7 @@ def load_model(name: str, file: Path | None = None) -> Model:
         raise ConfigError(f"no model at {place}: {error.strerror}") from error
     model = decode_model(content, place)
     if model.name != name:
-        raise ConfigError(f"{place} holds the model {model.name!r}, and not {name!r}")
+        raise ConfigError(f"{place} has the model {model.name!r}, not {name!r}")
     return model
 
 
@@ -197,7 +197,9 @@ def decode_model(encoded: bytes, place: str | None = None) -> Model:
             training=dict(document.get("training", {})),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise MalformedRecord(f"no model: {type(error).__name__}: {error}", file=place) from error
+        raise MalformedRecord(
+            f"not a model: {type(error).__name__}: {error}", file=place
+        ) from error
 
 
 def _tree(document: Mapping[str, Any]) -> Tree:
@@ -212,7 +214,7 @@ def _tree(document: Mapping[str, Any]) -> Tree:
 
 def _require(is_ours: bool) -> None:
     if not is_ours:
-        raise ValueError(f"it is not of schema {SCHEMA}")
+        raise ValueError(f"not of schema {SCHEMA}")
 
 
 def _finite(value: Any) -> float:

@@ -1,7 +1,7 @@
-"""What kind of page a snapshot shows, by itself: one that says it is none, a wall, nothing.
+"""The kind of page that a snapshot shows: a soft 404, a login wall, a blank page.
 
-Pure: a snapshot and what is known of its image in, kinds with the reason in words out.  Kinds are
-hints for people, and no verdict: a page about error 404 is no error.
+Pure: takes a snapshot and statistics of its image, gives kinds with reasons in words.  Kinds are
+hints for people, not verdicts: a page about error 404 is not an error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pinakes.qa.snapshot import Outcome, Snapshot
 
 
 class PageKind(str, Enum):
-    """Kinds of pages that are not what was asked for."""
+    """Kinds of pages other than the requested one."""
 
     SOFT_404 = "soft 404"
     LOGIN_WALL = "login wall"
@@ -24,7 +24,7 @@ class PageKind(str, Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind, and why a page is taken for it."""
+    """A kind, and the reason for it."""
 
     kind: PageKind
     reason: str
@@ -74,7 +74,7 @@ _PASSWORD = re.compile(
 
 
 def page_kinds(snapshot: Snapshot, image: ImageStatistics | None = None) -> tuple[Kind, ...]:
-    """What a page is taken for; mostly nothing."""
+    """The kinds of a page; mostly none."""
     if snapshot.outcome is Outcome.FAILED:
         why = ", ".join(snapshot.reasons) or "no answer"
         return (Kind(kind=PageKind.BROWSER_ERROR, reason=f"the browser's own error: {why}"),)
@@ -85,10 +85,10 @@ def page_kinds(snapshot: Snapshot, image: ImageStatistics | None = None) -> tupl
 
 
 def _blank(snapshot: Snapshot, image: ImageStatistics | None) -> Kind | None:
-    """Nothing is to be seen: by its image where there is one, else by what it holds."""
+    """Nothing is visible: by its image if there is one, else by its contents."""
     if image is not None:
         empty = image.deviation < _EMPTY_DEVIATION or image.commonest > _EMPTY_COMMONEST
-        reason = f"{image.commonest:.2%} of its image is of one colour"
+        reason = f"{image.commonest:.2%} of the image has one colour"
         return Kind(kind=PageKind.BLANK, reason=reason) if empty else None
     shows = any(box.kind != "block" for box in snapshot.boxes)
     if snapshot.text.strip() or shows:
@@ -104,19 +104,19 @@ def _soft_404(snapshot: Snapshot) -> Kind | None:
     if found is None:
         return None
     said = " ".join(found[0].split())[:80]
-    return Kind(kind=PageKind.SOFT_404, reason=f"it says: {said}")
+    return Kind(kind=PageKind.SOFT_404, reason=f"the page says: {said}")
 
 
 def _login_wall(snapshot: Snapshot) -> Kind | None:
     """A form to log in with, and little else; or one that lies over the page."""
     over = snapshot.overlay.text if snapshot.overlay is not None else ""
     if _LOGIN.search(over) and _PASSWORD.search(over):
-        return Kind(kind=PageKind.LOGIN_WALL, reason="a form to log in lies over the page")
+        return Kind(kind=PageKind.LOGIN_WALL, reason="a login form covers the page")
     fields = sum(box.tag == "input" for box in snapshot.boxes)
     said = f"{snapshot.title}\n{snapshot.text}"
     if _is_long(snapshot) or not fields or not _LOGIN.search(said) or not _PASSWORD.search(said):
         return None
-    return Kind(kind=PageKind.LOGIN_WALL, reason="it asks for a password, and says little else")
+    return Kind(kind=PageKind.LOGIN_WALL, reason="a password field, and little else")
 
 
 def _is_long(snapshot: Snapshot) -> bool:

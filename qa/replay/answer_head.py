@@ -1,9 +1,9 @@
-"""The head of an answer: the captured one, less what speaks of a connection that is gone.
+"""The head of an answer: the captured one without the fields of its old connection.
 
-Pure.  Status, Location, Content-Type, Content-Encoding, Set-Cookie and all else stay, byte
-for byte.  Left out, each for the reason in `LEFT_OUT`; the length is that of what is sent.
-`Cache-Control: no-store` takes the place of what was said about caching: the next page must
-ask for everything again, or its log would miss what it used.
+Pure.  Status, Location, Content-Type, Content-Encoding, Set-Cookie and all others stay, byte for
+byte.  Removed fields are in `LEFT_OUT`, with the reason; Content-Length is that of what is sent.
+`Cache-Control: no-store` replaces the captured caching rules: the next page must request all its
+resources again, or its log would lack those it used.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pinakes.warc.http import HttpHead
 from .byte_range import StoredRange, parse_content_range
 from .request import ProxyRequest
 
-_HOP_BY_HOP = "it is of the connection that it came over"
-_REPORTS = "it has the browser send reports that nobody captured"
-_STATE = "it changes how this browser asks for later pages"
-_CACHING = "no answer is to be kept for the next page"
+_HOP_BY_HOP = "belongs to the original connection"
+_REPORTS = "makes the browser send reports, which no crawl captured"
+_STATE = "changes how this browser requests later pages"
+_CACHING = "answers must not be cached for the next page"
 LEFT_OUT = {
     "connection": _HOP_BY_HOP,
     "keep-alive": _HOP_BY_HOP,
@@ -32,11 +32,11 @@ LEFT_OUT = {
     "proxy-connection": _HOP_BY_HOP,
     "te": _HOP_BY_HOP,
     "trailer": _HOP_BY_HOP,
-    "transfer-encoding": "it is undone",
+    "transfer-encoding": "already decoded",
     "upgrade": _HOP_BY_HOP,
-    "content-length": "it is that of what is sent",
-    "content-range": "it is that of what is sent",
-    "alt-svc": "it leads past the proxy",
+    "content-length": "computed from what is sent",
+    "content-range": "computed from what is sent",
+    "alt-svc": "names servers that bypass the proxy",
     "strict-transport-security": _STATE,
     "public-key-pins": _STATE,
     "public-key-pins-report-only": _REPORTS,
@@ -71,7 +71,7 @@ class AnswerHead:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of a resource goes with it, and not a part that was asked for."""
+        """Whether the answer is a complete resource, not a requested part."""
         return self.status not in (206, 416)
 
     @property
@@ -95,19 +95,19 @@ class AnswerHead:
 def captured_head(
     head: HttpHead, request: ProxyRequest, size: int, *, coded: bool, captured: datetime | None
 ) -> AnswerHead:
-    """The head of the answer by a capture whose body, transfer-coding undone, has that size.
+    """The head for a capture whose body, without transfer-coding, has that size.
 
-    `coded` is whether the body is as its Content-Encoding says, which is left out where not.
+    `coded`: the body has its Content-Encoding; otherwise the field is left out.
 
     Raises:
-        MalformedRecord: where the capture has no status that can be sent.
+        MalformedRecord: the capture has no status that can be sent.
     """
     status = head.status
     if status is None or status < 200:
-        raise MalformedRecord("the capture has no HTTP status that can be answered")
+        raise MalformedRecord("the capture has no HTTP status that can be sent")
     stored = parse_content_range(head.get("content-range")) if status == 206 else None
     if stored is not None and stored.end - stored.start != size:
-        stored = None  # it lies
+        stored = None  # a wrong Content-Range
     status, start, end, content_range = _part(status, stored, request, size)
     if status == 416 or status in _WITHOUT_BODY:
         start = end = 0
@@ -152,7 +152,7 @@ def _content_range(start: int, end: int, stored: StoredRange) -> str:
 
 
 def kept_fields(head: HttpHead, *, coded: bool) -> list[Field]:
-    """The fields that are sent on, less `LEFT_OUT`; names and values cannot end a line."""
+    """The fields that are sent, without `LEFT_OUT`; line breaks in them are replaced."""
     fields = Header(head.raw).fields()
     named = ",".join(value for name, value in fields if name.lower() == "connection")
     left_out = {*LEFT_OUT, *(token.strip().lower() for token in named.split(","))}
@@ -171,9 +171,9 @@ def kept_fields(head: HttpHead, *, coded: bool) -> list[Field]:
 
 
 def _without_reports(policy: str) -> str:
-    """A Content-Security-Policy, or several in one field, that forbid the same and report nothing.
+    """A Content-Security-Policy, or several in one field, without reporting directives.
 
-    Neither commas nor semicolons stand within a directive (CSP3 §2.2).
+    A directive contains neither commas nor semicolons (CSP3 §2.2).
     """
     silent = (
         ";".join(d for d in one.split(";") if not _REPORTING_DIRECTIVE.match(d)).strip()
@@ -183,7 +183,7 @@ def _without_reports(policy: str) -> str:
 
 
 def reason_of(head: HttpHead, status: int) -> bytes:
-    """The words of the status line, where its status is this one."""
+    """The reason phrase: the captured one, if its status is this one."""
     if status != head.status:
         return {200: b"OK", 206: b"Partial Content"}.get(status, b"Range Not Satisfiable")
     match = _REASON.match(head.raw)
@@ -191,7 +191,7 @@ def reason_of(head: HttpHead, status: int) -> bytes:
 
 
 def own_head(status: int, outcome: str, size: int, *, fields: tuple[Field, ...] = ()) -> AnswerHead:
-    """The head of an answer that is the proxy's own, and says so in `Pinakes-Replay`."""
+    """The head of an answer of the proxy's own, marked by `Pinakes-Replay`."""
     reasons = {
         204: b"No Content",
         404: b"Not In The Archive",

@@ -1,8 +1,8 @@
-"""A request answered out of the archive: found, opened, resolved, its head made.
+"""Answers requests from the archive: finds the capture, resolves revisits, makes the head.
 
-A revisit is answered with its own header and the body of what it refers to, whoever wrote
-it.  What is damaged or lost is a fault that names the record; it is never passed over for
-another capture, since it is what whoever looks must be told.
+A revisit is answered with its own header and the body of the record it refers to, whichever
+program wrote it.  A damaged or lost record is a fault that names the record; another capture
+never takes its place, since finding such faults is the purpose of QA.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from .payload import Payload
 from .request import ProxyRequest
 
 MOST_TRIED = 32
-"""So many captures are opened in search of one that is no redirect to itself, nor a 304."""
+"""Most captures opened to find one that is neither a redirect to itself nor a 304."""
 
 _MOST_BEFORE = 1_000
-"""So many earlier answers of its URL are kept in mind for a 304 that names none."""
+"""Most earlier captures of a URL that are read for a 304 that names none."""
 
 _DAMAGE = frozenset({"crc", "damaged", "truncated"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What to send, and what to note of it; `body` is to be read once, in the `with`.
+    """What to send, and what to log; read `body` once, within the `with`.
 
-    `has_body` is whether the body goes with the head: not where HEAD was asked.
+    `has_body` is whether the body is sent with the head: not for HEAD.
     """
 
     outcome: Outcome
@@ -61,7 +61,7 @@ class Answer:
 
 
 class _Opened(NamedTuple):
-    """A capture's head, and the body it stands for."""
+    """A capture's head, and its body."""
 
     head: HttpHead
     payload: Payload | None
@@ -77,7 +77,7 @@ def own_answer(
     fields: tuple[Field, ...] = (),
     has_body: bool = True,
 ) -> Answer:
-    """An answer of the proxy's own, in a line of text; a header names what it is."""
+    """An answer of the proxy's own, one line of text; a header field names the outcome."""
     line = f"Pinakes: {outcome}: {text}\n".encode("utf-8", "backslashreplace")
     body = b"" if status == 204 else line
     return Answer(
@@ -92,7 +92,7 @@ def own_answer(
 
 
 def outcome_of(error: PinakesError) -> Outcome:
-    """What comes of a request where the archive was not read: its fault, or its store's."""
+    """The outcome of a request that raised this: the archive's fault, or the store's."""
     return "unavailable" if isinstance(error, StoreUnavailable) else "fault"
 
 
@@ -119,7 +119,7 @@ class ArchiveAnswers:
     def answer(self, request: ProxyRequest, moment: datetime) -> Iterator[Answer]:
         """What the archive has for a request, closest to that moment.
 
-        Faults of the archive, and a store that is away, are answers too.
+        Faults of the archive and of an unavailable store are answers as well.
         """
         key = urlkey(request.lookup_uri)
         with ExitStack() as stack:
@@ -165,7 +165,7 @@ class ArchiveAnswers:
     def _answer_by(
         self, stack: ExitStack, found: Candidate, request: ProxyRequest, key: str
     ) -> tuple[Answer, str | None]:
-        """The answer by this capture, and why another one should be preferred."""
+        """The answer by this capture, and the reason to prefer another, if any."""
         head, payload = self._open(stack, found.capture)
         size = payload.size if payload is not None else 0
         coding = head.get("content-encoding")
@@ -193,7 +193,7 @@ class ArchiveAnswers:
             head = head_of(record)
             return _Opened(head, _payload_of(record, head))
         own = record.http
-        # A server that answered "not modified" meant all that it had said before.
+        # "Not modified" refers to the head of the earlier answer as well.
         is_own = own is not None and own.status is not None and own.status != 304
         try:
             original = self._record(stack, self._original(capture, record))
@@ -206,7 +206,7 @@ class ArchiveAnswers:
             return self._open(stack, meant)
         if original.type == "revisit":
             raise UnresolvedReference(
-                "what it refers to is a revisit, which has no body either",
+                "the record it refers to is a revisit, which has no body",
                 file=capture.key.decode("ascii"),
             )
         theirs = head_of(original)
@@ -214,15 +214,15 @@ class ArchiveAnswers:
         return _Opened(head, _payload_of(original, theirs, or_chunked=head.says_chunked))
 
     def _original(self, capture: Capture, revisit: Record) -> Placed:
-        # By what the record says, as every other tool does, and not by what dedupe noted:
-        # whether the two agree is what is to be found out.
+        # By the record's own fields, as every other tool does, not by the catalogue's note of
+        # dedupe: QA checks whether the two agree.
         placed = resolve(self._rows, replace(capture, dedupe=None), revisit)
         return self._reader.place(placed.capture)
 
     def _answer_before(self, capture: Capture) -> Capture | None:
-        """The latest earlier 200 of its URL: what a "not modified" means that names nothing.
+        """The latest earlier 200 of its URL, for a "not modified" that names no record.
 
-        A revisit too, whoever wrote it: to be opened like any other.
+        It may be a revisit, which is opened like any other.
         """
         earlier = scan_captures_of(
             self._rows, urlkey(capture.facts.target_uri), stop_time=capture.time
@@ -234,7 +234,7 @@ class ArchiveAnswers:
         """The record at a place, whole.
 
         Raises:
-            MalformedRecord: where it is damaged.
+            MalformedRecord: the record is damaged.
         """
         record = stack.enter_context(self._reader.open(placed))
         for finding in record.findings:
@@ -246,7 +246,7 @@ class ArchiveAnswers:
 
 
 def _is_200(capture: Capture) -> bool:
-    """Whether the server gave all of it, or as much as a revisit without a head can say."""
+    """Whether it is a 200, or a revisit without a head that may be one."""
     facts = capture.facts
     bare = facts.type == "revisit" and facts.status is None
     return facts.status == 200 or (bare and "not-modified" not in (facts.profile or ""))
@@ -258,7 +258,7 @@ def _payload_of(record: Record, head: HttpHead, *, or_chunked: bool = False) -> 
 
 
 def head_of(record: Record) -> HttpHead:
-    """The HTTP head of a full record; of a resource, one that says its media type."""
+    """The HTTP head of a full record; for a resource, one made from its media type."""
     if record.type == "resource" or (record.http is None and record.type != "revisit"):
         media_type = record.header.field(CONTENT_TYPE_KEY) or "application/octet-stream"
         line = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n"

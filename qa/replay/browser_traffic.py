@@ -1,8 +1,7 @@
-"""What browsers ask for of their own accord, whatever page they show.
+"""Requests that browsers send by themselves, whatever page they show.
 
-Pure, and one declared table.  They look for updates, for the network, for accounts; flags
-keep them from most of it.  Answered from the archive like anything else, but where it is not
-there, that is no miss of the page's.
+Pure, one declared table: updates, network checks, accounts.  Flags prevent most of them.  They
+are answered from the archive like any other, but if it has no answer, the page has no miss.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ HOSTS = frozenset(
         "update.googleapis.com",
         # Debian's Chromium: its start page.
         "start.duckduckgo.com",
-        # Firefox: is there a network, settings, add-ons, push, telemetry.
+        # Firefox: network check, settings, add-ons, push, telemetry.
         "aus5.mozilla.org",
         "content-signature-2.cdn.mozilla.net",
         "detectportal.firefox.com",
@@ -40,11 +39,11 @@ HOSTS = frozenset(
 )
 
 ICON = "/favicon.ico"
-"""Of any host, once for each browser: whether it is asked for tells nothing of the page."""
+"""On any host: each browser requests it once, whatever the page."""
 
 
 def is_browser_traffic(uri: str) -> bool:
-    """Whether a URL is one that browsers ask for without a page's asking."""
+    """Whether browsers request this URL by themselves."""
     try:
         parts = urlsplit(uri)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Ranges of bytes: what a browser asks for, and what a stored 206 holds.
+"""Byte ranges: of requests, and of stored 206 answers.
 
-Pure.  Source: RFC 9110 §14.  Several ranges in one request are as none: the whole is sent,
-as the RFC allows, and no browser asks for them.
+Pure.  Source: RFC 9110 §14.  A request with several ranges is answered with the whole resource,
+as the RFC allows; no browser sends one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ByteRange(NamedTuple):
     last: int | None
 
     def within(self, size: int) -> tuple[int, int] | None:
-        """Start and end (exclusive) in a body of that size; None where it cannot be met."""
+        """Start and end (exclusive) in a body of that size; None if outside of it."""
         if self.first is None:
             start, end = max(0, size - (self.last or 0)), size
         else:
@@ -34,7 +34,7 @@ class ByteRange(NamedTuple):
 
 
 class StoredRange(NamedTuple):
-    """What a stored 206 holds: `[start, end)` of a whole, whose size may be unknown."""
+    """The content of a stored 206: `[start, end)` of a resource, whose size may be unknown."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class StoredRange(NamedTuple):
 
 
 def parse_range(text: str | None) -> ByteRange | None:
-    """Read a Range header; None where there is none, or none that is answered."""
+    """Read a Range header; None if missing or not supported."""
     match = _ASKED.match(text or "")
     if match is None:
         return None
@@ -59,7 +59,7 @@ def parse_range(text: str | None) -> ByteRange | None:
 
 
 def parse_content_range(text: str | None) -> StoredRange | None:
-    """Read a Content-Range header; None where it is none, or contradicts itself."""
+    """Read a Content-Range header; None if invalid or contradictory."""
     match = _CONTENT_RANGE.match(text or "")
     if match is None:
         return None

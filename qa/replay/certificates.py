@@ -1,8 +1,8 @@
-"""A certificate authority of one's own, made at start, and a certificate for each host asked.
+"""A certificate authority made at start, and a certificate for each requested host.
 
-The keys live in this process; a file with the authority's certificate is written so that a
-client can be told to trust it, and one with key and certificate of the hosts for the moment
-in which OpenSSL reads it, in a folder that nobody else may enter.
+The keys stay in this process.  The authority's certificate is written to a file, so that clients
+can trust it; keys and certificates of hosts are written only while OpenSSL reads them, in a
+folder that only this user may enter.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ec
 
 _NAME = "Pinakes replay, of this process only"
-# Wide: a client whose clock is set back to the capture's date must find them valid.
+# A wide span: clients whose clock is set to the capture's date must accept the certificates.
 _FROM = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _UNTIL = datetime(2049, 12, 31, tzinfo=timezone.utc)
 _KEPT_HOSTS = 2_000
 
 
 class Authority:
-    """Signs for any host.  Safe for several threads; `close` takes its files away."""
+    """Signs for any host.  Safe for several threads; `close` removes its files."""
 
     def __init__(self) -> None:
         try:
@@ -47,10 +47,10 @@ class Authority:
         self._lock = threading.Lock()
 
     def context(self, host: str) -> ssl.SSLContext:
-        """What to speak TLS with as that host.
+        """The TLS context of a server with that name.
 
         Raises:
-            PinakesError: where no certificate can name it.
+            PinakesError: no certificate can have that name.
         """
         with self._lock:
             context = self._contexts.get(host)
@@ -68,7 +68,7 @@ class Authority:
         try:
             certificate = self._sign(host)
         except ValueError as error:
-            raise PinakesError(f"no certificate can name the host {host[:300]!r}") from error
+            raise PinakesError(f"no certificate possible for host {host[:300]!r}") from error
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_alpn_protocols(["http/1.1"])
         private = self._host_key.private_bytes(

@@ -1,7 +1,7 @@
-"""Which capture answers: the closest in time, and among equals what is no error.
+"""Which capture answers: the closest in time; at one distance, errors last.
 
-Pure.  Captures come in order of time, before and after the moment asked for; what comes out
-is in order of preference, lazily, so that of ten thousand captures a few are read.
+Pure.  Takes captures in order of time, before and after the requested moment, and gives them in
+order of preference, lazily: of ten thousand captures a few are read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FAR_S = 1 << 40
 
 
 class Candidate(NamedTuple):
-    """A capture that may answer; `distance_s` is its time less the one asked for."""
+    """A capture that may answer; `distance_s` is its time minus the requested one."""
 
     capture: Capture
     distance_s: int | None
@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
 
 
 def distance_of(capture: Capture, moment: datetime) -> int | None:
-    """Whole seconds from the moment to the capture; None where its date is unreadable."""
+    """Whole seconds from the moment to the capture; None if its date is unreadable."""
     captured = parse_digits_date(capture.time[:14])
     return int((captured - moment).total_seconds()) if captured is not None else None
 
@@ -41,8 +41,8 @@ def by_preference(
 ) -> Iterator[Candidate]:
     """The candidates, best first; `earlier` comes latest first, `later` earliest first.
 
-    Closest first; at one distance errors last, then the URL as it was asked for (a site may
-    have had another under http or `www.`), then 2xx before redirects.
+    Closest first; at one distance errors last, then the URL as requested (a site may have had
+    another page under http or `www.`), then 2xx before redirects.
     """
     for _, equals in groupby(_merged(iter(earlier), iter(later)), key=_far):
         yield from sorted(equals, key=lambda candidate: _preference(candidate, requested_uri))
@@ -72,7 +72,7 @@ def _preference(candidate: Candidate, requested_uri: str) -> tuple[bool, bool, b
 
 
 def reason_to_skip(request: ProxyRequest, head: HttpHead) -> str | None:
-    """Why another capture should answer, if there is one; None where this is as good as any."""
+    """Why another capture should answer, if there is one; None if this one is suitable."""
     status = head.status
     if status == 304:
         return "not-modified"
@@ -90,7 +90,7 @@ def reason_to_skip(request: ProxyRequest, head: HttpHead) -> str | None:
 
 
 def is_self_redirect(uri: str, head: HttpHead) -> bool:
-    """Whether a redirect leads to the URL that was asked for: from http, say, or `www.`."""
+    """Whether a redirect leads to the requested URL, for example from http or `www.`."""
     location = head.get("location")
     if not location:
         return False

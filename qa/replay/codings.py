@@ -1,7 +1,7 @@
-"""Whether a body is coded as its Content-Encoding says.
+"""Whether a body has the coding that its Content-Encoding names, by its first bytes.
 
-Pure.  Some writers store the decoded body and leave the header: a browser that believes it
-shows nothing.  The first bytes tell.
+Pure.  Some writers store the decoded body and keep the header field: a browser that trusts the
+field shows nothing.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import zlib
 from importlib.util import find_spec
 
 FIRST_BYTES = 1 << 12
-# Some kilobytes can stand for a gigabyte; to know the coding, its beginning is enough.
+# A few kilobytes may decode to a gigabyte; the beginning shows the coding.
 _MOST_DECODED_BYTES = 1 << 16
 _MAGIC = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 
 
 def is_coded(content_encoding: str, first: bytes) -> bool:
-    """Whether a body that begins so can have the coding; an unknown one is believed.
+    """Whether a body that begins so can have the coding; True for an unknown coding.
 
-    Of several codings the last is looked at, which was applied last.
+    Of several codings the last is checked, which was applied last.
     """
     coding = content_encoding.rpartition(",")[2].strip().lower()
     if coding in ("", "identity"):
@@ -26,8 +26,8 @@ def is_coded(content_encoding: str, first: bytes) -> bool:
     if coding in _MAGIC:
         return first.startswith(_MAGIC[coding])
     if coding == "deflate":
-        # With the header of zlib, as the standard says, or without, as some servers have it.
-        # The first bytes of a short text may break no rule of the latter.
+        # With the zlib header, as the standard says, or without, as some servers send it.
+        # The first bytes of a short text may be valid without the header.
         return _inflates(first, 15) or (not first.isascii() and _inflates(first, -15))
     if coding == "br":
         return _is_brotli(first)

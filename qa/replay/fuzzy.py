@@ -1,10 +1,10 @@
-"""Queries that differ and mean the same: what a page asks for anew each time it is loaded.
+"""Queries that differ but mean the same: parameters that change with each load of a page.
 
     /ads.js?_=1583000000&id=7      ~>   /ads.js?id=7
     /feed?callback=jquery12_34     ~>   /feed?callback=jquery
 
-Pure, and one declared table.  Works on urlkeys, whose letters are lower case and whose
-parameters are sorted.  Used only where no capture has the urlkey itself.
+Pure, one declared table.  Works on urlkeys, which are in lower case with sorted parameters.  Used
+only if no capture has the urlkey itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _METHOD_PARAMETER = "__wb_"
 
 @dataclass(frozen=True, slots=True)
 class FuzzyRule:
-    """Parameters with such a name and such a value are left out, or have another value."""
+    """Parameters with this name and value are removed, or get another value (`becomes`)."""
 
     name: str
     parameter: str
@@ -26,7 +26,7 @@ class FuzzyRule:
     becomes: str | None = None
 
 
-# Fractions, and seconds or milliseconds since 1970, in 2001 or later.
+# Fractions; seconds, milliseconds or microseconds since 1970, from 2001 on.
 _FRACTION = r"0?\.\d{4,}"
 _TIME = r"1\d{9}(?:\d{3,6})?"
 
@@ -34,20 +34,20 @@ RULES = (
     FuzzyRule(
         "cache-buster", r"_|cb|uncache|nocache|no_cache|rnd|rand|random", rf"\d{{4,}}|{_FRACTION}"
     ),
-    # A region, a revision, a room: one letter says too little, unless its value says the rest.
+    # `r` may be a region, a revision, a room: only with such a value is it a cache buster.
     FuzzyRule("cache-buster", r"r", rf"{_TIME}|{_FRACTION}"),
     FuzzyRule("timestamp", r"t|_?ts|time|_?timestamp|(?:cache[_-]?)?bust(?:er)?", _TIME),
     FuzzyRule("jquery-callback", _ANY, r"jquery\d+_\d+(?:_\d+)?", "jquery"),
     FuzzyRule("jsonp-callback", r"callback|jsonp|cb", r"_?_?jsonp[\w.]*", "jsonp"),
     FuzzyRule("campaign", r"utm_\w+|fbclid|gclid|dclid|msclkid|yclid|mc_[ce]id|_ga", _ANY),
-    # So long that it is no number of a story, and no room's name.
+    # Long values only: a short one may be the number of an article.
     FuzzyRule("session", r"(?:php|j|asp)?sess(?:ion)?_?id|sid|s_id|zenid", r"[\w.~-]{16,}"),
 )
-"""In this order; the first that fits a parameter is applied to it."""
+"""In this order; the first that matches a parameter is applied."""
 
 STATIC_RULE = "static-file"
-"""The last: of files of these kinds the whole query is passed over.  Not of JSON and PDF: what
-makes them looks at the query for what to put in."""
+"""The last rule: for files of these kinds the whole query is ignored.  Not for JSON and PDF,
+whose content depends on the query."""
 
 _STATIC = re.compile(
     r"[^/]\.(?:css|m?js|map|png|jpe?g|gif|webp|avif|svg|ico|bmp|woff2?|[to]tf|eot"
@@ -60,7 +60,7 @@ _COMPILED = tuple(
 
 
 def normal_key(urlkey: str) -> tuple[str, tuple[str, ...]]:
-    """The urlkey without what changes from load to load, and the names of the rules used."""
+    """The urlkey without parameters that change with each load, and the rules that were used."""
     path, mark, query = urlkey.partition("?")
     if not mark:
         return urlkey, ()
@@ -93,7 +93,7 @@ def path_of(urlkey: str) -> str:
 
 
 def fuzzy_rule(requested: str, captured: str) -> str | None:
-    """By which rules two urlkeys are one resource, joined by `+`; None where they are not."""
+    """The rules by which two urlkeys are one resource, joined by `+`; None if they are not."""
     asked_key, of_asked = normal_key(requested)
     captured_key, of_captured = normal_key(captured)
     if asked_key == captured_key:
@@ -105,5 +105,5 @@ def fuzzy_rule(requested: str, captured: str) -> str | None:
 
 
 def is_static(urlkey: str) -> bool:
-    """Whether the path names a file whose query only tells versions apart."""
+    """Whether the path names a file whose query is only a version."""
     return _STATIC.search(path_of(urlkey)) is not None

@@ -1,8 +1,8 @@
-"""Which written form of an archive file a session answers from.
+"""Which generation of an archive file a session answers from.
 
-`current` is what readers of the store get.  `before` is the newest form that no run of
-dedupe wrote: the same as the current one where a file was never deduplicated, or was
-restored.  Of one that was dropped nothing is left to answer from, and the answer says so.
+`current` is what readers of the store get.  `before` is the newest generation that dedupe did not
+write: the current one, if the file was never deduplicated, or was restored.  If that generation
+was dropped, the answer is a fault that says so.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ def generation_before(current: int, written: Mapping[int, GenerationFacts]) -> i
 
 
 class GenerationReader:
-    """Opens records in the form of one generation.  Safe for several threads."""
+    """Opens records of one generation.  Safe for several threads."""
 
     def __init__(self, rows: RowStore, archive: ArchiveReader, generation: Generation) -> None:
         self._rows = rows
         self._archive = archive
         self._generation = generation
         self._collections: OrderedDict[str, str | None] = OrderedDict()
-        # By file and its current generation, which is another as soon as one is written.
+        # By file and its current generation, which changes when a new one is written.
         self._before: OrderedDict[tuple[str, int], int] = OrderedDict()
         self._lock = threading.Lock()
 
     def collection_of(self, archive_file: str) -> str | None:
-        """The collection that a file landed in, as it was when this first asked."""
+        """The collection that a file landed in, as first read."""
         with self._lock:
             if archive_file in self._collections:
                 return self._collections[archive_file]
@@ -63,17 +63,17 @@ class GenerationReader:
         return found
 
     def place(self, capture: Capture) -> Placed:
-        """Where a capture lies in that form.
+        """The place of a capture in that generation.
 
         Raises:
-            InputRefused: where it lies nowhere.
+            InputRefused: it has none.
         """
         entry = read_entry(self._rows, capture.facts.archive_file)
         number = entry.generation if self._generation == "current" else self._number_before(entry)
         placed = placed_by(capture, replace(entry, generation=number))
         if placed is None:
             raise InputRefused(
-                "the capture has no place in it", file=f"{entry.archive_file} generation {number}"
+                "no record of this capture", file=f"{entry.archive_file} generation {number}"
             )
         return placed
 
@@ -92,11 +92,11 @@ class GenerationReader:
 
     @contextmanager
     def open(self, placed: Placed) -> Iterator[Record]:
-        """The record at a place; to be read within the `with`.
+        """The record at a place; read it within the `with`.
 
         Raises:
-            InputRefused: where the file is not there, or lands or leaves.
-            MalformedRecord: where no record lies there.
+            InputRefused: no such file, or it is being ingested or removed.
+            MalformedRecord: no record at that place.
         """
         if self._generation == "current":
             with open_placed(self._rows, self._archive, placed) as record:

@@ -1,4 +1,4 @@
-"""Which captures may answer a request: by its urlkey, else by a urlkey that means the same.
+"""Which captures may answer a request: by its urlkey, else by one that means the same.
 
 urlkey ──▶ captures before ◀── moment ──▶ captures after, both lazily, closest first
   └─ none: without cache busters ─ none: all below `path?`, as far as SCAN_ROWS
@@ -28,7 +28,7 @@ from .fuzzy import fuzzy_rule, normal_key, path_of
 from .request import ProxyRequest
 
 SCAN_ROWS = 2_000
-"""How many captures of a path are looked through for a fuzzy match."""
+"""Most captures of a path that are read for a fuzzy match."""
 _GET = frozenset({None, "GET", "HEAD"})
 
 
@@ -39,9 +39,9 @@ class IndexLookup:
         self._rows = rows
 
     def candidates(self, request: ProxyRequest, moment: datetime) -> Iterator[Candidate]:
-        """What may answer, best first; fuzzy ones only where there are no others.
+        """Captures that may answer, best first; fuzzy matches only if there are no others.
 
-        Two scans, of which no more is read than is taken; on a miss up to two more.
+        Two lazy scans; on a miss up to two more.
         """
         key = encode_urlkey(urlkey(request.lookup_uri)).decode("ascii")
         found = self._of_key(key, request, moment, None)

@@ -1,7 +1,7 @@
-"""What a page asked for while it was shown, and what came of it.
+"""The requests of a page while it was shown, and their outcomes.
 
-One log a page, from `begin_page` to `end_page`; bounded, whatever a page does.  Safe for
-several threads: a browser asks for many things at once.
+One log per page, from `begin_page` to `end_page`; bounded, whatever the page does.  Safe for
+several threads: a browser sends many requests at once.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Literal
 
 MOST_EXCHANGES = 10_000
 TEXT_LIMIT_CHARACTERS = 4_096
-"""How much is kept of a URL, or of what was wrong."""
+"""Longer URLs and problems are cut."""
 Outcome = Literal["hit", "miss", "fault", "unavailable", "refused", "preflight", "unfinished"]
-"""`unavailable`: a store did not answer, which says nothing of the archive."""
+"""`unavailable`: a store did not answer, which says nothing about the archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One request and what was answered.
+    """One request and its answer.
 
-    `capture_key` is the row key of the capture that answered, `capture_uri` its URL as
-    captured, `rule` the fuzzy rule by which it did (None: its urlkey is the one asked for),
-    `distance_s` its time less the page's.  `head_digest` is over status and header as they
-    were sent, but for what is of the connection; `payload_digest` over the bytes that were sent,
-    `is_whole` whether they were all that the archive has of the resource: not for a range, nor
-    where the browser hung up, but of a record that the crawl cut off, which every generation
-    has alike.  `problem` says what was wrong, for people, and of some hits too.  `request` tells
-    requests of one method and URL apart: `ProxyRequest.digest`.
+    `capture_key` is the row key of the capture that answered, `capture_uri` its URL as captured,
+    `rule` the fuzzy rule that found it (None: it has the requested urlkey), `distance_s` its time
+    minus the page's.  `head_digest` covers status and header as sent, without fields of the
+    connection; `payload_digest` the bytes that were sent.  `is_whole`: they were all that the
+    archive has of the resource, so not a range, and the browser did not disconnect; a record that
+    the crawl truncated counts as whole, since it is the same in every generation.  `problem` says
+    what was wrong, for people, of some hits as well.  `request` distinguishes requests of the same
+    method and URL: `ProxyRequest.digest`.
     """
 
     method: str
@@ -51,10 +51,10 @@ class Exchange:
 
     @property
     def key(self) -> str:
-        """What was asked for, the same in every log: the URL, and what else there is to it.
+        """The request, the same in every log: the URL, with method and digest if not a plain GET.
 
-        Of an answer by a fuzzy rule the URL as captured: what was asked for has the time in it,
-        or the like, and is another in each log.
+        For an answer by a fuzzy rule, the URL as captured: the requested one contains the time or
+        the like, and differs in each log.
         """
         url = self.url if self.rule is None else self.capture_uri or self.url
         return (
@@ -66,7 +66,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLog:
-    """All that a page asked for, in the order in which it began to; `left_out` were too many."""
+    """All requests of a page, in the order they began; `left_out` counts those over the limit."""
 
     name: str
     exchanges: tuple[Exchange, ...]
@@ -74,15 +74,17 @@ class PageLog:
 
     @property
     def payloads(self) -> dict[str, str]:
-        """The digest of what each request was answered with, by key, where it was sent whole."""
-        return self._told(lambda exchange: exchange.payload_digest)
+        """The payload digest of each request whose answer was sent whole, by key."""
+        return self._digests_of_hits(lambda exchange: exchange.payload_digest)
 
     @property
     def heads(self) -> dict[str, str]:
-        """The digest of the head that went with each of these."""
-        return self._told(lambda exchange: exchange.payload_digest and exchange.head_digest)
+        """The head digest of the same answers."""
+        return self._digests_of_hits(
+            lambda exchange: exchange.payload_digest and exchange.head_digest
+        )
 
-    def _told(self, digest_of: Callable[[Exchange], str | None]) -> dict[str, str]:
+    def _digests_of_hits(self, digest_of: Callable[[Exchange], str | None]) -> dict[str, str]:
         found: dict[str, set[str]] = {}
         for exchange in self.exchanges:
             digest = digest_of(exchange)
@@ -92,7 +94,7 @@ class PageLog:
 
     @property
     def outcomes(self) -> dict[str, frozenset[Outcome]]:
-        """What came of each request, by key."""
+        """The outcomes of each request, by key."""
         found: dict[str, frozenset[Outcome]] = {}
         for exchange in self.exchanges:
             found[exchange.key] = found.get(exchange.key, frozenset()) | {exchange.outcome}
@@ -100,12 +102,12 @@ class PageLog:
 
     @property
     def has_unfinished(self) -> bool:
-        """Whether nobody knows what came of some of it."""
+        """Whether some requests were not answered when the page was closed."""
         return any(exchange.outcome == "unfinished" for exchange in self.exchanges)
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether a URL and GET say all that was asked, so that it can be without a browser."""
+        """Whether all requests are plain GETs, so that they can be repeated without a browser."""
         return not self.left_out and all(
             exchange.method == "GET"
             and not exchange.request
@@ -115,7 +117,7 @@ class PageLog:
 
     @property
     def answered(self) -> tuple[Exchange, ...]:
-        """What was not refused: that is the browser's own, and the same in every generation."""
+        """Those not refused: refused ones are the browser's own, the same in every generation."""
         return tuple(e for e in self.exchanges if e.outcome != "refused")
 
     @property
@@ -125,7 +127,7 @@ class PageLog:
 
     @property
     def faults(self) -> tuple[Exchange, ...]:
-        """What the archive has and cannot give."""
+        """What the archive has, but cannot be read."""
         return tuple(e for e in self.exchanges if e.outcome == "fault")
 
 
@@ -141,7 +143,7 @@ class OpenPage:
         self._closed = False
 
     def begin(self, method: str, url: str, request: str = "") -> int | None:
-        """Note that something is asked for; its number, None where there are too many."""
+        """Enter a request; its number, None if there are too many."""
         exchange = _within_bounds(
             Exchange(method=method, url=url, outcome="unfinished", request=request)
         )
@@ -154,7 +156,7 @@ class OpenPage:
             return len(self._exchanges) - 1
 
     def finish(self, number: int | None, exchange: Exchange) -> None:
-        """Note what came of it; not any more, once the page is closed."""
+        """Enter its outcome; ignored once the page is closed."""
         with self._changed:
             if number is None or self._closed:
                 return
@@ -163,7 +165,7 @@ class OpenPage:
             self._changed.notify_all()
 
     def close(self, patience_s: float) -> PageLog:
-        """The log; what is not finished after that time stays `unfinished` in it."""
+        """The log; requests not finished after that time stay `unfinished`."""
         with self._changed:
             self._changed.wait_for(lambda: not self._under_way, patience_s)
             self._closed = True

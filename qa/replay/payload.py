@@ -1,12 +1,11 @@
-"""The body of a capture as it goes to a browser: transfer-coding undone, else as stored.
+"""The body of a capture as it is sent to a browser: without transfer-coding, else as stored.
 
-What a header calls chunked may not be: some writers take the chunks off and leave the
-header.  So a body that is said to be chunked is looked through once, which also gives its
-length.  One that breaks off in the middle of its chunks is sent as far as it goes; one whose
-first chunk is none, though its first line be a number, as it is stored.
+A body may not be chunked although its header says so: some writers remove the chunks and keep
+the header field.  So such a body is read once before, which also gives its length.  If it breaks
+off within its chunks it is sent as far as it goes; if its first chunk is invalid, as stored.
 
-Some writers count the line ends that close a record to its block: where all that is over the
-Content-Length are line ends, they are left off.
+Some writers count the line ends behind a record as part of its block: if all bytes beyond the
+Content-Length are line ends, they are left out.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Payload:
         self._record = record
         self.size = record.payload_size
         cut_off = record.header.field(WARC_TRUNCATED_KEY)
-        self.problem = None if cut_off is None else f"the crawl cut it off: {cut_off}"
+        self.problem = None if cut_off is None else f"truncated by the crawl: {cut_off}"
         self._chunked = False
         if said_chunked:
             self._measure_chunked()
@@ -48,13 +47,13 @@ class Payload:
         if not dechunker.finished:
             if not size or not self._begins_with_a_chunk():
                 return
-            self.problem = self.problem or "the body breaks off in the middle of its chunks"
+            self.problem = self.problem or "the body ends within a chunk"
         self._chunked, self.size = True, size
 
     def _begins_with_a_chunk(self) -> bool:
-        """Whether CR LF ends the first size and, if so much is there, its chunk: RFC 9112 §7.1.
+        """Whether CR LF ends the first chunk's size and, if it is there, its data: RFC 9112 §7.1.
 
-        The dechunker takes LF for it, as some servers write, and so any line of digits.
+        The dechunker accepts LF alone, as some servers write, and so any line of digits.
         """
         line = _SIZE_LINE.match(self.first(_LINE_BYTES))
         if line is None:
@@ -83,5 +82,5 @@ class Payload:
                 yield part[at : at + _PIECE_BYTES]
 
     def first(self, count: int) -> bytes:
-        """The first bytes, at most so many."""
+        """The first `count` bytes at most."""
         return b"".join(self.pieces(0, min(count, self.size)))

@@ -29,7 +29,7 @@ from .session import ProxySession, ShownPage
 
 
 class ReplayProxy:
-    """Answers browsers out of one store, on loopback only; `close` ends all its sessions.
+    """Answers browsers from one store, on loopback only; `close` ends all its sessions.
 
     Raises:
         MissingExtra: without the extra `qa`.
@@ -44,21 +44,21 @@ class ReplayProxy:
 
     @property
     def ca_file(self) -> Path:
-        """The certificate, in PEM, for clients that look.  Gone when this is closed."""
+        """The authority's certificate, in PEM, for clients that verify.  Removed by `close`."""
         return self._authority.ca_file
 
     def open_session(
         self, generation: Generation = "current", *, collection: str | None = None
     ) -> ProxySession:
-        """A port of its own, for one browser, answered from one generation.
+        """A port for one browser, answered from one generation.
 
-        With `collection` from what landed in that one: what only another has is a miss.
+        With `collection`, only from files of that collection.
 
         Raises:
-            ConfigError: for another than `current` and `before`.
+            ConfigError: `generation` is neither `current` nor `before`.
         """
         if generation not in get_args(Generation):
-            raise ConfigError(f"a session answers from current or before, not {generation!r}")
+            raise ConfigError(f"unknown generation {generation!r}: use current or before")
         answers = ArchiveAnswers(self._rows, self._archive, generation, collection=collection)
         session = ProxySession(ArchiveResponder(answers), self._authority)
         self._sessions.add(session)
@@ -114,24 +114,24 @@ def repeat_requests(session: ProxySession, log: PageLog) -> None:
 
 
 def _refusal(request: ProxyRequest, fields: Message) -> Answer | None:
-    """What is never answered from the archive."""
+    """The answer to a request that is never answered from the archive; None for others."""
     if fields.get("Service-Worker", "").strip().lower() == "script":
-        return own_answer("refused", 403, f"no service worker is installed: {request.uri}")
+        return own_answer("refused", 403, f"service workers are not supported: {request.uri}")
     if fields.get("Upgrade", "").strip().lower() == "websocket":
-        return own_answer("miss", 404, f"no archive has what came over WebSockets: {request.uri}")
+        return own_answer("miss", 404, f"WebSocket messages are not archived: {request.uri}")
     return None
 
 
 def _instead_of_miss(answer: Answer, request: ProxyRequest, fields: Message) -> Answer | None:
-    """What to say where it is no fault of the archive that it has no answer."""
+    """The answer to a miss that is not the archive's fault; None for others."""
     if answer.outcome != "miss":
         return None
     if _is_preflight(request, fields):
         return _preflight(fields, answer)
     if is_browser_traffic(request.uri):
-        why = "browsers ask for it of their own accord"
+        why = "requested by the browser, not by the page"
     elif _is_prefetch(fields):
-        why = "a browser asked ahead, for what may come next"
+        why = "prefetch"
     else:
         return None
     return own_answer(
@@ -140,10 +140,10 @@ def _instead_of_miss(answer: Answer, request: ProxyRequest, fields: Message) -> 
 
 
 def _is_prefetch(fields: Message) -> bool:
-    """Whether it is asked for ahead, which browsers do or leave as they have the time for it.
+    """Whether it is a prefetch, which browsers send or not, as they have time.
 
-    `Purpose` does not count: scripts can set it, and then wait for the answer.  Nor is what
-    the archive has refused: pages load styles so, and put them to use once they are there.
+    `Purpose` does not count: scripts can set it, and wait for the answer.  Prefetches that the
+    archive can answer are not refused: pages load style sheets so, and use them when loaded.
     """
     words = fields.get("Sec-Purpose", "").lower().split(";")
     return "prefetch" in (word.strip() for word in words)
@@ -154,9 +154,9 @@ def _is_preflight(request: ProxyRequest, fields: Message) -> bool:
 
 
 def _preflight(fields: Message, miss: Answer) -> Answer:
-    """Leave to ask across origins, where the crawler did not record it being given.
+    """Allow a cross-origin request whose preflight the crawl did not record.
 
-    Crawlers seldom ask; whether the thing itself may be read is said by its own header.
+    Crawlers seldom send preflights; the response itself still says whether it may be read.
     """
     asked_for = {
         "Access-Control-Allow-Origin": fields.get("Origin", "*"),

@@ -1,8 +1,7 @@
-"""What a browser asks of the proxy: which original URL, how, and which part of it.
+"""A browser's request to the proxy: the original URL, the method, the requested range.
 
-Pure.  A request line comes in three forms (RFC 9112 §3.2): with the whole URL, as proxies
-are asked for http; with a path, inside a tunnel that CONNECT opened; and with host and port,
-which opens one.
+Pure.  A request line has one of three forms (RFC 9112 §3.2): with the whole URL, for http; with
+a path, inside a tunnel that CONNECT opened; with host and port, which opens a tunnel.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _ABSOLUTE = re.compile(r"(https?|wss?)://([^/?#]*)", re.IGNORECASE)
 _SCHEMES = {"ws": "http", "wss": "https"}
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~-]{1,253}):(\d{1,5})\Z")
-# Browsers write these as escapes; what else sends them means the same.
+# Browsers percent-encode these; other clients may send them as they are.
 _NOT_PRINTABLE = re.compile(rb"[^\x21-\x7e]")
 
 
@@ -28,8 +27,8 @@ _NOT_PRINTABLE = re.compile(rb"[^\x21-\x7e]")
 class ProxyRequest:
     """A request for an original URL.
 
-    `query` is that of a request other than GET, as indexes have it (`index.post_query`);
-    `body` its first bytes, `BODY_LIMIT_BYTES` at most.
+    `query` encodes a request other than GET, as in indexes (`index.post_query`); `body` is its
+    first `BODY_LIMIT_BYTES` bytes at most.
     """
 
     method: str
@@ -40,12 +39,12 @@ class ProxyRequest:
 
     @property
     def lookup_uri(self) -> str:
-        """The URI whose urlkey captures of this request have."""
+        """The URI whose urlkey finds captures of this request."""
         return self.uri if self.query is None else with_query(self.uri, self.query)
 
     @property
     def digest(self) -> str:
-        """What tells this from other requests of its method and URL; empty for a plain one."""
+        """Distinguishes requests of the same method and URL; empty for a plain request."""
         if not (self.query or self.body or self.range) and len(self.uri) < TEXT_LIMIT_CHARACTERS:
             return ""
         parts = (self.uri, self.query or "", repr(self.range or ""))
@@ -59,7 +58,7 @@ class ProxyRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tunnel:
-    """What CONNECT opened: to which host and port, and what is spoken in it."""
+    """A tunnel opened by CONNECT: host, port, and the scheme spoken in it."""
 
     host: str
     port: int
@@ -71,7 +70,7 @@ class Tunnel:
 
 
 def clean_request_line(line: bytes) -> bytes | None:
-    """A request line of three words, whatever bytes the URL in it holds; None for fewer."""
+    """A request line of three words, the bytes of its URL escaped; None for fewer words."""
     words = line.strip().split(b" ")
     if len(words) < 3:
         return None
@@ -80,7 +79,7 @@ def clean_request_line(line: bytes) -> bytes | None:
 
 
 def parse_authority(target: str) -> Tunnel | None:
-    """Host and port of a CONNECT; None where they are none."""
+    """Host and port of a CONNECT; None if invalid."""
     match = _AUTHORITY.match(target)
     if match is None or not 0 < int(match[2]) < 65536:
         return None
@@ -88,7 +87,7 @@ def parse_authority(target: str) -> Tunnel | None:
 
 
 def original_uri(target: str, tunnel: Tunnel | None) -> str | None:
-    """The URL that was asked for, without fragment and default port; None where it is none."""
+    """The requested URL, without fragment and default port; None if not http or https."""
     whole = target
     if target.startswith("/") and tunnel is not None:
         whole = tunnel.origin + target

@@ -1,4 +1,4 @@
-"""An answer sent, piece by piece, and what is known of it afterwards."""
+"""Sends an answer, piece by piece, and makes its log entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .request import ProxyRequest
 
 
 class Sender:
-    """Where an answer goes: one connection; `close` is whether that ends with it."""
+    """The connection that an answer is sent over; `close`: it ends after the answer."""
 
     def __init__(self, file: BufferedIOBase, *, close: bool) -> None:
         self.file = file
@@ -24,7 +24,7 @@ class Sender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """How it went: `is_complete` where all that was promised was taken."""
+    """How it went; `is_complete`: the body was sent to its end."""
 
     size: int
     digest: str
@@ -36,8 +36,8 @@ class Sent:
 def send_answer(answer: Answer, sender: Sender) -> Sent:
     """Send head and body; never raises.
 
-    Where a promised body ends early, by the archive's fault or the browser's, the
-    connection is to be closed: that is how the browser learns of it.
+    If the body ends early, by the archive's fault or the browser's, `sender.close` is set: the
+    browser learns of it by the end of the connection.
     """
     digest = hashlib.sha256()
     size = 0
@@ -55,10 +55,10 @@ def send_answer(answer: Answer, sender: Sender) -> Sent:
         if is_complete:
             sender.close = close
         else:
-            outcome, problem = "fault", "the body is not as long as it was when it was opened"
+            outcome, problem = "fault", "the body's length changed while it was sent"
     except OSError as error:
         is_complete = False
-        problem = f"the browser took no more, after {size} bytes: {type(error).__name__}"
+        problem = f"the browser disconnected after {size} bytes: {type(error).__name__}"
     except PinakesError as error:
         is_complete = False
         outcome, problem = outcome_of(error), str(error)
@@ -72,7 +72,7 @@ def send_answer(answer: Answer, sender: Sender) -> Sent:
 
 
 def completed_entry(answer: Answer, sent: Sent, request: ProxyRequest) -> Exchange:
-    """The line of the page's log about it."""
+    """The complete entry in the page's log."""
     found = answer.found
     facts = found.capture.facts if found is not None else None
     has_payload = sent.outcome == "hit" and sent.is_complete and answer.has_body

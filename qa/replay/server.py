@@ -1,11 +1,10 @@
-"""Sockets, TLS and HTTP/1.1 around the answers: a thread for each connection of a browser.
+"""Sockets, TLS and HTTP/1.1 of the proxy: a thread for each connection of a browser.
 
-    GET http://…            answered as asked
+    GET http://…            answered
     CONNECT host:443        200, then TLS by a certificate for that host, then requests
     CONNECT host:80         200, then requests without TLS (a browser's WebSockets, say)
 
-Limits are on all that a browser could have it hold: connections, lines, headers, bodies,
-and the time in which nothing moves.
+All that a browser could make it hold is limited: connections, lines, headers, bodies, idle time.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from .sending import Sender
 LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 256
 PATIENCE_S = 60.0
-"""For how long a client may neither send nor take anything."""
+"""How long a client may neither send nor receive."""
 IDLE_S = 5.0
-"""For how long a connection is kept between requests: browsers open another, if need be."""
+"""How long a connection stays open between requests; browsers open another if needed."""
 _STOP_PATIENCE_S = 10.0
 _LINE_LIMIT_BYTES = 1 << 16
 _DRAIN_LIMIT_BYTES = 1 << 28
@@ -42,10 +41,10 @@ _TLS_HANDSHAKE = b"\x16"
 
 
 class Exchanger(Protocol):
-    """What answers requests; of several connections at once."""
+    """Answers requests, of several connections at once."""
 
     def exchange(self, request: ProxyRequest | None, fields: Message, sender: Sender) -> None:
-        """Answer one request; None stands for one that names no original URL."""
+        """Answer one request; None is one that names no original URL."""
         ...
 
 
@@ -89,14 +88,14 @@ class ProxyServer(ThreadingTCPServer):
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that broke is no news: what was asked on it is in the page's log."""
+        """Nothing: the page's log has the requests of a broken connection."""
 
     @contextlib.contextmanager
     def known(self, connection: socket.socket) -> Iterator[None]:
-        """Keep a connection among those that `stop` ends."""
+        """Within, `stop` ends this connection."""
         with self._lock:
             if self._stopping:
-                raise OSError("this server was stopped")
+                raise OSError("the server was stopped")
             self._open.add(connection)
         try:
             yield
@@ -107,7 +106,7 @@ class ProxyServer(ThreadingTCPServer):
     def stop(self) -> None:
         """Listen no more, and end every connection; idempotent.
 
-        Waits for what they have under way: the stores may be closed behind it.
+        Waits for open requests, since the stores may be closed afterwards.
         """
         with self._lock:
             if self._stopping:
@@ -143,13 +142,13 @@ class _Connection(BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             super().finish()
         if self.connection is not self.request:
-            # TLS took the socket over from the server, which closes its own only.
+            # TLS replaced the socket; the server closes only the original one.
             with contextlib.suppress(OSError):
                 self.connection.shutdown(socket.SHUT_RDWR)
             self.connection.close()
 
     def handle_one_request(self) -> None:
-        """Read a request and answer it; sets `close_connection` where it was the last."""
+        """Read a request and answer it; sets `close_connection` after the last."""
         self.close_connection = True
         self.raw_requestline = self.rfile.readline(_LINE_LIMIT_BYTES + 1)
         self.connection.settimeout(PATIENCE_S)
@@ -220,13 +219,13 @@ class _Connection(BaseHTTPRequestHandler):
         self.close_connection = sender.close
 
     def _query(self, body: bytes) -> str | None:
-        # HEAD is answered by what GET captured.
+        # HEAD is answered from captures of GET.
         method = "GET" if self.command == "HEAD" else self.command
         content_type = self.headers.get("Content-Type")
         return method_query(method, content_type, str(len(body)), [body])
 
     def _read_body(self) -> bytes | None:
-        """What of the request's body says what is asked; None where its end is not told."""
+        """The first bytes of the request's body; None if its length is not given."""
         if "Transfer-Encoding" in self.headers:
             return None
         text = self.headers.get("Content-Length", "0").strip()
@@ -240,4 +239,4 @@ class _Connection(BaseHTTPRequestHandler):
         return kept
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 (its name there)
-        """Nothing: each page has its log."""
+        """Nothing: requests are in the page's log."""

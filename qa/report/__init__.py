@@ -1,1 +1,1 @@
-"""What a run found, as pages for people to read."""
+"""The static report of a run."""

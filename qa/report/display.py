@@ -1,7 +1,7 @@
-r"""Other people's text as it is shown: bounded, and without characters that deceive.
+r"""Archived text made safe to display: bounded, without deceptive characters.
 
-Control characters, marks that turn the direction of writing, and lone surrogates stand as
-`\uXXXX`; what is too long is cut, and says by how much.  Pure.
+Control characters, direction marks, invisible characters and lone surrogates are written as
+`\uXXXX`; long text is cut, with a note of how much.  Pure.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ URL_CHARACTERS = 2000
 LINE_CHARACTERS = 500
 LINES = 50
 
-# C0, DEL, C1, marks of direction and their isolates, separators of lines, what has no width,
-# lone surrogates, tags.  Unicode Technical Report 36, "Unicode Security Considerations".
+# C0, DEL, C1, direction marks and isolates, line separators, characters without width, lone
+# surrogates, tags.  Unicode Technical Report 36, "Unicode Security Considerations".
 _DECEIVING = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -24,13 +24,13 @@ _DECEIVING = re.compile(
 
 
 def display_text(text: str, limit: int = LINE_CHARACTERS) -> str:
-    """One line of at most so many characters, and a word on those that were cut off."""
+    """One line of at most `limit` characters, with a note of how many were cut."""
     cut = text[:limit]
-    rest = f" … and {len(text) - limit:,} characters more" if len(text) > limit else ""
+    rest = f" … and {len(text) - limit:,} more characters" if len(text) > limit else ""
     return _DECEIVING.sub(escaped, cut) + rest
 
 
 def display_lines(lines: Sequence[str], limit: int = LINES) -> list[str]:
-    """Lines of text, the first so many, and a word on those that were left out."""
+    """The first `limit` lines, with a note of how many were left out."""
     more = [f"… and {len(lines) - limit:,} more"] if len(lines) > limit else []
     return [*map(display_text, lines[:limit]), *more]

@@ -1,6 +1,6 @@
-"""How much of a run's sample is judged: pages come host by host, and the first are no sample.
+"""How much of a run's sample is judged: pages come by host, so the first are not a sample.
 
-What was to be looked at stands in the folder of the run, `sample.jsonl` and `run.json`.
+The whole sample is in the folder of the run: `sample.jsonl` and `run.json`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pinakes.qa.run.run_folder import RUN, SAMPLE, read_plan, read_sample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """The pages of a sample, those that have not all of their pairs yet, and these pairs."""
+    """The number of pages, of pages with missing pairs, and of missing pairs."""
 
     pages: int
     pages_left: int
@@ -24,22 +24,22 @@ class Extent:
 
     @property
     def not_captured(self) -> str | None:
-        """What is not looked at yet, for people; None where all pages are."""
+        """What is not captured yet, in words; None if all pages are."""
         if not self.pages_left:
             return None
         return (
             f"{self.pages - self.pages_left:,} of {self.pages:,} pages; {self.pages_left:,} "
-            f"({self.pairs_left:,} pairs) are not looked at yet: `pinakes qa run` goes on"
+            f"({self.pairs_left:,} pairs) are not judged yet; continue with `pinakes qa run`"
         )
 
 
 def read_extent(folder: Path, pairs: Iterable[JudgedPair]) -> Extent | None:
-    """How far the run in a folder is, which has these pairs; None where the folder has it not.
+    """How far the run with these pairs in a folder is; None if the folder has no sample.
 
-    An older run, or pairs that were copied, have no sample beside them.
+    Older runs, and copied pairs, have no sample beside them.
 
     Raises:
-        MalformedRecord: the sample, or the plan, cannot be read.
+        MalformedRecord: the sample or the plan cannot be read.
     """
     if not all((folder / name).exists() for name in (RUN, SAMPLE)):
         return None

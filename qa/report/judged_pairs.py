@@ -1,4 +1,4 @@
-"""The pairs of a run as they lie in its folder: results read back, the gravest first."""
+"""Reads the pairs of a run from its folder, the worst first."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pinakes.qa.run.run_folder import RUN
 
 
 def read_pairs(folder: Path) -> list[JudgedPair]:
-    """All of them: dissimilar, uncertain, similar; the surest of each first, then by URL.
+    """All pairs: dissimilar, uncertain, similar; each by confidence, then by URL.
 
-    None of a run that has begun, and judged nothing yet.
+    None of a run that has not judged any yet.
 
     Raises:
-        InputRefused: there is no run in this folder, or several.
-        MalformedRecord: a line is no pair, with file and offset.
+        InputRefused: the folder has no run, or several.
+        MalformedRecord: a line is not a pair; with file and offset.
     """
     path = folder / PAIRS
     pairs, offset = [], 0
     try:
         with path.open("rb") as lines:
             for line in lines:
-                if line.endswith(b"\n"):  # else a run that died, or goes on, is at it
+                if line.endswith(b"\n"):  # otherwise incomplete: the run died, or is writing it
                     try:
                         pairs.append(decode_pair(line))
                     except MalformedRecord as error:
@@ -33,10 +33,12 @@ def read_pairs(folder: Path) -> list[JudgedPair]:
     except OSError as error:
         raise InputRefused(error.strerror or str(error), file=str(path)) from error
     if not pairs and not (folder / RUN).exists():
-        raise InputRefused("no page has been judged in this run yet", file=str(folder))
+        raise InputRefused("this run has no judged page yet", file=str(folder))
     runs = sorted({pair.result.run for pair in pairs})
     if len(runs) > 1:
-        raise InputRefused(f"the results of several runs: {', '.join(runs)}", file=str(folder))
+        raise InputRefused(
+            f"the folder has results of several runs: {', '.join(runs)}", file=str(folder)
+        )
     return sorted(pairs, key=_order)
 
 

@@ -1,9 +1,9 @@
-"""The pairs of a run as static pages: nothing archived runs in them, and nothing is fetched.
+"""The pairs of a run as static pages, which run nothing archived and fetch nothing.
 
-    DIR/index.html, page-2.html, …      so many pairs each, the gravest first
+    DIR/index.html, page-2.html, …      a number of pairs each, the worst first
     DIR/report.css
 
-Images are those of the run, beside the pages, and loaded when somebody scrolls there.
+Images are the run's files beside the pages, loaded when scrolled to.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _NAMED_MISSES = 10
 def write_report(
     folder: Path, pairs: Sequence[JudgedPair], *, title: str, extent: Extent | None = None
 ) -> list[str]:
-    """Write the pages beside the run's images; their names.  Pages of an earlier report go.
+    """Write the pages beside the run's images; their names.  Removes pages of earlier reports.
 
-    `extent` is None where nobody knows of how many pages these pairs are.
+    `extent` is None if the size of the sample is unknown.
     """
     template = _template()
     for old in folder.glob("page-*.html"):
@@ -57,7 +57,7 @@ def write_report(
 
 
 def summary(pairs: Sequence[JudgedPair]) -> dict[str, list[tuple[Verdict, int, float]]]:
-    """Of each kind of pair, and each verdict, how many there are, and pages they stand for."""
+    """Pairs, and the pages they represent, by kind of pair and verdict."""
     found: dict[str, dict[Verdict, list[float]]] = {}
     for pair in pairs:
         weights = found.setdefault(kind_of_pair(pair.result), {})
@@ -70,7 +70,7 @@ def summary(pairs: Sequence[JudgedPair]) -> dict[str, list[tuple[Verdict, int, f
 
 
 def _plain(value: object) -> object:
-    """Other people's text: bounded, and nothing in it deceives."""
+    """Archived text, made safe to display."""
     is_text = isinstance(value, str) and not hasattr(value, "__html__")  # of a macro
     return display_text(str(value), URL_CHARACTERS) if is_text else value
 

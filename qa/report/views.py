@@ -1,4 +1,4 @@
-"""What the two views of a pair are called, for people.  Pure."""
+"""Display names of the two views of a pair.  Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NAME_CHARACTERS = 100
 
 
 def side_names(result: PairResult) -> tuple[str, str]:
-    """`Before` and `After`, where that is what they are."""
+    """`Before` and `After` for these, else `Reference` and the other's name."""
     both = (result.reference, result.other)
     is_deduplication = [view.kind for view in both] == ["replay:before", "replay:current"]
     if is_deduplication and both[0].browser == both[1].browser:

@@ -1,1 +1,1 @@
-"""What a comparison of two views of a page came to, as a value and as a document."""
+"""The result for a pair of views: as a value, a line of JSON, cells of a row, and XML."""

@@ -1,4 +1,4 @@
-r"""A character that cannot be written, or must not, as `\uXXXX`.  Pure."""
+r"""Escapes a character that cannot be written, or must not, as `\uXXXX`.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The row of a pair in `qa_pairs`: its run, its capture, and what its two views are called."""
+"""The row key of a pair in `qa_pairs`: its run, its capture, and the names of its two views."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def pair_key(result: PairResult) -> PairKey:
     """The key of a result; a run judges a pair of views of a capture once.
 
     Raises:
-        ValueError: its capture's key is not in hexadecimal.
+        ValueError: the capture's key is not hexadecimal.
     """
     return PairKey(
         result.run,
@@ -22,15 +22,15 @@ def pair_key(result: PairResult) -> PairKey:
 
 
 def view_name(view: View) -> str:
-    """What a view is called in the key: see `side_name`."""
+    """The name of a view in the key: see `side_name`."""
     return side_name(view.kind, view.browser)
 
 
 def side_name(kind: str, browser: str) -> str:
     """`before.chromium`, `current.firefox`, `access.chromium`, `stored`, `live.chromium`.
 
-    Of a generation its name; of another kind what stands before the colon: a run has one
-    access system at most.
+    The name of a generation, or the part of another kind before its colon: a run has at most one
+    access system.
     """
     word, _, detail = kind.partition(":")
     name = detail if word == "replay" and detail else word

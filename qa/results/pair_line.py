@@ -1,4 +1,4 @@
-"""A pair of a run as a line of `pairs.jsonl`: the result, and how many pages it stands for."""
+"""A pair of a run as a line of `pairs.jsonl`: the result, and its weight in pages."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ PAIRS = "pairs.jsonl"
 _IMAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\.(png|jpg|jpeg|webp)\Z")
 _TEXTS = ("run", "url", "date", "capture_key", "model")
 _TEXTS_OF_VIEW = ("kind", "browser", "browser_version")
-# A number may be too large to be one, and brackets may stand in each other without end.
+# Also for numbers that are too large, and for too deeply nested brackets.
 _NO_PAIR = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedPair:
-    """A result, and how many pages of the crawl it stands for."""
+    """A result, and the number of pages of the crawl that it represents."""
 
     result: PairResult
     weight: float
 
 
 def encode_pair(pair: JudgedPair) -> bytes:
-    """One line of ASCII, with its end."""
+    """One line of ASCII, with its line end."""
     return json.dumps({**asdict(pair.result), "weight": pair.weight}).encode() + b"\n"
 
 
@@ -40,7 +40,7 @@ def decode_pair(line: bytes) -> JudgedPair:
     """Undo `encode_pair`.
 
     Raises:
-        MalformedRecord: the line is no pair, or has no key.
+        MalformedRecord: not a pair, or one without a key.
     """
     try:
         entry = json.loads(line)
@@ -57,10 +57,10 @@ def decode_pair(line: bytes) -> JudgedPair:
                 "changes": tuple((x, y, width, height) for x, y, width, height in entry["changes"]),
             }
         )
-        pair_key(result)  # raises, where there is none
+        pair_key(result)  # raises if there is none
         return JudgedPair(result=result, weight=float(entry["weight"]))
     except _NO_PAIR as error:
-        raise MalformedRecord(f"no pair of a QA run: {error}") from error
+        raise MalformedRecord(f"not a pair of a QA run: {error}") from error
 
 
 def _view(entry: Mapping[str, Any]) -> View:
@@ -77,14 +77,14 @@ def _view(entry: Mapping[str, Any]) -> View:
 
 
 def is_image_name(name: str) -> bool:
-    """Whether this is the plain name of an image, in the folder of its run.
+    """Whether this is the plain name of an image in the folder of its run.
 
-    A line may say anything, and pages make addresses of it.
+    Pages link to it, and a line may contain anything.
     """
     return _IMAGE_NAME.match(name) is not None
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.80} is no text")
+        raise TypeError(f"{value!r:.80} is not text")
     return value

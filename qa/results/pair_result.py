@@ -10,7 +10,7 @@ from pinakes.qa.snapshot import Outcome
 
 
 class Verdict(str, Enum):
-    """What the model says of a pair."""
+    """The verdict on a pair."""
 
     SIMILAR = "similar"
     DISSIMILAR = "dissimilar"
@@ -18,7 +18,7 @@ class Verdict(str, Enum):
 
     @property
     def gravity(self) -> int:
-        """The graver, the higher."""
+        """Higher is worse."""
         return _GRAVITY[self]
 
 
@@ -27,31 +27,31 @@ _GRAVITY = {Verdict.SIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.DISSIMILAR: 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """One of the two: where the page came from, and in what it was looked at.
+    """One of the two views: where the page came from, and the browser that captured it.
 
     `kind` is `replay:GENERATION`, `access:URL-PREFIX`, `stored` or `live`.
     """
 
     kind: str
     browser: str
-    """Its name in the list; empty where no browser showed it."""
+    """Its name in the list; empty for none."""
     browser_version: str
     outcome: Outcome
     milliseconds: int
     image: str | None = None
-    """The name of its screenshot, beside the result."""
+    """The name of its image file, beside the result."""
     reasons: tuple[str, ...] = ()
     """Why the outcome is not `complete`."""
     missed: tuple[str, ...] = ()
-    """URLs that the page asked for, and the archive has not."""
+    """URLs that the page requested and the archive does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairResult:
-    """Of one page: its reference, what was compared with it, and what came of that.
+    """The result for one page: its reference, the other view, the verdict and its reasons.
 
-    `date` is the capture's WARC-Date to the second, UTC, whatever it was written as;
-    `capture_key` its row key, in hexadecimal.
+    `date` is the capture's WARC-Date to the second, in UTC; `capture_key` its row key, in
+    hexadecimal.
     `confidence` is between 0 and 1; `model` names the model and its version.
     """
 
@@ -67,6 +67,6 @@ class PairResult:
     features: Mapping[str, float] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
     changes: tuple[tuple[int, int, int, int], ...] = ()
-    """Where the images differ most: x, y, width, height in pixels of the other's image."""
+    """Where the images differ most: x, y, width, height in pixels of the other view's image."""
     milliseconds: int = 0
-    """What comparing took."""
+    """The time of the comparison."""

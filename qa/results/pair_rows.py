@@ -1,9 +1,9 @@
-"""Results in the catalogue: a row of `qa_pairs` for each, and the capture's own verdict.
+"""Results in the catalogue: a row of `qa_pairs` for each, and a verdict in the capture's row.
 
     qa_pairs   s:scores  v:verdict    of this pair, in this run
-    captures   q:verdict              of the last run that looked at the capture
+    captures   q:verdict              of the last run that judged the capture
 
-All with the time of the run, so that a page judged again leaves the same versions.
+All cells have the run's time as timestamp, so that judging a page again writes the same cells.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CAPTURES = "captures"
 
 
 class StoredPair(NamedTuple):
-    """What a row of `qa_pairs` says of a pair; None for what was not written."""
+    """A row of `qa_pairs`; None for cells that are missing."""
 
     key: PairKey
     scores: PairScores | None
@@ -33,10 +33,10 @@ class StoredPair(NamedTuple):
 
 
 def put_results(rows: RowStore, results: Sequence[PairResult], *, act_time_ms: int) -> None:
-    """Write the results of some pages, by one run; a capture's verdict is of all its pairs by now.
+    """Write the results of some pages of a run; a capture's verdict covers all its pairs so far.
 
-    Done again it writes the same cells.  A capture that is gone meanwhile gets no verdict.
-    Round trips: three, and one for each page.
+    Idempotent.  A capture that was removed meanwhile gets no verdict.  Round trips: three, and
+    one for each page.
     """
     rows.mutate(TABLE, [_pair_put(result, act_time_ms) for result in results])
     runs = {bytes.fromhex(result.capture_key): result.run for result in results}
@@ -55,7 +55,7 @@ def scan_pairs(rows: RowStore, run: str, capture_key: bytes | None = None) -> It
 
 
 def is_known(rows: RowStore, run: str) -> bool:
-    """Whether the store has anything of a pair of this run.  One round trip."""
+    """Whether the store has any pair of this run.  One round trip."""
     return any(True for _ in rows.scan(TABLE, pairs_of(run), limit_rows=1))
 
 
@@ -74,10 +74,10 @@ def _pair_put(result: PairResult, act_time_ms: int) -> Put:
 
 
 def _capture_put(rows: RowStore, key: bytes, run: str, act_time_ms: int) -> Put:
-    """The gravest of its pairs is what is said of a capture.
+    """The worst verdict of a capture's pairs.
 
-    Of those in the store: a run that was killed between two pairs of a page goes on with the
-    second alone.
+    Includes pairs in the store: a run that was killed between two pairs of a page continues with
+    the second.
     """
     pairs = scan_pairs(rows, run, key)
     verdicts = [pair.verdict for pair in pairs if pair.verdict is not None]

@@ -1,8 +1,8 @@
 r"""A result as an XML document; its schema is docs/qa/pair.xsd.
 
-XML 1.0 has no way to write most control characters, and what is no character at all, and reads
-a carriage return back as a line's end; archived URLs and titles have all of these.  Such a one
-stands as `\uXXXX`, and a backslash as two.
+XML 1.0 cannot represent most control characters and surrogates, and turns a carriage return into
+a line feed; archived URLs and titles may contain all of these.  They are written as `\uXXXX`, and
+a backslash as two.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from .escapes import escaped
 from .pair_result import PairResult, View
 
 NAMESPACE = "urn:x-pinakes:qa:pair:1"
-# https://www.w3.org/TR/xml/#charsets and #sec-line-ends, and the backslash by which the others
-# are written.
+# https://www.w3.org/TR/xml/#charsets and #sec-line-ends, and the backslash of the escapes.
 _UNWRITABLE = re.compile(r"[^\t\n\x20-\x5b\x5d-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def pair_xml(result: PairResult) -> bytes:
-    """The document, in UTF-8; the same result, the same bytes."""
+    """The document in UTF-8; equal results give equal bytes."""
     root = Element("pair", {"xmlns": NAMESPACE, "run": _text(result.run)})
     for name in ("url", "date", "capture_key"):
         _add(root, name, getattr(result, name))

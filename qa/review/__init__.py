@@ -1,6 +1,6 @@
-"""People judge what a run found: who said what of a pair, what is settled, what it comes to.
+"""Review of a run by people: judgements of pairs, what is settled, estimates for the crawl.
 
-The pure parts: `judgement`, `assignment`, `settled`, `agreement`, `estimate`, `seen`,
-`filters`, `summary`.  `judgement_rows` reads and writes the store; `board` holds a run for
-those who review it; `site` answers their browsers.
+The pure parts: `judgement`, `assignment`, `settled`, `agreement`, `estimate`, `visible_pair`,
+`filters`, `summary`.  `judgement_rows` reads and writes the store; `board` holds a run that is
+under review; `site` answers the reviewers' browsers.
 """

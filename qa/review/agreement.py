@@ -1,13 +1,12 @@
-"""How far reviewers agree beyond chance: kappa, (observed - expected) / (1 - expected).  Pure.
+"""Agreement of reviewers beyond chance: kappa, (observed - expected) / (1 - expected).  Pure.
 
-Of two people it is Cohen's ("A coefficient of agreement for nominal scales", 1960): expected is
-what two who answer each as often as they do would have in common by chance.  Of all together it
-is Fleiss's ("Measuring nominal scale agreement among many raters", 1971), which is Scott's pi
-(1955) where two judge a pair: expected is from the answers of all, since two who share a pair or
-two tell nothing of how often each answers what.  A pair that more have judged counts once for
-each two of them.
+For two people, Cohen's kappa ("A coefficient of agreement for nominal scales", 1960): the expected
+agreement comes from how often each of the two gives each answer.  For all together, Fleiss's
+("Measuring nominal scale agreement among many raters", 1971), which for two judgements per pair
+is Scott's pi (1955): it comes from the answers of all, since two people who share few pairs show
+little of their habits.  A pair judged by more people counts once for each two of them.
 
-Only judgements count that were made before the other's was shown, the last such of each.
+Only judgements made before the other's was shown count, the last such of each person.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ Answers = tuple[Label, Label]
 class Agreement:
     """Of two reviewers, or of all.
 
-    `expected` is the share of agreement by chance; `kappa` is None where there is nothing to
-    compare, or where chance alone gives full agreement: all have said the same of all.
+    `expected` is the share of agreement by chance; `kappa` is None if there is nothing to
+    compare, or if all answers are the same, so that chance alone gives full agreement.
     """
 
     pairs: int
@@ -36,7 +35,7 @@ class Agreement:
 
 
 def agreement(answers: Sequence[Answers]) -> Agreement:
-    """Cohen's, of what the same two people have said of the same pairs, in the same order."""
+    """Cohen's kappa of two people's answers on the same pairs, in the same order."""
     return _agreement(answers, _of_two)
 
 

@@ -1,4 +1,4 @@
-"""What the page is told, as JSON: bounded, escaped, and no more than the viewer may know."""
+"""Answers to the page as JSON values: bounded, escaped, and only what the viewer may know."""
 
 from __future__ import annotations
 
@@ -154,5 +154,5 @@ def _numbers(features: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def _number(value: float) -> float | None:
-    """JSON has no infinity, nor what is no number."""
+    """The number; None for infinity and NaN, which JSON lacks."""
     return value if math.isfinite(value) else None

@@ -1,8 +1,8 @@
-"""A run on the table of those who review it: its pairs, and what has been said of them.
+"""A run under review: its pairs, and their judgements.
 
-Pairs are read once; judgements lie in the store, where others may write them, and are read
-again every few seconds.  A pair that somebody looks at is read then.  What is saved is in the
-store when `judge` returns.  Safe for several threads.
+Pairs are read once; judgements are in the store, where other processes may write them, and are
+read again every few seconds, those of a pair that is opened at once.  A judgement is in the store
+when `judge` returns.  Safe for several threads.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LOOK_AGAIN_S = 5.0
 
 
 class Listed(NamedTuple):
-    """A part of a list, how long the list is, and why it may be old (None: it is not)."""
+    """A part of a list, the list's length, and why it may be stale (None: it is not)."""
 
     pairs: list[VisiblePair]
     total: int
@@ -46,7 +46,7 @@ class Listed(NamedTuple):
 
 
 class PairHistory(NamedTuple):
-    """A pair, and its judgements as far as the viewer may see them, the oldest first."""
+    """A pair, and its judgements that the viewer may see, the oldest first."""
 
     seen: VisiblePair
     history: tuple[Judgement, ...]
@@ -55,7 +55,7 @@ class PairHistory(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was read: by row key; when, by the clock; and how often something was new."""
+    """Judgements as read: by row key; when; and how often they changed."""
 
     rows: dict[bytes, JudgedRow]
     at_s: float
@@ -63,11 +63,11 @@ class _Known:
 
 
 class Board:
-    """The pairs of one run.  `leads` are the names of those who settle.
+    """The pairs of one run.  `leads` are the names of reviewers who settle disputes.
 
-    `extent` is how much of its sample these pairs are; None where nobody knows.
-    `is_there` tells whether what is written goes where the next one will read it: an embedded
-    store that was moved away takes writes, and nobody finds them.
+    `extent` is how much of the sample these pairs are; None if unknown.
+    `is_there` tells whether the store is still in its place: an embedded store that was moved
+    accepts writes, which the next process would not find.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Board:
         self._summary: tuple[int, Summary] | None = None
 
     def viewer(self, name: str | None) -> Viewer:
-        """Who this is.  `Raises` InputRefused for what is no name."""
+        """The viewer of that name.  `Raises` InputRefused for an invalid name."""
         if name is None:
             return Viewer()
         author = clean_name(name)
@@ -104,14 +104,14 @@ class Board:
         return Viewer(author=author, role=Role.LEAD if is_lead else Role.REVIEWER)
 
     def may_sign(self, viewer: Viewer) -> bool:
-        """Where there are leads, they sign; else whoever has a name."""
+        """Whether the viewer may sign: leads; if there are none, everybody with a name."""
         return viewer.author is not None and (viewer.role is Role.LEAD or not self._leads)
 
     def listed(self, viewer: Viewer, wanted: Filter, *, offset: int, limit: int) -> Listed:
-        """The pairs that a filter lets through, in the viewer's order.
+        """The pairs that match a filter, in the viewer's order.
 
         Raises:
-            StoreUnavailable: the store could not be read, and never was.
+            StoreUnavailable: the store could not be read yet.
         """
         known, problem = self._look()
         seen = (visible_pair(pair, self._said(known, pair), viewer) for pair in self.pairs)
@@ -119,7 +119,7 @@ class Board:
         return Listed(fitting[offset : offset + limit], len(fitting), problem)
 
     def look(self, id: str, viewer: Viewer) -> PairHistory | None:  # noqa: A002
-        """A pair as it stands now; None where there is none.  `Raises` StoreUnavailable."""
+        """The current state of a pair; None if unknown.  `Raises` StoreUnavailable."""
         pair = self._by_id.get(id)
         if pair is None:
             return None
@@ -132,17 +132,17 @@ class Board:
         judgement_id: str,
         statement: Statement,
     ) -> PairHistory | None:
-        """Save what the viewer says; the pair as it stands then, None where there is none.
+        """Save a judgement; the pair's state after it, None if unknown.
 
         Raises:
             InputRefused: the viewer has no name.
-            Conflict, StoreUnavailable: it is not saved, or nobody knows.
+            Conflict, StoreUnavailable: it is not saved, or that is unknown.
         """
         pair = self._by_id.get(id)
         if pair is None:
             return None
         if viewer.author is None:
-            raise InputRefused("a judgement needs the name of who judges")
+            raise InputRefused("a judgement needs the reviewer's name")
         self._check_store()
         before = read_judgements(self._rows, pair.key)
         again = next((one for one in before.judgements if one.id == judgement_id), None)
@@ -162,15 +162,15 @@ class Board:
         put_judgement(self._rows, pair.key, judgement, now_ms=self._now_ms())
         after = read_judgements(self._rows, pair.key)
         if not any(one.id == judgement_id for one in after.judgements):
-            raise StoreUnavailable("the store took the judgement, and does not give it back")
+            raise StoreUnavailable("the judgement was written but cannot be read back")
         self._check_store()
         self._learn(after)
         return self._looked(pair, after, viewer)
 
     def sign(self, viewer: Viewer, id: str, state: RunState, note: str) -> Signed:  # noqa: A002
-        """Sign the run.  `Raises` as `judge` does; InputRefused for who may not."""
+        """Sign the run.  `Raises` as `judge`; InputRefused for a viewer who may not."""
         if viewer.author is None or not self.may_sign(viewer):
-            raise InputRefused("a run is signed by a lead, where there is one")
+            raise InputRefused("only a lead may sign this run")
         self._check_store()
         summary, _ = self.summary()
         cell = SignOff(
@@ -185,11 +185,11 @@ class Board:
         return signed
 
     def signoffs(self) -> list[Signed]:
-        """All, the oldest first.  `Raises` StoreUnavailable."""
+        """All sign-offs, the oldest first.  `Raises` StoreUnavailable."""
         return read_signoffs(self._rows, self.run)
 
     def summary(self) -> tuple[Summary, str | None]:
-        """The figures, and why they may be old.  Made anew when something was judged."""
+        """The figures, and why they may be stale.  Computed again after each judgement."""
         known, problem = self._look()
         made = self._summary
         if made is None or made[0] != known.edition:
@@ -203,7 +203,7 @@ class Board:
         return progress(self.pairs, self._judged(known))
 
     def unreadable(self) -> int:
-        """How many judgements could not be read: another version wrote them, or nobody did."""
+        """How many judgements cannot be read: written by another version, or damaged."""
         known, _ = self._look()
         return sum(row.unreadable for row in known.rows.values())
 
@@ -218,7 +218,7 @@ class Board:
 
     def _check_store(self) -> None:
         if not self._is_there():
-            raise StoreUnavailable("the store is not where it was: nothing can be saved")
+            raise StoreUnavailable("the store was moved or removed: nothing can be saved")
 
     @staticmethod
     def _judged(known: _Known) -> dict[bytes, tuple[Judgement, ...]]:

@@ -1,7 +1,7 @@
-"""What a browser asks of the review, checked: who may write, and what a body holds.
+"""Checks requests to the review: who may write, and the format of bodies.
 
-Writing needs the token in a header, which no form and no picture of another site can send;
-and the browser's own word, where it gives one, that its page is ours.
+Writing needs the token in a header field, which no form and no image of another site can send;
+and, if the browser sends its origin, it must be ours.
 Sources: RFC 6454 (Origin), W3C Fetch Metadata (Sec-Fetch-Site).
 """
 
@@ -25,14 +25,14 @@ _ESCAPED = 12  # bytes of a percent-encoded character at most
 
 
 class JudgeRequest(NamedTuple):
-    """A judgement that is to be saved."""
+    """A judgement to save."""
 
     id: str
     statement: Statement
 
 
 class SignRequest(NamedTuple):
-    """A sign-off that is to be saved."""
+    """A sign-off to save."""
 
     id: str
     state: RunState
@@ -40,7 +40,7 @@ class SignRequest(NamedTuple):
 
 
 def reviewer_name(request: Request) -> str | None:
-    """The reviewer's name as its header has it, percent-encoded; None without one."""
+    """The reviewer's name from its header field, where it is percent-encoded; None without one."""
     given = request.headers.get(NAME)
     if not given:
         return None
@@ -50,46 +50,46 @@ def reviewer_name(request: Request) -> str | None:
 
 
 def has_token(request: Request, token: str) -> bool:
-    """Whether the token is ours; compared in constant time."""
+    """Whether the token is valid; compared in constant time."""
     given = request.headers.get(TOKEN, "")
     return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode("ascii"))
 
 
 def require_write_access(request: Request, token: str) -> None:
-    """Let only those write who have the token, from our own page.
+    """Require the token, and our own page.
 
     Raises:
-        Forbidden, UnsupportedMediaType: in words for people.
+        Forbidden, UnsupportedMediaType: with a message for people.
     """
-    # Either scheme: something that speaks TLS may stand before us.
+    # Either scheme: a TLS proxy may be in front of this server.
     ours = {f"{scheme}://{request.host}" for scheme in ("http", "https")}
     if request.headers.get("Origin", request.host_url.rstrip("/")) not in ours:
-        raise Forbidden("another site's page has asked")
+        raise Forbidden("request from another site's page")
     if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-        raise Forbidden("another site's page has asked")
+        raise Forbidden("request from another site's page")
     if not has_token(request, token):
         raise Forbidden(
-            "the token is not this server's: open the address that `pinakes qa review` "
-            "printed when it was started last"
+            "invalid token: open the address that `pinakes qa review` "
+            "printed when it was last started"
         )
     if request.mimetype != "application/json":
-        raise UnsupportedMediaType("a body of application/json is wanted")
+        raise UnsupportedMediaType("the body must be application/json")
 
 
 def parse_judge_request(request: Request) -> JudgeRequest:
     """The judgement in a body: `id`, `label`, `faults`, `note`.
 
     Raises:
-        BadRequest: it is none.
-        InputRefused: what it says does not go together.
+        BadRequest: not a judgement.
+        InputRefused: label and faults contradict each other.
     """
     body = _object(request)
     faults = body.get("faults", [])
     if not isinstance(faults, list) or not all(type(fault) is str for fault in faults):
-        raise BadRequest("faults should be texts")
+        raise BadRequest("faults must be strings")
     label = _text(body, "label")
     if label not in {known.value for known in Label}:
-        raise BadRequest("label should be accept, reject or unsure")
+        raise BadRequest("label must be accept, reject or unsure")
     statement = Statement(label=Label(label), faults=tuple(dict.fromkeys(faults)), note=_note(body))
     return JudgeRequest(_text(body, "id"), statement)
 
@@ -99,7 +99,7 @@ def parse_sign_request(request: Request) -> SignRequest:
     body = _object(request)
     state = _text(body, "state")
     if state not in {known.value for known in RunState}:
-        raise BadRequest("state should be accepted, to patch or rejected")
+        raise BadRequest("state must be accepted, to patch or rejected")
     note = _note(body)
     Statement(label=Label.UNSURE, note=note)  # as long as a note may be
     return SignRequest(_text(body, "id"), RunState(state), note)
@@ -110,16 +110,16 @@ def _object(request: Request) -> Mapping[str, Any]:
     try:
         body = json.loads(request.get_data(cache=False))
     except (ValueError, RecursionError) as error:
-        raise BadRequest("the body is no JSON") from error
+        raise BadRequest("the body is not JSON") from error
     if not isinstance(body, dict):
-        raise BadRequest("the body is no JSON object")
+        raise BadRequest("the body is not a JSON object")
     return body
 
 
 def _text(body: Mapping[str, Any], name: str) -> str:
     value = body.get(name)
     if not isinstance(value, str):
-        raise BadRequest(f"{name} should be a text")
+        raise BadRequest(f"{name} must be a string")
     return value
 
 

@@ -1,21 +1,19 @@
-"""How many pages of the crawl are faulty, as far as people's judgements tell.  Pure.
+"""Estimates the share of faulty pages of the crawl from people's judgements.  Pure.
 
-Two strata: what the machine raised an alarm about (dissimilar, uncertain), all of which is
-settled, or there is no estimate: people see the gravest first, and those that they have come to
-are no sample of the others.  And what it called similar, of which a random sample is audited: the
-share of faulty pages among those that are settled, by weight, stands for all of that stratum.
-Those that somebody has judged must be settled as well: what people are unsure of or disagree
-about is harder than the rest.  Nor is there an estimate while pages of the sample are not
-looked at: runs go by host, and the first hosts are no sample of all.
+Two strata.  Alarms (dissimilar, uncertain): all must be settled, since people see the worst first,
+and those already judged are not a sample of the others.  Similar pairs: a random sample is
+audited, and the weighted share of faulty pages among the settled ones represents the stratum;
+each audited pair that somebody has judged must be settled as well, since pairs on which people
+are unsure or disagree are harder than the rest.  There is no estimate while pages of the sample
+are not captured: runs go by host, and the first hosts are not a sample of all.
 
-The interval is the wider of two Bayesian bootstraps (Rubin, "The Bayesian bootstrap", 1981),
-in which sites or pages get random weights, exponentially distributed; how large the strata are
-is as uncertain as what is in them.  By site, since pages of one site resemble each other; and
-by page, since few sites tell nothing of how far chance goes: one has no other to differ from.
-For the upper end half a page that is faulty and half a page that is right are added to each
-stratum, with random weights of their own (Jeffreys' prior): the plain bootstrap would be
-certain that there is no fault where a small audit found none.  The lower end and the figure
-itself have no such addition.
+The interval is the wider of two Bayesian bootstraps (Rubin, "The Bayesian bootstrap", 1981), in
+which sites or pages get random weights, exponentially distributed; the sizes of the strata are
+as uncertain as their contents.  By site, since pages of one site resemble each other; by page,
+since a few sites show little of the variation.  For the upper end, half a faulty page and half a
+right page with random weights are added to each stratum (Jeffreys' prior): otherwise a small
+audit without faults would give a certain 0.  The lower end and the figure itself have no such
+addition.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from operator import mul
 from typing import NamedTuple, TypeVar
 
 AT_LEAST = 50
-"""Fewer reviewed pairs than these are not enough."""
+"""The least number of reviewed pairs."""
 
 DRAWS = 1000
 _CONFIDENCE = 0.95
@@ -39,11 +37,10 @@ _FOUND = None, False, True
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledPair:
-    """A pair of the sample: `is_faulty` is None where nothing is settled.
+    """A pair of the sample: `is_faulty` is None unless settled.
 
-    `is_judged` says whether anybody has said something of it.  `counts` says whether a settled
-    one may stand for others: alarms do, and audited pairs; a similar one that somebody has
-    picked does not.
+    `is_judged`: somebody has judged it.  `counts`: once settled it may represent others: alarms
+    and audited pairs do; a similar pair that somebody picked does not.
     """
 
     site: str
@@ -56,10 +53,10 @@ class SampledPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """Of all pages that the sample stands for: the share that is faulty, with its interval.
+    """The share of faulty pages among all that the sample represents, with its interval.
 
-    `pages` is how many that are, of those that were looked at.  Shares are None where there is
-    not enough to go by, and `wanting` says all that there is not enough of.
+    `pages` is their number, as far as captured.  Shares are None if there are too few judgements;
+    `wanting` says what is missing.
     """
 
     pages: float
@@ -128,7 +125,7 @@ def estimate(
 def _lacks(found: Estimate, similar: Sequence[SampledPair]) -> Iterator[str]:
     """What reviewers have still to do."""
     if found.reviewed < AT_LEAST:
-        yield f"{found.reviewed} reviewed pairs count, and {AT_LEAST} are wanted"
+        yield f"{found.reviewed} reviewed pairs count; {AT_LEAST} are needed"
     left = found.alarms - found.alarms_reviewed
     if left:
         yield f"{left:,} of {found.alarms:,} alarms are not settled"

@@ -1,7 +1,7 @@
-"""Which pairs of a run somebody wants to see, as the query of a URL says it.  Pure.
+"""Filters of the list of pairs, as in the query of a URL.  Pure.
 
-What a viewer is not to know is not filtered by either: a pair whose verdict is hidden is
-found by no verdict and no confidence, and others' faults by nobody who may not see them.
+Filters reveal nothing hidden: a pair whose verdict is hidden matches no verdict and no
+confidence, and faults named by others match only for viewers who may see them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .settled import Standing
 from .visible_pair import VisiblePair
 
 HIDDEN = "hidden"
-"""In place of a verdict: those that hide it."""
+"""In place of a verdict: pairs whose verdict is hidden."""
 
 _TEXT_CHARACTERS = 500
 
@@ -32,12 +32,12 @@ STATES: Mapping[str, Callable[[VisiblePair], bool]] = {
     "settled": lambda pair: pair.standing is Standing.SETTLED,
     "audit": lambda pair: pair.pair.in_audit and pair.verdict is not None,
 }
-"""By name, what stands for `state=NAME`."""
+"""By NAME, the meaning of `state=NAME`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Empty or None: whatever it is.  Valid once built by `parse_filter`."""
+    """Empty or None: any.  Valid once built by `parse_filter`."""
 
     verdict: str = ""
     state: str = ""
@@ -49,7 +49,7 @@ class Filter:
     high: float | None = None
 
     def matches(self, pair: VisiblePair) -> bool:
-        """Whether the viewer wants it."""
+        """Whether a pair matches."""
         return (
             self._verdict_fits(pair)
             and (not self.state or STATES[self.state](pair))
@@ -71,10 +71,10 @@ class Filter:
 
 
 def parse_filter(query: Mapping[str, str]) -> Filter:
-    """The filter of a query; what else it holds is not looked at.
+    """The filter of a query; unknown parameters are ignored.
 
     Raises:
-        InputRefused: a value is none of those that there are.
+        InputRefused: an unknown value.
     """
     text = {
         name: query.get(name, "")[:_TEXT_CHARACTERS]
@@ -91,7 +91,7 @@ FILTER_NAMES = tuple(field.name for field in fields(Filter))
 
 def _one_of(name: str, value: str, known: Iterable[str]) -> None:
     if value and value not in (names := list(known)):
-        raise InputRefused(f"{name} is {value!r:.100}, and should be one of {', '.join(names)}")
+        raise InputRefused(f"{name} is {value!r:.100}; it must be one of {', '.join(names)}")
 
 
 def _share(query: Mapping[str, str], name: str) -> float | None:
@@ -103,5 +103,5 @@ def _share(query: Mapping[str, str], name: str) -> float | None:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise InputRefused(f"{name} is {given!r:.100}, and should be between 0 and 1")
+        raise InputRefused(f"{name} is {given!r:.100}; it must be between 0 and 1")
     return share

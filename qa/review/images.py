@@ -1,6 +1,6 @@
-"""The images of a run, by name: files of its folder, and nothing else that lies there or behind.
+"""The images of a run, by name: only image files of its folder.
 
-A name is one of those that the run's results give, and a plain one; a link is not followed.
+A name must be plain and one of those in the run's results; links are not followed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp":
 
 
 def image_type(name: str) -> str:
-    """The media type of a name that is one."""
+    """The media type of an image's name; None for other names."""
     return _TYPES[name.rpartition(".")[2]]
 
 
@@ -29,11 +29,11 @@ class RunImages:
         self._names = frozenset(filter(is_image_name, names))
 
     def open(self, name: str) -> tuple[BinaryIO, int] | None:
-        """The file, for the caller to close, and its bytes; None where there is none."""
+        """The file, for the caller to close, and its size in bytes; None if there is none."""
         if name not in self._names:
             return None
         try:
-            # A pipe would be waited for; a link leads elsewhere.
+            # Opening a pipe would block; a link may lead elsewhere.
             number = os.open(self._folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             return None

@@ -1,7 +1,7 @@
-"""What somebody says of a pair: a label, kinds of fault, a note; and who, when, knowing what.
+"""A person's judgement of a pair: label, kinds of fault, note; author, time, what was hidden.
 
-A judgement is never changed: whoever thinks again makes another, and the newest of an
-author counts.  Pure.
+A judgement is never changed: the author makes a new one, and the newest of each author counts.
+Pure.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ FAULTS = (
     "blank",
     "truncated",
 )
-"""The kinds of fault; the list is fixed, so that figures of two runs can be compared."""
+"""The kinds of fault; fixed, so that figures of runs can be compared."""
 
 NAME_CHARACTERS = 80
 NOTE_CHARACTERS = 4000
 
 
 class Label(str, Enum):
-    """Whether the page looks right, whatever the machine says."""
+    """Whether the page looks right, whatever the machine's verdict."""
 
     ACCEPT = "accept"
     REJECT = "reject"
@@ -42,14 +42,14 @@ class Label(str, Enum):
 
 
 class Role(str, Enum):
-    """As whom somebody judges: a lead settles what reviewers leave open."""
+    """The author's role: a lead settles what reviewers leave open."""
 
     REVIEWER = "reviewer"
     LEAD = "lead"
 
 
 class BlindTo(str, Enum):
-    """What an author had not been shown when they judged."""
+    """What was hidden from the author."""
 
     OTHERS = "others"
     MACHINE = "machine"
@@ -57,11 +57,11 @@ class BlindTo(str, Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a reviewer says of a pair, valid once built.
+    """The content of a judgement, valid once built.
 
     Raises:
-        InputRefused: a fault of no known kind, or one of a page that is accepted; a note
-            that is too long.
+        InputRefused: an unknown kind of fault; a fault of an accepted page; a note that is too
+            long.
     """
 
     label: Label
@@ -71,18 +71,18 @@ class Statement:
     def __post_init__(self) -> None:
         unknown = [fault for fault in self.faults if fault not in FAULTS]
         if unknown:
-            raise InputRefused(f"no kind of fault: {unknown[0]!r:.100}")
+            raise InputRefused(f"unknown kind of fault: {unknown[0]!r:.100}")
         if self.faults and self.label is Label.ACCEPT:
-            raise InputRefused("a page that looks right has no fault")
+            raise InputRefused("an accepted page cannot have faults")
         if len(self.note) > NOTE_CHARACTERS:
-            raise InputRefused(f"a note has at most {NOTE_CHARACTERS:,} characters")
+            raise InputRefused(f"a note may have at most {NOTE_CHARACTERS:,} characters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What was said, by whom, when (milliseconds since 1970), and what they did not know.
+    """Content, author, time (milliseconds since 1970), and what was hidden from the author.
 
-    `id` is its own among all judgements; no two are told apart by anything else.
+    `id` is unique among all judgements.
     """
 
     id: str
@@ -98,21 +98,19 @@ class Judgement:
 
 
 def clean_name(text: str) -> str:
-    """A reviewer's name as it is written down: composed, blanks made one.
+    """A reviewer's name in its stored form: NFC, single spaces.
 
     Raises:
-        InputRefused: it is empty, too long, or has characters that nobody can see.
+        InputRefused: it is empty, too long, or has invisible characters.
     """
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not name or len(name) > NAME_CHARACTERS or not name.isprintable():
-        raise InputRefused(
-            f"a reviewer's name has 1 to {NAME_CHARACTERS} characters that can be seen"
-        )
+        raise InputRefused(f"a reviewer's name must have 1 to {NAME_CHARACTERS} visible characters")
     return name
 
 
 def same_author(name: str) -> str:
-    """What two spellings of a name have in common: `nadia` and `Nadia` are one reviewer."""
+    """The key of a name: `nadia` and `Nadia` are one reviewer."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
@@ -122,7 +120,7 @@ def in_order(judgements: Iterable[Judgement]) -> list[Judgement]:
 
 
 def newest_by_author(judgements: Iterable[Judgement]) -> dict[str, Judgement]:
-    """The judgement of each author that counts, by `same_author`, who judged first first."""
+    """The newest judgement of each author, by `same_author`, in the order of first judgements."""
     newest: dict[str, Judgement] = {}
     for judgement in in_order(judgements):
         newest[same_author(judgement.author)] = judgement

@@ -1,11 +1,10 @@
-"""Judgements and sign-offs in the catalogue: a cell of its own for each, none overwritten.
+"""Judgements and sign-offs in the catalogue: a cell for each, never overwritten.
 
-    qa_pairs   a:annotation.ID   what somebody says of a pair
-    runs       f:signoff.ID      how somebody signs a run
+    qa_pairs   a:annotation.ID   a judgement of a pair
+    runs       f:signoff.ID      a sign-off of a run
 
-The cell's timestamp is when that was, later than that of every cell of its kind in the row.
-An id given twice with the same content is one judgement: whoever does not know whether it was
-saved may save it again.
+The cell's timestamp is the time of saving, later than every cell of its kind in the row.  The
+same content under the same id is one judgement: saving again is safe.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _ID = re.compile(r"[0-9a-f]{16,64}\Z")
 
 
 class RunState(str, Enum):
-    """How a run is signed."""
+    """The states of a sign-off."""
 
     ACCEPTED = "accepted"
     TO_PATCH = "to patch"
@@ -50,7 +49,7 @@ class Signed(NamedTuple):
 
 
 class JudgedRow(NamedTuple):
-    """What was said of a pair, the oldest first, and how many cells could not be read."""
+    """The judgements of a pair, the oldest first, and how many cells could not be read."""
 
     key: bytes
     judgements: tuple[Judgement, ...]
@@ -58,13 +57,13 @@ class JudgedRow(NamedTuple):
 
 
 def scan_judgements(rows: RowStore, run: str) -> Iterator[JudgedRow]:
-    """The pairs of a run that somebody has judged, by key; lazy."""
+    """The pairs of a run with judgements, by key; lazy."""
     for row in rows.scan(_PAIRS, pairs_of(run), columns=[_FAMILY]):
         yield _judged(row)
 
 
 def read_judgements(rows: RowStore, key: bytes) -> JudgedRow:
-    """What was said of one pair.  One round trip."""
+    """The judgements of one pair.  One round trip."""
     row = get_row(rows, _PAIRS, key, columns=[_FAMILY])
     return _judged(row) if row is not None else JudgedRow(key, ())
 
@@ -74,8 +73,8 @@ def put_judgement(rows: RowStore, key: bytes, judgement: Judgement, *, now_ms: i
 
     Raises:
         Conflict: another judgement has this id.
-        InputRefused: the id is none.
-        StoreUnavailable: nobody knows whether it was saved; save it again.
+        InputRefused: not a valid id.
+        StoreUnavailable: it may or may not be saved; save it again.
     """
     row = get_row(rows, _PAIRS, key, columns=[_FAMILY])
     cell = _annotation(judgement)
@@ -106,8 +105,8 @@ def read_signoffs(rows: RowStore, run: str) -> list[Signed]:
 def put_signoff(rows: RowStore, run: str, id: str, cell: SignOff, *, now_ms: int) -> Signed:  # noqa: A002
     """Sign a run.  `Raises` as `put_judgement` does.
 
-    The same author, state and note under an id that is there give back what is there: its
-    counts are those of when it was signed first, and somebody may have judged since.
+    The same author, state and note under an existing id return the existing sign-off: its counts
+    are those of the first time, and there may be newer judgements.
     """
     _checked(id)
     key = encode_run_key(run)
@@ -134,7 +133,7 @@ def _put(
     there = others.get(column)
     if there is not None:
         if there.value != value:
-            raise Conflict("something else was saved under this id")
+            raise Conflict("this id has other content")
         return there.timestamp_ms
     at_ms = next_act_time(now_ms, *(other.timestamp_ms for other in others.values()))
     rows.mutate(table, [Put(key, {column: value}, at_ms)])
@@ -143,7 +142,7 @@ def _put(
 
 def _checked(id: str) -> str:  # noqa: A002
     if not _ID.match(id):
-        raise InputRefused("an id is 16 to 64 hexadecimal digits")
+        raise InputRefused("an id must be 16 to 64 hexadecimal digits")
     return id
 
 

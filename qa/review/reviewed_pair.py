@@ -1,4 +1,4 @@
-"""A pair as something to review: its row, how it is asked for, who is to look at it.  Pure."""
+"""A pair under review: its row, its id, the reviewers that it needs.  Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .assignment import audit_order, audit_size, hides_verdict, judgements_neede
 _ID_CHARACTERS = 16
 _GROUPS = {Verdict.DISSIMILAR: 0, Verdict.UNCERTAIN: 1, Verdict.SIMILAR: 3}
 HIDDEN_GROUP = 2
-"""Where pairs stand whose verdict is hidden: among them nothing tells what it is."""
+"""The place in the list of pairs with a hidden verdict, which must not reveal it."""
 
 _SITE_CHARACTERS = 200
 
@@ -30,8 +30,8 @@ _SITE_CHARACTERS = 200
 class ReviewedPair:
     """`id` is its name in URLs; `key` its row; `judgements_needed` reviewers look at it.
 
-    `rank` is its place in a list: the gravest first; of the similar those to be audited first,
-    in the order of the audit.  `place` is its place among those whose verdict is hidden.
+    `rank` is its place in a list: the worst first; of the similar the audited ones first, in
+    the order of the audit.  `place` is its place among pairs with a hidden verdict.
     """
 
     id: str
@@ -47,29 +47,29 @@ class ReviewedPair:
 
     @property
     def is_alarm(self) -> bool:
-        """Whether the machine says anything else than `similar`."""
+        """Whether the machine's verdict is not `similar`."""
         return self.judged.result.verdict is not Verdict.SIMILAR
 
     @property
     def is_queued(self) -> bool:
-        """Whether people are asked to look at it: all alarms, and an audit of the rest."""
+        """Whether people should review it: all alarms, and an audit of the rest."""
         return self.is_alarm or self.in_audit
 
 
 def reviewed_pairs(pairs: Iterable[JudgedPair]) -> tuple[list[ReviewedPair], int]:
-    """The pairs of a run by rank, and how many were left out: a pair is judged once.
+    """The pairs of a run by rank, and how many repeated results were left out.
 
-    Of several results for one row the first counts, which is the gravest as they are read.
+    Of several results for one row the first counts, which is the worst as they are read.
 
     Raises:
         MalformedRecord: a result has no key, or no weight.
-        ConfigError: the run's name is none, so that it has no rows.
+        ConfigError: the run's name is invalid, so that it has no rows.
     """
     found: dict[bytes, JudgedPair] = {}
     repeated = 0
     for pair in pairs:
         if not (math.isfinite(pair.weight) and math.isfinite(pair.result.confidence)):
-            raise MalformedRecord("a pair's weight or confidence is no number")
+            raise MalformedRecord("a pair's weight or confidence is not a number")
         try:
             key = encode_pair_key(pair_key(pair.result))
         except ValueError as error:
@@ -100,7 +100,7 @@ def _reviewed(key: bytes, pair: JudgedPair, in_audit: bool) -> ReviewedPair:
 
 
 def site_of(url: str) -> str:
-    """The host of a URL without `www.`, as people read it; empty where it has none."""
+    """The host of a URL without `www.`; empty if it has none."""
     reversed_host, parenthesis, _ = urlkey(url[:_SITE_CHARACTERS]).partition(")")
     parts, colon, port = reversed_host.partition(":")
     host = ".".join(reversed(parts.split(","))) + colon + port if parenthesis else ""

@@ -1,8 +1,7 @@
-"""What is settled of a pair, and what is still open.  Pure.
+"""Whether a pair is settled, or still open.  Pure.
 
-A lead's word settles.  Else agreement does, of as many reviewers as the pair goes to: the
-only reviewer's word where one suffices.  Reviewers who disagree, and one who is unsure, are
-a question for the lead; so is a lead who was unsure.
+A lead's judgement settles.  Otherwise agreement of as many reviewers as the pair needs, which may
+be one.  Disagreement, and an unsure reviewer or lead, leave it to a lead.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from .judgement import FAULTS, Judgement, Label, Role, newest_by_author
 
 
 class By(str, Enum):
-    """What a settlement rests on."""
+    """What settled a pair."""
 
     LEAD = "lead"
     AGREEMENT = "agreement"
@@ -23,19 +22,19 @@ class By(str, Enum):
 
 
 class Standing(str, Enum):
-    """How far a pair is."""
+    """The state of a pair's review."""
 
-    OPEN = "open"  # nobody has judged it
-    WAITING = "waiting"  # it goes to two, and one has judged
-    DISPUTED = "disputed"  # for the lead
+    OPEN = "open"  # no judgement
+    WAITING = "waiting"  # one of two judgements
+    DISPUTED = "disputed"  # left to a lead
     SETTLED = "settled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """What counts for training and for the estimate: `accept` or `reject`, never `unsure`.
+    """The label for training and the estimate: `accept` or `reject`, never `unsure`.
 
-    `faults` are those that any of the agreeing has named.
+    `faults` are those named by any of the agreeing judgements.
     """
 
     label: Label
@@ -48,7 +47,7 @@ class Settled:
 
 
 def settled(judgements: Iterable[Judgement], needed: int) -> Settled | None:
-    """What is settled of a pair that goes to `needed` reviewers; None where nothing is."""
+    """The settlement of a pair that needs that many judgements; None if it is not settled."""
     newest = list(newest_by_author(judgements).values())
     leads = [judgement for judgement in newest if judgement.role is Role.LEAD]
     if leads:
@@ -60,7 +59,7 @@ def settled(judgements: Iterable[Judgement], needed: int) -> Settled | None:
 
 
 def standing(judgements: Iterable[Judgement], needed: int) -> Standing:
-    """How far a pair is."""
+    """The state of a pair's review."""
     known = list(judgements)
     if not known:
         return Standing.OPEN

@@ -1,8 +1,8 @@
-"""The WSGI application of the review: a page, its images, and a small API that it asks.
+"""The WSGI application of the review: a page, its images, and a small API for the page.
 
-    GET  /                          the page; all it shows it asks for
-    GET  /image/NAME                what a browser showed
-    GET  /api/run                   what there is, and who the viewer is
+    GET  /                          the page, which loads all else
+    GET  /image/NAME                an image
+    GET  /api/run                   the run, and the viewer
     GET  /api/pairs?state=…&offset= a part of the list
     GET  /api/pairs/ID              a pair
     POST /api/pairs/ID/judgements   a judgement
@@ -10,8 +10,8 @@
     GET  /api/summary               the figures
     POST /api/signoffs              a sign-off
 
-Nothing archived runs in the page: of a capture it gets images and escaped text.  Whoever writes
-needs the token: `checked_requests.require_write_access`.
+Nothing archived runs in the page: it gets images and escaped text.  Writing needs the token:
+`checked_requests.require_write_access`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _ASSETS = {
 
 
 class ReviewSite(WsgiSite):
-    """Answers with the page and what it asks for; what is wrong is a problem in JSON."""
+    """Answers with the page and its data; errors are problems in JSON."""
 
     headers = HEADERS
 
@@ -89,11 +89,11 @@ class ReviewSite(WsgiSite):
         super().__init__(rules, hosts=hosts)
 
     def refusal(self, error: HTTPException) -> Response:
-        """In its own words, where it has some."""
+        """With the error's own message, if it has one."""
         return _problem(error.description or error.name, error.code or 500)
 
     def failure(self, error: PinakesError) -> Response:
-        """Whoever asked can mend the first; the others are the store's."""
+        """The first is the client's error; the others are the store's."""
         if isinstance(error, InputRefused):
             return _problem(error.message, 400)
         if isinstance(error, Conflict):
@@ -105,12 +105,12 @@ class ReviewSite(WsgiSite):
         return Response(files(package).joinpath(name).read_bytes(), mimetype=media_type)
 
     def _no_icon(self, request: Request) -> Response:
-        return Response(status=204)  # browsers ask for it, and complain where it is not
+        return Response(status=204)  # browsers request it, and log an error otherwise
 
     def _image(self, request: Request, name: str) -> Response:
         found = self._images.open(name)
         if found is None:
-            raise NotFound("there is no such image in the folder of the run")
+            raise NotFound("no such image in the folder of the run")
         file, size = found
         response = Response(
             wrap_file(request.environ, file), mimetype=image_type(name), direct_passthrough=True
@@ -185,12 +185,12 @@ class ReviewSite(WsgiSite):
 
 def _looked(looked: PairHistory | None) -> Response:
     if looked is None:
-        raise NotFound("there is no such pair in this run")
+        raise NotFound("no such pair in this run")
     return _json(pair_answer(looked))
 
 
 def _json(value: object, status: int = 200) -> Response:
-    # ASCII: a note may have a lone surrogate, which no UTF-8 can write.
+    # ASCII: a note may have a lone surrogate, which UTF-8 cannot encode.
     return Response(json.dumps(value, allow_nan=False), status, mimetype="application/json")
 
 

@@ -1,7 +1,7 @@
-"""What a run comes to, by what people have said so far.  Pure.
+"""The figures of a run under review, so far.  Pure.
 
-The estimate is made for each kind of pair (two views, two browsers): within one kind a page
-has one pair, and weights add up to pages.
+There is an estimate for each kind of pair (two views, two browsers): within one kind a page has
+one pair, and weights add up to pages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BINS = 10
 
 
 class Part(NamedTuple):
-    """So many pairs, and how many pages they stand for."""
+    """A number of pairs, and of the pages they represent."""
 
     pairs: int = 0
     weight: float = 0.0
@@ -37,11 +37,11 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Of a run: all that was judged, and how far its review is.
+    """Figures of a run and of its review.
 
-    `histogram` has `BINS` counts of a verdict, by confidence from 0 to 1.  `against` counts
-    settled pairs by the machine's verdict and by what people settled on.  `faults` are those
-    of pairs that are settled as faulty.
+    `histogram` has `BINS` counts for each verdict, by confidence from 0 to 1.  `against` counts
+    settled pairs by the machine's verdict and the settled label.  `faults` are those of pairs
+    settled as faulty.
     """
 
     pairs: int
@@ -57,11 +57,11 @@ class Summary:
     agreement_by_two: Mapping[tuple[str, str], Agreement]
     estimates: Mapping[str, Estimate]
     extent: Extent | None = None
-    """How much of the sample this is; None where nobody knows."""
+    """How much of the sample this is; None if unknown."""
 
     @property
     def counts(self) -> dict[str, int]:
-        """What somebody who signs has before them."""
+        """The counts that a sign-off stores."""
         faulty = sum(n for (_, label), n in self.against.items() if label == "reject")
         left = {"pages_left": self.extent.pages_left} if self.extent is not None else {}
         return {
@@ -75,7 +75,7 @@ class Summary:
 
 
 class Progress(NamedTuple):
-    """How far the review is: of what people are asked to look at, and of all."""
+    """Progress of the review: of the pairs to review, and of all."""
 
     queued: int
     queue_done: int
@@ -85,7 +85,7 @@ class Progress(NamedTuple):
 def progress(
     pairs: Sequence[ReviewedPair], judged: Mapping[bytes, Sequence[Judgement]]
 ) -> Progress:
-    """The three figures that are wanted after each judgement."""
+    """The three figures that the page shows after each judgement."""
     standings = [
         (pair, standing(judged.get(pair.key, ()), pair.judgements_needed)) for pair in pairs
     ]
@@ -103,9 +103,9 @@ def summarise(
     seed: str,
     extent: Extent | None = None,
 ) -> Summary:
-    """All figures of a run, where `judged` has the judgements of its pairs by row key.
+    """All figures of a run; `judged` has the judgements of its pairs by row key.
 
-    While pages of its sample are not looked at, no share is estimated.
+    There is no estimate while pages of the sample are not captured.
     """
     judged_pairs = {pair.key: judged.get(pair.key, ()) for pair in pairs}
     found = {pair.key: settled(judged_pairs[pair.key], pair.judgements_needed) for pair in pairs}

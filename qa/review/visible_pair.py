@@ -1,8 +1,8 @@
 """A pair as one viewer may see it.  Pure.
 
-Of a pair that goes to two reviewers nobody sees the other's judgement before both have
-judged; of half of these, nor the machine's verdict before they have judged themselves.  A lead
-sees all: only a lead settles what is disputed.
+A pair that needs two reviewers hides each judgement from the other until both have judged; half
+of these also hide the machine's verdict until the viewer has judged.  A lead sees all, to settle
+disputes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .settled import Settled, Standing, settled, standing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """Who looks; `author` is None for somebody who has given no name."""
+    """The person who views; `author` is None without a name."""
 
     author: str | None = None
     role: Role = Role.REVIEWER
@@ -27,8 +27,8 @@ class Viewer:
 class VisiblePair:
     """What a viewer may know of a pair.
 
-    `verdict` and `confidence` are None where they are hidden; `others` are the newest
-    judgements of others, none where these are hidden; `judged_by` is how many have judged.
+    `verdict` and `confidence` are None if hidden; `others` are the newest judgements of others,
+    empty if hidden; `judged_by` is how many have judged.
     """
 
     pair: ReviewedPair
@@ -44,20 +44,20 @@ class VisiblePair:
 
     @property
     def faults(self) -> frozenset[str]:
-        """The kinds of fault that people, as far as they can be seen, have named."""
+        """The kinds of fault in the visible judgements."""
         judgements = [*self.others, *([self.own] if self.own is not None else [])]
         return frozenset(fault for judgement in judgements for fault in judgement.statement.faults)
 
     @property
     def order(self) -> tuple[float, ...]:
-        """The gravest first; those whose verdict is hidden stand where nothing tells it."""
+        """The worst first; pairs with a hidden verdict in a place that does not reveal it."""
         if self.verdict is None:
             return (HIDDEN_GROUP, self.pair.place)
         return self.pair.rank
 
     @property
     def blind_to(self) -> tuple[BlindTo, ...]:
-        """What a judgement that the viewer makes now would not rest on."""
+        """What is hidden from a judgement that the viewer makes now."""
         blind = [BlindTo.OTHERS] if self.others_hidden else []
         return (*blind, BlindTo.MACHINE) if self.verdict is None else tuple(blind)
 
@@ -65,7 +65,7 @@ class VisiblePair:
 def visible_pair(
     pair: ReviewedPair, judgements: Sequence[Judgement], viewer: Viewer
 ) -> VisiblePair:
-    """A pair, of which these have been made, as the viewer may see it."""
+    """A pair with these judgements, as the viewer may see it."""
     newest = newest_by_author(judgements)
     me = same_author(viewer.author) if viewer.author is not None else None
     own = newest.get(me) if me is not None else None

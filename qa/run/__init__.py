@@ -1,1 +1,1 @@
-"""Pages of a sample looked at, compared and judged, one after the other."""
+"""One run: captures the pages of a sample, compares and judges them, one after the other."""

@@ -1,9 +1,9 @@
-"""The verdict on a page before and after deduplication, as far as it can be proven.
+"""The verdict on a pair: by proof for before and after deduplication, else by a model.
 
-Both views were answered by our own proxy, so that what each was sent is known byte for byte.
-A page that was sent the same is the same, however a browser drew it; one that was sent other
-bytes for a URL, or is missing what was there before, has been harmed.  Between the two, where
-a page asked for other things, as pages do that are never the same twice, nothing is proven.
+Our own proxy answered both views, so the bytes that each was sent are known.  A page that was
+sent the same bytes is the same, however a browser drew it; one that was sent other bytes for a
+URL, or lacks a resource that it had before, was harmed.  If the two sent different requests, as
+some pages do on each load, nothing is proven, and a model judges by how both look.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _PROVEN = 1.0
 _UNPROVEN = 0.5
 _SHOWN = {Outcome.COMPLETE, Outcome.STILL_LOADING}
 _NAMED = 20
-_WORDS = {"miss": "missing now", "fault": "cannot be given now"}
+_WORDS = {"miss": "missing now", "fault": "unreadable now"}
 
 
 class Decision(NamedTuple):
-    """A verdict, how sure it is, by what, and why; `harm` is told before all other reasons."""
+    """A verdict, its confidence, what judged, and why; `harm` comes before all other reasons."""
 
     verdict: Verdict
     confidence: float
@@ -39,16 +39,16 @@ class Decision(NamedTuple):
 def prove(
     comparison: Comparison, before: PageLog, after: PageLog, *, complete: bool = True
 ) -> Decision | None:
-    """What is proven of a page whose reference is replayed as it was before; None for nothing.
+    """The proven verdict on a page before and after deduplication; None if nothing is proven.
 
-    `complete`: both times the browser showed all of it.
+    `complete`: the browser showed the complete page both times.
     """
     harm = (*_lost(before, after), *_other_heads(before, after))
     if comparison.payloads or harm:
         return Decision(Verdict.DISSIMILAR, _PROVEN, MODEL, harm)
     sent = before.payloads
     if not sent:
-        nothing = ("nothing of it was sent whole before deduplication",)
+        nothing = ("before deduplication no resource of it was sent whole",)
         return Decision(Verdict.UNCERTAIN, _UNPROVEN, MODEL, nothing)
     same = sent == after.payloads and not changed_outcomes(before, after)
     if complete and same and _is_whole(before) and _is_whole(after):
@@ -57,7 +57,7 @@ def prove(
 
 
 def changed_outcomes(before: PageLog, after: PageLog) -> set[str]:
-    """Requests of both that something else came of: a miss, say, that is a fault now."""
+    """Requests of both with another outcome now, for example a fault instead of a miss."""
     was, now = before.outcomes, after.outcomes
     return {key for key in was.keys() & now.keys() if was[key] != now[key]}
 
@@ -68,7 +68,7 @@ def _is_whole(log: PageLog) -> bool:
 
 
 def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:
-    """What was answered before, and is a miss or a fault now."""
+    """Requests answered before that are a miss or a fault now."""
     never = {exchange.key for exchange in before.exchanges if exchange.outcome in _WORDS}
     had = before.payloads.keys() - never
     gone = {
@@ -83,11 +83,11 @@ def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:
 
 
 def _other_heads(before: PageLog, after: PageLog) -> tuple[str, ...]:
-    """What has the same body as before, and another status, type or other field."""
+    """Requests with the same body as before, but another status, type or other header field."""
     same_body = before.payloads.items() & after.payloads.items()
     had, has = before.heads, after.heads
     return tuple(
-        f"answered with another head: {key}"
+        f"answered with another header: {key}"
         for key, _ in sorted(same_body)
         if had.get(key) != has.get(key)
     )[:_NAMED]
@@ -96,10 +96,12 @@ def _other_heads(before: PageLog, after: PageLog) -> tuple[str, ...]:
 def judge_looks(
     model: Model, features: Mapping[str, float], reference: Snapshot, other: Snapshot
 ) -> Decision:
-    """Judge by features; a page that is not there at all is nothing that a model has seen."""
+    """Judge by a model; by `RULE` if one page was not shown, which no model was trained for."""
     if reference.outcome is Outcome.COMPLETE and other.outcome not in _SHOWN:
         how = other.outcome.value.replace("_", " ")
-        return Decision(Verdict.DISSIMILAR, _UNPROVEN, RULE, (f"it was shown, and here: {how}",))
+        return Decision(
+            Verdict.DISSIMILAR, _UNPROVEN, RULE, (f"the reference was shown; this view: {how}",)
+        )
     shown = reference.outcome is other.outcome is Outcome.COMPLETE
     if not shown or not features["image_there"]:
         return Decision(Verdict.UNCERTAIN, _UNPROVEN, RULE)

@@ -1,8 +1,8 @@
-"""A page looked at from all sides, and each pair of them compared and judged.
+"""Captures a page from all sides, and compares and judges each pair of them.
 
-    sides ─▶ looks ─▶ compared ─▶ proven by bytes? ─▶ else the reference once more, and a model
+    sides ─▶ captures ─▶ compared ─▶ proven by bytes? ─▶ else the reference again, and a model
 
-A side is looked at once for a page, however many pairs it is in.
+Each side captures a page once, however many pairs it is in.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class PageJudge:
     ) -> None:
         """Images go to `folder`; `masked` are regions of every page that are not compared.
 
-        With `prove_first` a page is not shown as it is now where all that it asked for before
-        would be answered the same.
+        With `prove_first` a page's current state is not captured if all its requests before
+        would be answered the same now.
 
-        `models` judge in place of those of their names that ship with the package.
+        `models` replace those of the same names that ship with the package.
         """
         self._sides = {side_name(side.kind, side.browser): side for side in sides}
         self._folder = folder
@@ -70,7 +70,7 @@ class PageJudge:
         self._models = {name: own.get(name) or load_model(name) for name in NAMES}
 
     def judge(self, drawn: Drawn, pairs: Sequence[Pair]) -> list[JudgedPair]:
-        """Judge these pairs of a page; a side that none of them needs is not looked at."""
+        """Judge these pairs of a page; sides that are in none of them do not capture it."""
         looks = PageLooks(self._sides, drawn, self._folder)
         return [
             JudgedPair(result=self._judge(drawn, pair, looks), weight=drawn.weight)
@@ -111,10 +111,10 @@ class PageJudge:
         other: LookResult,
         looks: PageLooks,
     ) -> tuple[Comparison, Decision, int]:
-        """What differs, the verdict, and the milliseconds that comparing again took.
+        """The comparison, the verdict, and the milliseconds of comparing again.
 
-        Payloads count for nothing in the verdict: where they prove nothing, another URL on each
-        look, or what an access system writes anew, is no harm.
+        Payloads do not count in the verdict: if they prove nothing, a URL that changes on each
+        load, or a body that an access system rewrites, is no harm.
         """
         took, others = 0, comparison.payloads
         comparison = replace(comparison, payloads=None, lost=None)
@@ -129,12 +129,12 @@ class PageJudge:
             other.loaded.snapshot,
         )
         if others and any(is_access(self._sides[name].kind) for name in pair):
-            # Of pictures and the like, which it does not write anew: it has another capture.
+            # Images and the like are not rewritten: the access system has another capture.
             decision = decision._replace(harm=(*decision.harm, other_bytes(others)))
         return comparison, self._as_of_today(pair, decision, looks), took
 
     def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[LookResult, LookResult]:
-        """Both sides; of a stored screenshot's other side what that can be compared with."""
+        """Both captures; beside a stored screenshot, limited to what it can be compared with."""
         reference, other = looks.at(pair.reference), looks.at(pair.other)
         if self._sides[pair.reference].kind != STORED:
             return reference, other
@@ -142,7 +142,7 @@ class PageJudge:
         return reference._replace(loaded=stored), other._replace(loaded=loaded)
 
     def _as_of_today(self, pair: Pair, decision: Decision, looks: PageLooks) -> Decision:
-        """What is of another time than the capture may have changed meanwhile."""
+        """Live pages and stored screenshots may differ because the page has changed."""
         for name in (pair.reference, pair.other):
             gap = looks.at(name).loaded.snapshot.taken - looks.moment
             verdict, why = verdict_given_gap(self._sides[name].kind, decision.verdict, gap)
@@ -153,7 +153,7 @@ class PageJudge:
     def _compare(
         self, reference: LookResult, other: LookResult, again: LookResult | None = None
     ) -> tuple[Comparison, int]:
-        """And the milliseconds that it took."""
+        """The comparison, and the milliseconds that it took."""
         started = time.monotonic()
         comparison = compare_pair(
             reference.loaded,
@@ -166,7 +166,7 @@ class PageJudge:
     def _prove(
         self, pair: Pair, comparison: Comparison, before: LookResult, after: LookResult
     ) -> Decision | None:
-        """Of two generations in one browser what was sent says it, as a rule."""
+        """The proof, for two generations in one browser."""
         if not self._are_generations(pair) or before.log is None or after.log is None:
             return None
         outcomes = {before.loaded.snapshot.outcome, after.loaded.snapshot.outcome}
@@ -203,16 +203,16 @@ def _numbers(comparison: Comparison) -> dict[str, float]:
 
 
 def _is_seed(exchange: Exchange) -> bool:
-    """Whether a crawler that is given the URL gets what was missed; films are asked for in parts.
+    """Whether a crawler could fetch the missed resource by its URL.
 
-    Of a URL that is too long for the log only the beginning is known.
+    Not if the URL is too long for the log, which has only its beginning.
     """
     is_web = exchange.url.lower().startswith(("http://", "https://"))
     return is_web and exchange.method == "GET" and len(exchange.url) < TEXT_LIMIT_CHARACTERS
 
 
 def _kinds(looked: LookResult) -> Iterator[str]:
-    """What the page is taken for by itself, whatever it is compared with."""
+    """The kind of the page by itself, whatever it is compared with."""
     pixels = looked.loaded.pixels
     image = statistics_of(pixels) if pixels is not None else None
     for kind in page_kinds(looked.loaded.snapshot, image):
@@ -220,7 +220,7 @@ def _kinds(looked: LookResult) -> Iterator[str]:
 
 
 def _in_pixels(comparison: Comparison) -> tuple[tuple[int, int, int, int], ...]:
-    """The changes that were found in scaled images, in pixels of the image as it was taken."""
+    """The changes found in scaled images, in pixels of the original image."""
     if comparison.image is None:
         return ()
     return tuple(

@@ -1,4 +1,4 @@
-"""A page looked at from several sides: at once where that can be, and never more than needed."""
+"""Captures of a page by several sides: in parallel where possible, and only those needed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pinakes.qa.views.side import LookResult, ReplaySide, Side
 from .decision import changed_outcomes
 
 _REPLAY = "replay:"
-_NOT_SHOWN = "not shown: each request of the reference would be answered the same, byte for byte"
+_NOT_SHOWN = "not captured: all requests of the reference would get the same bytes"
 
 
 class PageLooks:
-    """One page, from sides by their names; each is looked at once at most."""
+    """One page, captured by sides by their names; by each at most once."""
 
     def __init__(self, sides: Mapping[str, Side], drawn: Drawn, folder: Path) -> None:
         self.moment = datetime.strptime(f"{drawn.page.second}Z", "%Y%m%d%H%M%S%z")
@@ -30,9 +30,9 @@ class PageLooks:
         self._looked: dict[str, LookResult] = {}
 
     def look_at_once(self, names: Sequence[str]) -> None:
-        """Look from several sides at the same time: a browser is idle for most of a look.
+        """Capture by several sides in parallel: a browser is idle for most of a capture.
 
-        Only replay is looked at so; others have their own pace, or wait for one another.
+        Only replays: the others have their own pace, or wait for one another.
         """
         replayed = [
             name
@@ -45,7 +45,7 @@ class PageLooks:
                     self._looked[name] = looked
 
     def skip_if_same(self, before: str, current: str) -> None:
-        """Take the look at `before` for that at `current` as well, if the same would be sent."""
+        """Use the capture of `before` for `current` as well, if the same bytes would be sent."""
         side, first = self._sides[current], self.at(before)
         log = first.log
         if current in self._looked or not isinstance(side, ReplaySide):
@@ -63,11 +63,11 @@ class PageLooks:
             self._looked[current] = LookResult(loaded, again, took, note=_NOT_SHOWN)
 
     def at(self, name: str) -> LookResult:
-        """From this side."""
+        """The capture by this side."""
         if name not in self._looked:
             self._looked[name] = self.look_again(name)
         return self._looked[name]
 
     def look_again(self, name: str) -> LookResult:
-        """From this side, whether it was looked at from there or not."""
+        """A new capture by this side."""
         return self._sides[name].look(self._url, self.moment, self._folder)

@@ -1,4 +1,4 @@
-"""The pairs of a run that are judged, a line each, on disk before the next page begins."""
+"""The judged pairs of a run, a line each, on disk before the next page begins."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from .run_folder import RUN, read_plan
 class PairsFile:
     """`pairs.jsonl` in the folder of a run; a context manager, for one process at a time.
 
-    A run that died goes on behind its last whole line, which may be in the middle of a page:
-    half a line at the end is cut off.
+    A run that died continues after its last whole line, which may be in the middle of a page; an
+    incomplete last line is cut off.
 
     Raises:
-        Busy: another process is at this run.
+        Busy: another process works on this run.
         ConfigError: it has pairs of another run than the folder's, or the folder has no run.
-        MalformedRecord: the file is there, and has other lines than pairs.
+        MalformedRecord: the file has lines that are not pairs.
     """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / PAIRS
         self.judged: set[PairKey] = set()
-        """What is on disk."""
+        """Keys of the pairs on disk."""
         self.verdicts: Counter[Verdict] = Counter()
-        """Of these, all together."""
-        # Unbuffered: what could not be written is not written later, either.
+        """Their verdicts, counted."""
+        # Unbuffered: what could not be written must not be written later.
         self._file: IO[bytes] = self._path.open("a+b", buffering=0)
         try:
             self._lock()
@@ -54,9 +54,7 @@ class PairsFile:
         try:
             flock(self._file, LOCK_EX | LOCK_NB)
         except BlockingIOError as error:
-            raise Busy(
-                "another process is looking at the pages of this run", file=str(self._path)
-            ) from error
+            raise Busy("another process is working on this run", file=str(self._path)) from error
 
     def _read(self) -> int:
         """How many bytes are whole lines."""
@@ -69,20 +67,20 @@ class PairsFile:
                     self._note(decode_pair(line))
                 except MalformedRecord as error:
                     raise MalformedRecord(
-                        "no pairs of a QA run", file=str(self._path), offset=whole
+                        "not a pair of a QA run", file=str(self._path), offset=whole
                     ) from error
                 whole += len(line)
         return whole
 
     def _refuse_others(self, folder: Path) -> None:
-        """Behind pairs of another run nothing is written: nobody could tell them apart."""
+        """Raise ConfigError if the file has pairs of another run."""
         runs = {key.run for key in self.judged}
         if runs and (folder / RUN).exists():
             runs.discard(read_plan(folder)[0].run)
         if runs:
             raise ConfigError(
-                f"{folder} has pairs of {', '.join(sorted(runs))}, and no {RUN} of that run: "
-                "take another"
+                f"{folder} has pairs of {', '.join(sorted(runs))}, but no {RUN} of that run; "
+                "use another folder"
             )
 
     def _note(self, pair: JudgedPair) -> None:
@@ -90,16 +88,16 @@ class PairsFile:
         self.verdicts[pair.result.verdict] += 1
 
     def add(self, pairs: Iterable[JudgedPair]) -> None:
-        """Have these, of one page, on disk when this returns.
+        """Write the pairs of one page; they are on disk when this returns.
 
         Raises:
-            StoreUnavailable: the disk is full, or the like; none of them is there.
+            StoreUnavailable: the disk is full, or the like; none of them is written.
         """
         pairs = list(pairs)
         content = b"".join(map(encode_pair, pairs))
         try:
             left = memoryview(content)
-            while left:  # a disk that is full takes a part first, and then says so
+            while left:  # a full disk may accept a part first
                 left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError as error:

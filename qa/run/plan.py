@@ -21,7 +21,7 @@ ACCESS, STORED, LIVE = "access", "stored", "live"
 
 
 class Pair(NamedTuple):
-    """Names of two sides, as `side_name` has them: the reference, and what is compared with it."""
+    """Names of two sides by `side_name`: the reference, and the one compared with it."""
 
     reference: str
     other: str
@@ -41,48 +41,48 @@ class RunPlan:
     other: str = "current"
     browsers: tuple[str, ...] = ("chromium",)
     collection: str | None = None
-    """What archive and index have beside it is not replayed: it may not be for the same readers."""
+    """Only this collection is replayed: others may not be open to the same readers."""
     across: bool = False
-    """Whether `other` in the first browser is compared with itself in each of the others, too."""
+    """Whether `other` in the first browser is also compared with `other` in each other browser."""
     prove_first: bool = False
-    """Whether a page is shown once only, where all that it asked for is the same now."""
+    """Whether a page is captured only once if all its requests would be answered the same now."""
     masked: tuple[Rect, ...] = ()
     """Regions of every page that are not compared."""
     masked_selectors: tuple[str, ...] = ()
-    """CSS selectors of what is not compared, where the reference has it."""
+    """CSS selectors of elements of the reference that are not compared."""
     models: tuple[str, ...] = ()
-    """Model files that judge in place of those of the package, as their text."""
+    """Texts of model files that replace models of the package."""
 
     def __post_init__(self) -> None:
-        """Raises ConfigError for what cannot be compared."""
+        """Raise ConfigError for views that cannot be compared."""
         for view in (self.reference, self.other):
             word, colon, detail = view.partition(":")
             known = view in (*GENERATIONS, STORED, LIVE) or (word == ACCESS and colon and detail)
             if not known:
                 raise ConfigError(
-                    f"{view!r} is no view: take before, current, access:URL-PREFIX, stored or live"
+                    f"unknown view {view!r}: use before, current, access:URL-PREFIX, stored or live"
                 )
             if word == ACCESS:
                 AccessUrls(detail)
         if self.reference == self.other and not self.across:
             raise ConfigError(f"{self.other} would be compared with itself")
         if self.reference != self.other and all(map(is_access, (self.reference, self.other))):
-            # A side has one name in rows and results, which does not tell them apart.
-            raise ConfigError("two access systems: compare each of them with current")
+            # They would have the same name in rows and results.
+            raise ConfigError("cannot compare two access systems: compare each with current")
         if STORED in (self.reference, self.other) and self.masked_selectors:
-            raise ConfigError("a stored screenshot has no elements: mask regions instead")
+            raise ConfigError("a stored screenshot has no elements: use --mask, not selectors")
         if self.other == STORED:
-            raise ConfigError("a stored screenshot is a reference, and nothing else")
+            raise ConfigError("stored can only be the reference")
         if len(set(self.browsers)) < len(self.browsers) or not self.browsers:
-            raise ConfigError("each browser once, and one at least")
+            raise ConfigError("name at least one browser, and each only once")
         if self.across and len(self.browsers) < 2:
-            raise ConfigError("comparing across browsers wants two of them")
+            raise ConfigError("comparing across browsers needs at least two browsers")
         for name in self.browsers:
             browser_named(name)
 
     @property
     def pairs(self) -> list[Pair]:
-        """In each browser the reference and the other; then, where asked for, across them."""
+        """The reference and the other in each browser; then, with `across`, across browsers."""
         pairs = [
             Pair(view_in(self.reference, browser), view_in(self.other, browser))
             for browser in self.browsers
@@ -94,7 +94,7 @@ class RunPlan:
         return pairs
 
     def pairs_left(self, drawn: Drawn, judged: Collection[PairKey]) -> list[Pair]:
-        """The pairs of a page that are not judged yet."""
+        """The pairs of a page not judged yet."""
         key = drawn.page.row_key
         return [
             pair
@@ -104,17 +104,17 @@ class RunPlan:
 
 
 def is_access(view: str) -> bool:
-    """Whether it is what an access system shows; of a side's kind, too."""
+    """Whether a view, or a side's kind, is an access system."""
     return view.startswith(f"{ACCESS}:")
 
 
 def kind_of(view: str) -> str:
-    """How a result names a view."""
+    """The name of a view in results."""
     return f"replay:{view}" if view in GENERATIONS else view
 
 
 def view_in(view: str, browser: str) -> str:
-    """The name of a side; a stored screenshot is shown by no browser."""
+    """The name of a side; a stored screenshot has no browser."""
     return side_name(kind_of(view), "" if view == STORED else browser)
 
 
@@ -127,7 +127,7 @@ def decode_plan(text: str) -> RunPlan:
     """Undo `encode_plan`.
 
     Raises:
-        MalformedRecord: it is no plan.
+        MalformedRecord: not a plan.
     """
     try:
         entry = json.loads(text)
@@ -135,4 +135,4 @@ def decode_plan(text: str) -> RunPlan:
         entry |= {name: tuple(entry[name]) for name in _LISTS if name in entry}
         return RunPlan(**entry, masked=masked)
     except (ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
-        raise MalformedRecord(f"no plan of a QA run: {error}") from error
+        raise MalformedRecord(f"not a plan of a QA run: {error}") from error

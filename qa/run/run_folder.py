@@ -1,11 +1,11 @@
-"""The folder of a run: what it was asked, the pages it looks at, and what came of them.
+"""The folder of a run: its options, its pages, and its results.
 
-    DIR/sample.jsonl    the pages, as they were drawn
-    DIR/run.json        what was asked, and the plan; written last: a run has begun when it is there
-    DIR/pairs.jsonl     a line for each pair that is judged
-    DIR/SHA-256.png     what browsers showed
+    DIR/sample.jsonl    the pages, as drawn
+    DIR/run.json        options and plan; written last: a run has begun when it exists
+    DIR/pairs.jsonl     a line for each judged pair
+    DIR/SHA-256.png     images
 
-A run that goes on looks at the pages that were drawn, whatever has landed since.
+A run that is continued keeps its sample, whatever was ingested since.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def begin_run(
     asked: Mapping[str, Any],
     draw: Callable[[], Iterable[Drawn]],
 ) -> tuple[RunPlan, list[Drawn]]:
-    """The plan and the pages of the run in this folder, which is begun where there is none.
+    """The plan and the pages of the run in this folder; begins a run if there is none.
 
-    `asked` is what drew the sample, as JSON has it.
+    `asked` has the options that drew the sample, as JSON values.
 
     Raises:
-        ConfigError: another run is there, by what was asked.
-        MalformedRecord: what is there is no run.
+        ConfigError: the folder has a run with other options.
+        MalformedRecord: the folder's files are not those of a run.
     """
     if (folder / RUN).exists():
         return _go_on(folder, plan, asked)
@@ -51,32 +51,32 @@ def begin_run(
 
 
 def read_plan(folder: Path) -> tuple[RunPlan, Mapping[str, Any]]:
-    """The plan of the run in a folder, and what was asked.
+    """The plan of the run in a folder, and its options.
 
     Raises:
-        ConfigError: there is none.
-        MalformedRecord: what is there is no run.
+        ConfigError: there is no run.
+        MalformedRecord: the folder's files are not those of a run.
     """
     path = folder / RUN
     try:
         document = json.loads(path.read_text("utf-8"))
         return decode_plan(json.dumps(document["plan"])), dict(document["asked"])
     except OSError as error:
-        raise ConfigError(f"{path}: no QA run: {error.strerror}") from error
+        raise ConfigError(f"{path}: not a QA run: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, MalformedRecord) as error:
-        raise MalformedRecord("no QA run", file=str(path)) from error
+        raise MalformedRecord("not a QA run", file=str(path)) from error
 
 
 def _go_on(folder: Path, plan: RunPlan, asked: Mapping[str, Any]) -> tuple[RunPlan, list[Drawn]]:
     begun, then = read_plan(folder)
     same = replace(plan, run=begun.run, act_time_ms=begun.act_time_ms)
     if begun != same or then != json.loads(json.dumps(asked)):
-        raise ConfigError(f"{folder} has a run that was asked for something else: take another")
+        raise ConfigError(f"{folder} has a run with other options; use another folder")
     return begun, read_sample(folder)
 
 
 def read_sample(folder: Path) -> list[Drawn]:
-    """The pages of a run, as they were drawn."""
+    """The pages of a run, as drawn."""
     path = folder / SAMPLE
     try:
         lines = path.read_bytes().splitlines()
@@ -88,7 +88,7 @@ def read_sample(folder: Path) -> list[Drawn]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole, or not at all."""
+    """Write a file whole, or not at all."""
     aside = path.with_name(f".{path.name}-writing")
     with aside.open("w", encoding="utf-8") as file:
         file.write(text)

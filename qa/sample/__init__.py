@@ -1,1 +1,1 @@
-"""Which pages of a crawl are looked at, and how many others each of them stands for."""
+"""The sample of a crawl's pages, and how many pages each of them represents."""

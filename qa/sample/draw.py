@@ -1,9 +1,9 @@
-"""A sample of pages, drawn by a seed: the same pages and the same seed, the same sample.
+"""A sample of pages, drawn by a seed: the same pages and seed give the same sample.
 
-Some are always in and stand for themselves alone.  The others are put in order of site and
-media type, and within these as the seed has them, and every n-th is taken, beginning somewhere
-in the first n (systematic sampling, Cochran, "Sampling Techniques", chapter 8).  So each page
-is as likely as another, and each site and type has its share, however many there are.
+Some pages are always in, and represent only themselves.  The others are sorted by site and media
+type, and within these in an order given by the seed; every n-th is taken, from a random start
+in the first n (systematic sampling, Cochran, "Sampling Techniques", chapter 8).  So all pages
+are equally likely, and each site and media type has its share.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .pages import Page
 _ORDER_BYTES = 8
 _PAGE_BYTES = 600
 _Ordered = tuple[str, str, bytes, Page]
-"""Site, media type, place by the seed, page."""
+"""Site, media type, position by the seed, page."""
 
 
 class Drawn(NamedTuple):
-    """A page of a sample, and how many pages it stands for: itself is one of them."""
+    """A page of a sample, and the number of pages it represents, itself included."""
 
     page: Page
     weight: float
@@ -39,10 +39,10 @@ def draw(
     seeds: Collection[str] = (),
     space: SortSpace = DEFAULT_SPACE,
 ) -> Iterator[Drawn]:
-    """Draw so many pages beside those that are always in: home pages, and the URLs in `seeds`.
+    """Draw `size` pages, besides those that are always in: home pages, and the URLs in `seeds`.
 
-    Where there are no more than `size`, all are drawn.  The sum of all weights is the number
-    of pages.  Memory: a few times `space`, and `seeds`.
+    If there are no more than `size`, all are drawn.  The weights add up to the number of pages.
+    Memory: a few times `space`, and `seeds`.
     """
     always = frozenset(map(urlkey, seeds))
     count = 0
@@ -67,7 +67,7 @@ def draw(
 
 
 def _place(text: str, seed: str) -> bytes:
-    """Somewhere, as if by chance."""
+    """A pseudorandom position."""
     encoded = text.encode("utf-8", "surrogateescape")
     return blake2b(
         encoded,

@@ -1,4 +1,4 @@
-"""A page of a sample as a line: what the folder of a run keeps, and its tasks are given."""
+"""A page of a sample as a line, in the folder of a run and in the input of its tasks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pinakes.errors import MalformedRecord
 from .draw import Drawn
 from .pages import Page
 
-# Also a number of 400 digits, and brackets in brackets in brackets.
+# Also for numbers of 400 digits, and for too deeply nested brackets.
 _DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 def encode_drawn(drawn: Drawn) -> str:
-    """One line of ASCII, without its end."""
+    """One line of ASCII, without its line end."""
     page = {**drawn.page._asdict(), "row_key": drawn.page.row_key.hex()}
     return json.dumps({**page, "weight": drawn.weight, "is_always": drawn.is_always})
 
@@ -23,12 +23,12 @@ def decode_drawn(line: str | bytes) -> Drawn:
     """Undo `encode_drawn`.
 
     Raises:
-        MalformedRecord: the line is no page of a sample.
+        MalformedRecord: not a page of a sample.
     """
     try:
         entry = json.loads(line)
         weight, is_always = float(entry.pop("weight")), bool(entry.pop("is_always"))
         page = Page(**{**entry, "row_key": bytes.fromhex(entry["row_key"])})
     except _DAMAGED as error:
-        raise MalformedRecord(f"no page of a sample: {error}") from error
+        raise MalformedRecord(f"not a page of a sample: {error}") from error
     return Drawn(page, weight, is_always)

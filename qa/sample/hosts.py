@@ -1,4 +1,4 @@
-"""The host in a URL that somebody else wrote.  Pure."""
+"""The host of a URL that may be invalid.  Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 
 def host_of(url: str) -> str | None:
-    """The host in lower case, without port; None where there is none, or no URL to be split."""
+    """The host in lower case, without port; None if there is none, or the URL is invalid."""
     try:
         return urlsplit(url).hostname
-    except ValueError:  # `http://[foo/`, or a host that is another behind NFKC
+    except ValueError:  # `http://[foo/`, or a host that NFKC would change
         return None

@@ -1,4 +1,4 @@
-"""The pages of a crawl: HTML that was answered with success, each URL once."""
+"""The pages of a crawl: HTML with a 2xx status, each URL once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TYPES = frozenset(("response", "revisit"))
 
 
 class Page(NamedTuple):
-    """A capture of a page.  A tuple, sorted by its fields: there is one for each."""
+    """A capture of a page, sorted by its fields."""
 
     urlkey: str
     second: str
@@ -33,21 +33,21 @@ class Page(NamedTuple):
 
     @property
     def site(self) -> str:
-        """The host, as the urlkey has it: without `www.`, its parts in reverse."""
+        """The host as in the urlkey: without `www.`, its labels reversed."""
         return self.urlkey.partition(")")[0]
 
     @property
     def is_home(self) -> bool:
-        """Whether this is the page of a host's root, as the urlkey has it: any URL has one."""
+        """Whether this is the root of a host, by its urlkey."""
         return self.urlkey.partition(")")[2] == "/"
 
 
 def pages_of(
     archive: ArchiveReader, entries: Iterable[FileEntry], *, space: SortSpace = DEFAULT_SPACE
 ) -> Iterator[Page]:
-    """The pages of these files, by urlkey; of one urlkey its first capture.
+    """The pages of these files, by urlkey; the first capture of each urlkey.
 
-    Reads sidecars and nothing else.  Memory: a few times `space`.
+    Reads sidecars only.  Memory: a few times `space`.
     """
     found = (
         page
@@ -69,7 +69,7 @@ def _pages_of_file(archive: ArchiveReader, entry: FileEntry) -> Iterator[Page]:
 
 
 def page_of(row: SidecarRow) -> Page | None:
-    """The page that a record is a capture of; None where it is none that people look at."""
+    """The page that a record is a capture of; None if it is not a page."""
     second = second_of(row.date or "")
     if row.type not in _TYPES or row.target_uri is None or row.row_key is None or second is None:
         return None

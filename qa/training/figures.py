@@ -1,4 +1,4 @@
-"""How right a model is: confusion, false alarms, recall by kind; pure."""
+"""Accuracy of a model: confusion matrix, false alarms, recall by kind; pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNALTERED = "unaltered"
 
 
 class Judged(NamedTuple):
-    """A labelled pair and what was said of it; `likely` is the probability of dissimilar."""
+    """A labelled pair and its verdict; `likely` is the probability of dissimilar."""
 
     label: str
     kind: str
@@ -23,7 +23,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Shares are from 0 to 1, and None where nothing was to be counted."""
+    """Shares from 0 to 1, or None if there is nothing to count."""
 
     pairs: int
     right: float | None

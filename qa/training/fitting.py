@@ -1,7 +1,7 @@
-"""Labelled pairs made into a model: gradient boosted trees, calibrated on folds split by site.
+"""Fits a model to labelled pairs: gradient boosted trees, calibrated on folds split by site.
 
-Trees may only find a pair worse where a feature of `_WORSE` is larger, or one of `_BETTER`
-smaller: what a site of the training happens to have is not learned against reason.
+Constraints: a larger feature of `_WORSE`, or a smaller one of `_BETTER`, never makes a pair
+better, so that peculiarities of the training's sites are not learned.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .train_extra import (
 
 FOLDS = 6
 UNCERTAIN = (0.4, 0.6)
-"""Between these probabilities a verdict is left to people."""
+"""Between these probabilities the verdict is uncertain."""
 
 PERSON_WEIGHT = 3.0
-"""A person's verdict counts as so many injected pairs."""
+"""A settled pair counts as that many injected pairs."""
 
 _ROUNDS = 250
 _LEAVES = 8
@@ -55,13 +55,13 @@ _BETTER = frozenset(
 
 
 _LEFT_OUT = frozenset({"page_console"})
-"""What browsers say of the same page is never the same twice."""
+"""Browsers log different console messages on each load of the same page."""
 
 
 def fit(
     pairs: Sequence[LabelledPair], name: PairOf, *, version: str, seed: int, folds: int = FOLDS
 ) -> tuple[Model, list[Judged]]:
-    """A model of the pairs of its kind, and what models of the folds said of each of them.
+    """A model fitted to the pairs of its kind, and the verdicts of the folds' models on them.
 
     Raises:
         ConfigError: too few sites, or one label alone.
@@ -152,7 +152,7 @@ def _boosted(pairs: Sequence[LabelledPair], names: Sequence[str], seed: int) -> 
         random_state=seed,
     )
     weights = [PERSON_WEIGHT if pair.kind == "person" else 1.0 for pair in pairs]
-    # The tables are small: more threads would wait for one another.
+    # The tables are small: more threads would only wait for one another.
     with threadpool_limits(1):
         return trees.fit(_numbers(pairs, names), _dissimilar(pairs), sample_weight=weights)
 

@@ -1,4 +1,4 @@
-"""Pairs with a label, and the table they ship in: what a model is fitted to.
+"""Labelled pairs, to which a model is fitted, and the table in which they ship.
 
 site,kind,pair,label,FEATURE,...        CSV, gzip, one line a pair
 """
@@ -25,7 +25,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledPair:
-    """A pair of which it is known whether the second shows a fault."""
+    """A pair with the known answer whether the second view shows a fault."""
 
     site: str
     """Folds are split by it, so that no site is on both sides."""
@@ -34,7 +34,7 @@ class LabelledPair:
     label: Literal["similar", "dissimilar"]
     pair: PairOf
     kind: str = "person"
-    """Where the label is from: a person, or what was injected."""
+    """The source of the label: `person`, or the kind of injected change."""
 
 
 def write_table(file: Path, pairs: Iterable[LabelledPair]) -> int:
@@ -52,7 +52,7 @@ def write_table(file: Path, pairs: Iterable[LabelledPair]) -> int:
             names = tuple(pair.features)
             lines.writerow([*_LEADING, *names])
         elif set(names) != set(pair.features):
-            raise MalformedRecord(f"a pair of {pair.site} has features of other names")
+            raise MalformedRecord(f"a pair of {pair.site} has other features than the first pair")
         numbers = [f"{round(pair.features[name], _DIGITS):g}" for name in names]
         lines.writerow([pair.site, pair.kind, pair.pair, pair.label, *numbers])
         count += 1
@@ -64,7 +64,7 @@ def read_table(file: Path) -> list[LabelledPair]:
     """Read what `write_table` wrote.
 
     Raises:
-        MalformedRecord: it is no such table.
+        MalformedRecord: not such a table.
     """
     try:
         lines = csv.reader(io.StringIO(gzip.decompress(file.read_bytes()).decode()))
@@ -72,18 +72,18 @@ def read_table(file: Path) -> list[LabelledPair]:
         _require_ours(head)
         return [_pair(head, line) for line in lines]
     except (OSError, EOFError, ValueError, StopIteration) as error:
-        raise MalformedRecord(f"no table of pairs: {error}", file=str(file)) from error
+        raise MalformedRecord(f"not a table of pairs: {error}", file=str(file)) from error
 
 
 def _require_ours(head: list[str]) -> None:
     if tuple(head[: len(_LEADING)]) != _LEADING:
-        raise ValueError("its head is another")
+        raise ValueError("unknown header line")
 
 
 def _pair(head: list[str], line: list[str]) -> LabelledPair:
     site, kind, pair, label = line[: len(_LEADING)]
     if pair not in ("same-browser", "across-browsers") or label not in ("similar", "dissimilar"):
-        raise ValueError(f"a line of {site} is neither of a pair nor labelled")
+        raise ValueError(f"a line of {site} has an unknown pair or label")
     numbers = map(float, line[len(_LEADING) :])
     return LabelledPair(
         site=site,
@@ -95,7 +95,7 @@ def _pair(head: list[str], line: list[str]) -> LabelledPair:
 
 
 def labelled_pair(result: PairResult, *, is_faulty: bool) -> LabelledPair:
-    """A result with what people say of it; its site is its host, without `www.`."""
+    """A settled result as a labelled pair; its site is its host, without `www.`."""
     browsers = {view.browser for view in (result.reference, result.other) if view.browser}
     host = (host_of(result.url) or result.url).removeprefix("www.")
     return LabelledPair(

@@ -1,6 +1,6 @@
-"""A new model out of the shipped table and what people have settled; the old one is kept.
+"""Fits a new model to the shipped table and to settled pairs; the old one is kept.
 
-    DIR/NAME-VERSION.json       written beside what is there, under a name of its own
+    DIR/NAME-VERSION.json       a new file
 
 Needs scikit-learn, of the extra `qa`; no browser.
 """
@@ -27,8 +27,8 @@ _MOST_VERSIONS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingResult:
-    """A new model; figures are of the settled pairs, each judged by models that never saw its
-    site."""
+    """A new model; figures are of the settled pairs, each judged by models that were not trained
+    with its site."""
 
     model: Model
     file: Path
@@ -38,7 +38,7 @@ class TrainingResult:
 
 
 def shipped_table() -> list[LabelledPair]:
-    """The pairs with injected changes and faults that the shipped models were made of."""
+    """The pairs with injected changes and faults to which the shipped models were fitted."""
     with as_file(files("pinakes.qa.training").joinpath("pairs.csv.gz")) as file:
         return read_table(file)
 
@@ -52,9 +52,9 @@ def train(
     base: Sequence[LabelledPair] | None = None,
     old: Model | None = None,
 ) -> TrainingResult:
-    """Fit to the table and to what people settled, and write the model into the folder.
+    """Fit to the table and the settled pairs, and write the model to the folder.
 
-    `base` stands for the shipped table, `old` for the shipped model.
+    `base` replaces the shipped table, `old` the shipped model.
 
     Raises:
         ConfigError: fewer than `FEWEST_PAIRS` settled pairs of this kind, or of fewer than
@@ -64,8 +64,8 @@ def train(
     sites = {pair.site for pair in mine}
     if len(mine) < FEWEST_PAIRS or len(sites) < FEWEST_SITES:
         raise ConfigError(
-            f"{name}: {len(mine)} settled pairs of {len(sites)} sites are too few to train with: "
-            f"{FEWEST_PAIRS} of {FEWEST_SITES} are needed"
+            f"{name}: {len(mine)} settled pairs of {len(sites)} sites are too few to train with; "
+            f"needed: {FEWEST_PAIRS} of {FEWEST_SITES}"
         )
     old = old or load_model(name)
     table = [pair for pair in (shipped_table() if base is None else base) if pair.pair == name]
@@ -92,17 +92,16 @@ def _with_table_features(pair: LabelledPair, table: Sequence[LabelledPair]) -> L
     names = table[0].features.keys()
     if missing := names - pair.features.keys():
         raise ConfigError(
-            f"a pair of {pair.site} has no feature {min(missing)}: "
-            "it was compared by another version"
+            f"a pair of {pair.site} has no feature {min(missing)}: another version compared it"
         )
     return replace(pair, features={name: pair.features[name] for name in names})
 
 
 def _new_file(folder: Path, name: str, old: Model) -> tuple[Path, str]:
-    """A file that is not there yet, and the version it stands for."""
+    """A file that does not exist yet, and its version."""
     for number in range(1, _MOST_VERSIONS):
         version = f"{old.version}+people.{number}"
         file = folder / f"{name}-{version}.json"
         if not file.exists():
             return file, version
-    raise ConfigError(f"{folder} holds too many versions of {name}")
+    raise ConfigError(f"{folder} has too many versions of {name}")

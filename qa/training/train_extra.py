@@ -1,4 +1,4 @@
-"""What of the extra `qa` models are fitted with, named where it is missing."""
+"""Libraries of the extra `qa` for training; MissingExtra names one that is missing."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a replay is compared with: an access system, a stored screenshot, the live web."""
+"""Where a page comes from: our replay, an access system, a stored screenshot, the live web."""

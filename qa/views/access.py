@@ -1,7 +1,7 @@
-"""Pages as an access system shows them: pywb, OpenWayback, or whatever rewrites URLs.
+"""Pages as an access system shows them: pywb, OpenWayback, or another that rewrites URLs.
 
-The browser reaches the origin of the prefix, and nothing else.  What the access system failed
-to rewrite leads to the live web; it is refused, and is a fault of the page, named in its log.
+The browser reaches the origin of the prefix only.  URLs that the access system failed to rewrite
+lead to the live web: they are refused, and are faults in the page's log.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .upstream import Origin, Upstream
 
 LEAK = "leak to the live web"
 _NAMED = 10
-# pywb's pages, where nothing is around them, send the browser to the frame with the banner.
-# They read it from `wbinfo`: here it always says that there is no frame.
+# pywb's pages, if not in a frame, send the browser to the frame with the banner.  They read
+# `wbinfo` for it, which here always says that there is no frame.
 _WITHOUT_FRAME = """
 (() => {
   let told;
@@ -46,7 +46,7 @@ _WITHOUT_FRAME = """
   });
 })()
 """
-# Bodies that no access system rewrites: other bytes are another picture.
+# Bodies that no access system rewrites: other bytes mean another capture.
 _NEVER_REWRITTEN = ("image/", "audio/", "video/", "font/")
 _REWRITTEN = frozenset({"image/svg+xml"})
 
@@ -58,7 +58,7 @@ class AccessSystemPolicy:
         self._urls = urls
 
     def addresses(self, uri: str, origin: Origin) -> list[tuple[str, int]]:
-        """The access system's own, whatever network it is in: who runs this named it."""
+        """The access system's own, in any network: the user named it."""
         if origin != self._urls.origin:
             raise Forbidden(f"{LEAK}: {uri}", is_fault=True)
         return [(origin.host, origin.port)]
@@ -68,7 +68,7 @@ class AccessSystemPolicy:
         return self._urls.original(uri)
 
     def assess(self, uri: str, upstream: Upstream) -> Assessment:
-        """A capture says when it was made (RFC 7089); what does not is the system's own word."""
+        """Captures have Memento-Datetime (RFC 7089); other answers are the system's own."""
         status = upstream.head.status or 0
         captured = upstream.head.get("memento-datetime") is not None
         if status < 400 or captured:
@@ -76,8 +76,8 @@ class AccessSystemPolicy:
         if self._urls.original(uri) != uri:
             if status == 404:
                 return Assessment("miss")
-            return Assessment("fault", f"the access system answered {status}")
-        return Assessment("fault", f"not rewritten, and answered {status} by the access system")
+            return Assessment("fault", f"the access system returned {status}")
+        return Assessment("fault", f"URL not rewritten; the access system returned {status}")
 
     def recording(self, exchange: ServerExchange) -> contextlib.AbstractContextManager[None]:
         """Nothing."""
@@ -85,7 +85,7 @@ class AccessSystemPolicy:
 
 
 def _is_as_captured(upstream: Upstream) -> bool:
-    """Whether the bytes are those of the record; what may have been decoded is not compared."""
+    """Whether the bytes are those of the record: not rewritten, and not decoded."""
     kind = upstream.head.media_type or ""
     coded = upstream.head.get("content-encoding") is not None
     return kind.startswith(_NEVER_REWRITTEN) and kind not in _REWRITTEN and not coded
@@ -94,9 +94,9 @@ def _is_as_captured(upstream: Upstream) -> bool:
 def access_session(
     urls: AccessUrls, authority: Authority, *, tls: ssl.SSLContext | None = None
 ) -> ProxySession:
-    """A port for one browser, from which it reaches one access system.
+    """A session that reaches one access system.
 
-    `tls` is how its certificate is verified: as every browser does, if not given.
+    `tls` verifies its certificate; default: as browsers do.
     """
     responder = ForwardingResponder(AccessSystemPolicy(urls), tls or ssl.create_default_context())
     return ProxySession(responder, authority)
@@ -113,7 +113,7 @@ class AccessSide:
         self._browser = browser
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-        """Show a page as the access system has it, under original URLs."""
+        """Capture a page as the access system shows it, under original URLs."""
         started = time.monotonic()
         pins = Pins(clock=moment, before=_WITHOUT_FRAME)
         page = Page(url, moment, self._urls.address(url, moment), pins)
@@ -124,7 +124,7 @@ class AccessSide:
 
 
 def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snapshot:
-    """A snapshot of a rewritten page, with the URLs that a replay of it would have."""
+    """A snapshot of a rewritten page, with original URLs as in replay."""
     original = urls.original
     pictures = snapshot.pictures
     if pictures is not None:
@@ -141,7 +141,7 @@ def under_original_urls(snapshot: Snapshot, url: str, urls: AccessUrls) -> Snaps
 
 
 def with_leaks(log: PageLog, snapshot: Snapshot) -> Snapshot:
-    """What the log knows and the browser does not: leaks, and that the page was not there."""
+    """The snapshot with what only the log knows: leaks, and whether the page was found."""
     leaks = list(dict.fromkeys(e.url for e in log.faults if (e.problem or "").startswith(LEAK)))
     reasons = list(snapshot.reasons)
     if leaks:

@@ -1,11 +1,11 @@
-"""How an access system writes what it gives: a prefix, a time, a flag, and the original URL.
+"""URLs of an access system: a prefix, a time, a flag, and the original URL.
 
     https://web.example/coll/20200102030405mp_/http://example.org/a?b
     └────── prefix ─────────┘└─ time ─────┘└┬┘ └─── original ──────┘
                                            flag
 
-pywb answers `mp_` with the page itself, without its frame and banner; OpenWayback leaves its
-toolbar out for `if_`.  Another form than `PREFIX{timestamp}mp_/{url}` is written out:
+pywb answers `mp_` with the page itself, without frame and banner; OpenWayback omits its toolbar
+for `if_`.  A form other than `PREFIX{timestamp}mp_/{url}` is written out:
 `https://web.example/wayback/{timestamp}if_/{url}`.  Pure.
 """
 
@@ -31,8 +31,8 @@ class AccessUrls:
     """The URLs of one access system.
 
     Raises:
-        ConfigError: for a prefix that is no URL, has braces of another kind, or a name and
-            password: it stands in results.
+        ConfigError: the prefix is not a URL, has unknown braces, or a user and password (it is
+            written to results).
     """
 
     def __init__(self, prefix: str) -> None:
@@ -42,24 +42,24 @@ class AccessUrls:
         known = form.replace("{timestamp}", "").replace("{url}", "")
         if "{url}" not in form or "{" in known or "}" in known:
             raise ConfigError(
-                f"an access system is a URL prefix, or has {{timestamp}} and {{url}}: {prefix!r}"
+                f"not an access system, by URL prefix or with {{timestamp}} and {{url}}: {prefix!r}"
             )
         try:
             self.origin = Origin.of(form)
         except ValueError as error:
-            raise ConfigError(f"no access system: {error}") from error
+            raise ConfigError(f"not an access system: {error}") from error
         self._form = form
         self._root = original_uri(form.partition("{")[0], None) or ""
-        # In a query the URL is one value, and must not end it.
+        # In a query the URL is one value, and must be escaped.
         self._quoted = "?" in form.partition("{url}")[0]
 
     def address(self, url: str, moment: datetime) -> str:
-        """Where the access system has that URL at that time."""
+        """The access system's address of that URL at that time."""
         written = quote(url, safe="") if self._quoted else url
         return self._form.replace("{timestamp}", format_14(moment)).replace("{url}", written)
 
     def original(self, uri: str) -> str:
-        """The original URL behind a rewritten one; itself where it is none."""
+        """The original URL behind a rewritten one; other URLs unchanged."""
         if not uri.startswith(self._root):
             return uri
         match = _REWRITTEN.match(uri[len(self._root) :])
@@ -76,10 +76,12 @@ class AccessUrls:
 
 
 def _refuse_password(prefix: str) -> None:
-    """Whoever reads a result would read it; so would whoever reads the error."""
+    """Raise ConfigError without the prefix: neither results nor messages may show a password."""
     try:
         is_told = "@" in urlsplit(prefix).netloc
     except ValueError:  # no URL, which is said elsewhere
         is_told = "@" in prefix
     if is_told:
-        raise ConfigError("an access system's prefix with a user or password (USER:PASSWORD@)")
+        raise ConfigError(
+            "an access system's prefix must not have a user or password (USER:PASSWORD@)"
+        )

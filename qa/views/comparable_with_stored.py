@@ -1,8 +1,7 @@
-"""A stored screenshot and another view of its page, made comparable.
+"""Makes a stored screenshot and another view of its page comparable.
 
-A screenshot has an image, and sometimes text; what boxes, pictures, styles and requests the
-page had is not known.  What one of the two does not know must not be counted as a difference.
-Pure.
+A screenshot has an image, and sometimes text; boxes, pictures, styles and requests of the page
+are unknown.  What one side does not know must not count as a difference.  Pure.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from pinakes.qa.snapshot import Snapshot
 def comparable_with_stored(
     stored: LoadedSnapshot, other: LoadedSnapshot
 ) -> tuple[LoadedSnapshot, LoadedSnapshot]:
-    """Both, with what neither or one alone can tell taken out of the comparison.
+    """Both, limited to what both know.
 
-    Of the other view the image is cut to the stored one's height where that shows the top of
-    the page only; its viewport should be as wide as the stored image (`viewport_width`).  What
-    lay over the page is in both: no crawler takes it away for its screenshot.
+    If the stored image shows only the top of the page, the other view's image is cut to its
+    height; that view's viewport should be as wide as the stored image (`viewport_width`).
+    Overlays stay in both images: crawlers do not remove them for their screenshots.
     """
     top = stored.snapshot.viewport_height
     pixels = other.pixels
@@ -32,7 +31,7 @@ def comparable_with_stored(
 
 
 def _as_far_as_known(stored: Snapshot, other: Snapshot) -> Snapshot:
-    """The stored one, with the other's word for what no screenshot tells."""
+    """The stored snapshot, with the other's values for all that it does not know."""
     return replace(
         stored,
         page_height=other.page_height,

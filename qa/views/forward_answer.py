@@ -25,7 +25,7 @@ MOST_BODY_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forwarded:
-    """How it went.  `cut` is why the body is not whole, as a value of WARC-Truncated."""
+    """The result.  `cut` is why the body is not whole, as a value of WARC-Truncated."""
 
     size: int
     digest: str
@@ -77,11 +77,11 @@ def forward_answer(
                 cut, problem, by_server = "length", f"longer than {MOST_BODY_BYTES:,} bytes", True
                 break
             if is_over():
-                cut, problem = "time", "still coming when the page was over"
+                cut, problem = "time", "still loading when the page was closed"
                 break
         if upstream.is_complete and upstream.ends_with_connection and is_over():
             # We ended the connection, which looks like the end of the body.
-            cut, problem = "time", "still coming when the page was over"
+            cut, problem = "time", "still loading when the page was closed"
         elif upstream.is_complete:
             if rechunked:
                 sender.file.write(b"0\r\n\r\n")
@@ -90,10 +90,10 @@ def forward_answer(
     except StoreUnavailable as error:
         cut, problem, by_server = "disconnect", error.message, True
         if is_over():
-            cut, problem, by_server = "time", "still coming when the page was over", False
+            cut, problem, by_server = "time", "still loading when the page was closed", False
     except OSError as error:
         cut = "disconnect"
-        problem = f"the browser took no more, after {size} bytes: {type(error).__name__}"
+        problem = f"the browser disconnected after {size} bytes: {type(error).__name__}"
     return Forwarded(
         size=size,
         digest=digest.hexdigest(),

@@ -154,7 +154,7 @@ def _send_problem(entry: Exchange, sender: Sender) -> None:
 def _refuse(request: ProxyRequest, fields: Message) -> None:
     """Raise Forbidden for what is forwarded to no server."""
     if fields.get("Service-Worker", "").strip().lower() == "script":
-        raise Forbidden(f"no service worker is installed: {request.uri}", is_fault=False)
+        raise Forbidden(f"service workers are not supported: {request.uri}", is_fault=False)
     if fields.get("Upgrade", "").strip().lower() == "websocket":
         raise Forbidden(f"WebSockets are not forwarded: {request.uri}", is_fault=False)
     if is_browser_traffic(request.uri):

@@ -1,9 +1,9 @@
-"""Pages as the live web shows them now: only where that was asked for by name.
+"""Pages as the live web shows them now; used only on request (`--live`).
 
-The browser reaches public addresses only, one page of a host at a time with a pause between,
-and everything that comes is recorded.  Certificates are verified as every browser does; what
-the browser sees is one of ours.  What is there now may be another page than what was captured:
-the time between is noted, and `gap` says what a verdict is then worth.
+The browser reaches public addresses only, one page of a host at a time with a pause between
+them, and all answers are recorded.  Servers' certificates are verified as browsers do; the
+browser itself sees one of ours.  The page may have changed since its capture: the time between
+is a reason of the view, and `gap` limits the verdict.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class LiveWebPolicy:
         return uri
 
     def assess(self, uri: str, upstream: Upstream) -> Assessment:
-        """Whatever a server says is what there is."""
+        """Every answer of a server is a hit."""
         return Assessment("hit", is_comparable=True)
 
     @contextlib.contextmanager
@@ -81,9 +81,9 @@ def live_session(
     resolver: Resolver = public_addresses,
     tls: ssl.SSLContext | None = None,
 ) -> ProxySession:
-    """A port for one browser, from which it reaches the public web.
+    """A session that reaches the public web.
 
-    `resolver` and `tls` are for tests, whose web lies on loopback.
+    `resolver` and `tls` are for tests, whose servers are on loopback.
     """
     policy = LiveWebPolicy(recording, resolver)
     responder = ForwardingResponder(policy, tls or ssl.create_default_context())
@@ -91,9 +91,9 @@ def live_session(
 
 
 class Pauses:
-    """When a host may be asked again: a file for each in a folder, locked while a page is shown.
+    """Pauses between pages of a host: a file for each host, locked while a page is shown.
 
-    So it holds for all processes of a run on one machine, and for a run that goes on.
+    Valid for all processes of a run on one machine, and for a run that is continued.
     """
 
     def __init__(
@@ -111,10 +111,10 @@ class Pauses:
 
     @contextlib.contextmanager
     def page_of(self, host: str) -> Iterator[None]:
-        """Wait until the host may be asked; the page is what happens within.
+        """Wait until the host's pause is over; show the page within.
 
         Raises:
-            OSError: where there can be no such file; nothing is asked without.
+            OSError: the file cannot be made; no request is sent without it.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         name = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -123,7 +123,7 @@ class Pauses:
             ended_s = Path(file.name).stat().st_mtime
             if file.tell():  # a page was shown
                 over_s = self._clock() - ended_s
-                # A clock that was set back must not stop a run.
+                # A clock that was set back must not delay a run further.
                 self._sleep(min(self._pause_s, max(0.0, self._pause_s - over_s)))
             else:
                 file.write("a page was shown\n")
@@ -157,7 +157,7 @@ class LiveSide:
         self._clock = clock or (lambda: datetime.now(timezone.utc))
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-        """Show the page as it is now; `moment`, of its capture, is what the gap is counted from."""
+        """Capture the page as it is now; the gap is counted from `moment`, its capture's."""
         with self._pauses.page_of(host_of(url) or ""):
             return self._look(url, moment, folder)
 
@@ -169,5 +169,5 @@ class LiveSide:
         took = round(1000 * (time.monotonic() - started))
         reasons = [*snapshot.reasons, describe_gap(now - moment), *self._recording.take_problems()]
         snapshot = replace(snapshot, reasons=tuple(reasons))
-        snapshot = failed_if_not_answered(snapshot, log, missed="the page was not answered")
+        snapshot = failed_if_not_answered(snapshot, log, missed="no server answered for the page")
         return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)

@@ -1,4 +1,4 @@
-"""What a page itself was answered, among all that it asked for."""
+"""The answer to a page's own URL, among all requests of the page."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pinakes.qa.snapshot import Outcome, Snapshot
 
 
 def main_exchange(log: PageLog) -> Exchange | None:
-    """The page's own exchange, behind redirects to itself; None where it led elsewhere.
+    """The page's own exchange, after redirects to itself; None if it redirects elsewhere.
 
-    The log is named by the page's URL.  Where a browser writes that otherwise (its escapes, its
-    dots), the page is what it asked for first.
+    The log's name is the page's URL.  If the browser writes it differently (escapes, dots), the
+    page is the first request.
     """
     uri = original_uri(log.name, None)
     requested = log.answered
@@ -25,10 +25,10 @@ def main_exchange(log: PageLog) -> Exchange | None:
 
 
 def failed_if_not_answered(snapshot: Snapshot, log: PageLog, *, missed: str) -> Snapshot:
-    """The snapshot; `failed`, and why, where the page itself was not given.
+    """The snapshot; with outcome `failed` and the reason, if the page itself was not answered.
 
-    What a browser shows then is a message of ours, which to it is a page like any other.
-    `missed` says so where the log has no words for it.
+    The browser then shows a message of the proxy, which it takes for a page.  `missed` is the
+    reason if the log has none.
     """
     page = main_exchange(log)
     if page is None or page.outcome not in ("miss", "fault"):

@@ -101,10 +101,10 @@ def _behind(session: ProxySession, browser: OpenBrowser, stack: ExitStack) -> Se
 
 
 class AsWideAsStored:
-    """See `side.Side`: another side, shown as wide as the screenshot it is compared with.
+    """See `side.Side`: a side shown in the width of the screenshot it is compared with.
 
-    A page laid out for another width is another page.  Few widths are kept open at a time:
-    a crawl has one, as a rule.
+    A page laid out for another width looks different.  Few widths are kept open at a time: most
+    crawls have one.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class AsWideAsStored:
         self._open: dict[Viewport, tuple[Side, ExitStack]] = {}
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-        """Show it in a window of the screenshot's width; in the usual one where there is none."""
+        """Capture it in a window of the screenshot's width; the default width if there is none."""
         snapshot = self._stored.look(url, moment, folder).loaded.snapshot
         return self._side(window_of(snapshot.viewport_width, snapshot.viewport_height)).look(
             url, moment, folder
@@ -147,7 +147,7 @@ class AsWideAsStored:
 
 
 def window_of(width: int, height: int) -> Viewport:
-    """The window that a stored image was taken in; where it shows more, 16 to 9, as is usual."""
+    """The window of a stored image; of a full-page image, a window of 16 to 9."""
     if not 0 < width <= _WIDEST:
         return Viewport()
     return Viewport(width=width, height=min(height or max(1, width * 9 // 16), _HIGHEST))

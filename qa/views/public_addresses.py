@@ -1,8 +1,8 @@
-"""Where a host of the live web lies: public addresses, and no others.
+"""Public addresses of a host of the live web, and no others.
 
-A page of the web must not lead a browser, by a redirect or by what its name resolves to, into
-the network of whoever runs this.  What is looked up here is what is connected to, so that no
-second answer of a name server comes between.
+A page must not lead the browser into the user's own network, by a redirect or by the address of
+a host name.  The proxy connects to the addresses found here, so that a second answer of a name
+server cannot differ.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .upstream import Origin
 Address = tuple[str, int]
 Resolver = Callable[[Origin], "list[Address]"]
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-# Which of these Python takes for global has changed from version to version: IETF's own, 6to4
-# relays, NAT64 of one network, site-local, documentation (IANA's special-purpose registries).
+# Python versions differ on which of these are global: IETF's own, 6to4 relays, local NAT64,
+# site-local, documentation (IANA's special-purpose registries).
 _WITHIN = tuple(
     ipaddress.ip_network(text)
     for text in ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "fec0::/10", "3fff::/20")
@@ -27,31 +27,31 @@ _WITHIN = tuple(
 
 
 class NotPublic(Exception):
-    """Inside this package: the host lies in no network that anybody may reach."""
+    """Inside this package: the host has no public address."""
 
 
 def public_addresses(origin: Origin) -> list[Address]:
-    """The public addresses of a host, in the resolver's order.  Asks the name server.
+    """The public addresses of a host, in the resolver's order.  Queries the name server.
 
     Raises:
-        NotPublic: it has addresses, and none of them is public.
-        StoreUnavailable: it has none.
+        NotPublic: none of its addresses is public.
+        StoreUnavailable: it has no address.
     """
     try:
         found = socket.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise StoreUnavailable(f"no address of {origin.host}: {why}") from error
+        raise StoreUnavailable(f"no address for {origin.host}: {why}") from error
     addresses = list(dict.fromkeys((str(one[4][0]), origin.port) for one in found))
     public = [address for address in addresses if is_public(address[0])]
     if not public:
         said = ", ".join(host for host, _ in addresses[:3])
-        raise NotPublic(f"{origin.host} is not of the public web: {said}")
+        raise NotPublic(f"{origin.host} has no public address: {said}")
     return public
 
 
 def is_public(text: str) -> bool:
-    """Whether an address is one of the internet; of one that holds another, both must be."""
+    """Whether an address is public; an address embedded in it must be public as well."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:  # with a zone: of one link

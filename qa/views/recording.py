@@ -1,10 +1,10 @@
-"""What came from the live web, kept: a WARC file of requests and responses as they passed.
+"""Records the live web: a WARC file of requests and responses as they were sent.
 
     FOLDER/live-20200102030405-PID.warc.gz      warcinfo, then response and request by turns
 
-A response is put aside while it comes and written when its end is known, a whole record at a
-time: a process that is killed leaves at most one broken record, the last.  Where the disk is
-full the file is cut back to its last whole record, and what is not recorded is said.
+A response is kept in a temporary file and written when it has ended, one whole record at a time:
+a process that is killed leaves at most one broken record, the last.  On a full disk the file is
+cut back to its last whole record, and `take_problems` names what is not recorded.
 Source: ISO 28500:2017 §6.3 (response), §6.4 (request), §5.13 (WARC-Truncated).
 """
 
@@ -95,7 +95,7 @@ class AnswerRecorder:
 
 
 class Recording:
-    """A WARC file that is begun with its first record.  Safe for several threads."""
+    """A WARC file, made with its first record.  Safe for several threads."""
 
     def __init__(
         self, folder: Path, *, software: str, clock: Callable[[], datetime] | None = None
@@ -109,19 +109,19 @@ class Recording:
         self._problems: list[str] = []
         self.path: Path | None = None
         self.recorded = 0
-        """How many responses are in the file, whole records each."""
+        """How many responses are in the file."""
 
     def begin(self, exchange: ServerExchange) -> AnswerRecorder:
-        """Begin to keep a response.
+        """Begin to record a response.
 
         Raises:
-            OSError: where nothing can be put aside.
+            OSError: no temporary file can be made.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         return AnswerRecorder(exchange, self._folder, self._clock())
 
     def end(self, recorder: AnswerRecorder) -> None:
-        """Write it and its request; never raises: `take_problems` says what is not recorded."""
+        """Write it and its request; never raises, see `take_problems`."""
         with self._lock:
             if recorder.problem is None and recorder.forwarded is not None:
                 try:
@@ -139,7 +139,7 @@ class Recording:
             self._problems.append(problem[:500])
 
     def take_problems(self) -> list[str]:
-        """What could not be recorded since this was asked last."""
+        """What could not be recorded since the last call."""
         with self._lock:
             problems, self._problems = self._problems, []
             return problems
@@ -162,21 +162,21 @@ class Recording:
         assert recorder.forwarded is not None
         date = _date(recorder.began)
         response, request = (f"<urn:uuid:{uuid.uuid4()}>" for _ in range(2))
-        shared = [("WARC-Date", date), ("WARC-Target-URI", recorder.exchange.request.uri)]
+        shared = [(WARC_DATE, date), (WARC_TARGET_URI, recorder.exchange.request.uri)]
         if recorder.exchange.upstream.address:
-            shared.append(("WARC-IP-Address", recorder.exchange.upstream.address))
+            shared.append((WARC_IP_ADDRESS, recorder.exchange.upstream.address))
         fields = [
             (WARC_TYPE, "response"),
             (WARC_RECORD_ID, response),
             *shared,
-            ("WARC-Block-Digest", recorder.block_digest),
+            (WARC_BLOCK_DIGEST, recorder.block_digest),
         ]
         if recorder.forwarded.cut is None:
-            fields.append(("WARC-Payload-Digest", f"{_ALGORITHM}:{recorder.forwarded.digest}"))
+            fields.append((WARC_PAYLOAD_DIGEST, f"{_ALGORITHM}:{recorder.forwarded.digest}"))
         else:
-            fields.append(("WARC-Truncated", recorder.forwarded.cut))
-        fields.append(("Content-Type", "application/http; msgtype=response"))
-        fields.append(("Content-Length", str(recorder.size)))
+            fields.append((WARC_TRUNCATED, recorder.forwarded.cut))
+        fields.append((CONTENT_TYPE, "application/http; msgtype=response"))
+        fields.append((CONTENT_LENGTH, str(recorder.size)))
         _write(file, gzip_member(record_pieces(format_header(fields), recorder.block())))
         raw_request = recorder.exchange.raw_request
         fields = [
@@ -184,9 +184,9 @@ class Recording:
             (WARC_RECORD_ID, request),
             (WARC_CONCURRENT_TO, response),
             *shared,
-            ("WARC-Block-Digest", _digest(raw_request)),
-            ("Content-Type", "application/http; msgtype=request"),
-            ("Content-Length", str(len(raw_request))),
+            (WARC_BLOCK_DIGEST, _digest(raw_request)),
+            (CONTENT_TYPE, "application/http; msgtype=request"),
+            (CONTENT_LENGTH, str(len(raw_request))),
         ]
         _write(
             file, [compress_member(b"".join(record_pieces(format_header(fields), (raw_request,))))]
@@ -194,7 +194,7 @@ class Recording:
         self._end = file.tell()
 
     def _open(self) -> IO[bytes]:
-        """A file that nobody has, with its warcinfo."""
+        """A new file, with its warcinfo."""
         now = self._clock()
         name = f"live-{format_14(now)}-{os.getpid()}-{uuid.uuid4().hex[:8]}.warc.gz"
         path = self._folder / name
@@ -223,7 +223,7 @@ class Recording:
 
 
 def _write(file: IO[bytes], pieces: Iterable[bytes]) -> None:
-    """All of it: an unbuffered file may take less, and says so."""
+    """Write all of it: an unbuffered file may take a part only."""
     for piece in pieces:
         rest = memoryview(piece)
         while rest:

@@ -1,4 +1,4 @@
-"""One of the two sides of a pair: where a page comes from, and the browser that shows it."""
+"""One side of a pair: where pages come from, and the browser that captures them."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _CHARACTERS = 2_000
 
 
 class LookResult(NamedTuple):
-    """What one look at a page gave, and the milliseconds that it took."""
+    """One capture of a page by a side, and the milliseconds that it took."""
 
     loaded: LoadedSnapshot
     log: PageLog | None
-    """What the page asked for; None where nobody knows."""
+    """The page's requests; None if unknown."""
     milliseconds: int
     note: str | None = None
-    """What is to be said of the look itself."""
+    """A note on the capture itself."""
 
 
 class Side(Protocol):
-    """Shows pages as they come from one place.  Not for several threads."""
+    """Captures pages from one source.  Not for several threads."""
 
     @property
     def kind(self) -> str:
@@ -46,16 +46,16 @@ class Side(Protocol):
 
     @property
     def browser(self) -> str:
-        """The name of its browser in the list; empty where there is none."""
+        """The name of its browser in the list; empty if it has none."""
         ...
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-        """Show a page as it was at that moment; images go to the folder."""
+        """Capture a page as it was at that moment; images go to the folder."""
         ...
 
 
 class Browser(Protocol):
-    """A browser that is pointed somewhere: `browsers.session.Session`."""
+    """A browser behind a proxy: `browsers.session.Session`."""
 
     @property
     def name(self) -> str: ...
@@ -68,12 +68,12 @@ class Browser(Protocol):
         folder: Path,
         on_blank: Callable[[], None] | None = None,
     ) -> Snapshot:
-        """Show a page and say what was seen; `on_blank` is called when the one before is left."""
+        """Capture a page; `on_blank` is called when the previous page is left."""
         ...
 
 
 class ReplaySide:
-    """A generation of the archive, the proxy that answers from it, and a browser behind it."""
+    """A generation of the archive: a session that answers from it, and a browser behind it."""
 
     def __init__(self, generation: str, session: ProxySession, browser: Browser) -> None:
         self.kind = f"replay:{generation}"
@@ -85,7 +85,7 @@ class ReplaySide:
         """See `Side`.
 
         Raises:
-            StoreUnavailable: a store did not answer: how the page looks is not known.
+            StoreUnavailable: a store did not answer, so the page's look is unknown.
         """
         started = time.monotonic()
         page = Page(url, moment, url, Pins(clock=moment))
@@ -99,7 +99,7 @@ class ReplaySide:
         return LookResult(load_snapshot(snapshot, folder, log.payloads), log, took)
 
     def repeat_requests(self, log: PageLog, moment: datetime) -> PageLog:
-        """What the requests of a page would be answered by this side, without showing it.
+        """Repeat the requests of a page without a browser; the log of the answers.
 
         Raises:
             StoreUnavailable: a store did not answer.
@@ -120,16 +120,16 @@ def _check_available(log: PageLog) -> None:
 
 
 def _unreadable(snapshot: Snapshot, log: PageLog) -> Iterator[str]:
-    """What the archive has and cannot give, whether it could before or not, and is not said yet."""
+    """Reasons for faults of the log that the snapshot does not name yet."""
     found = {fault.url: fault.problem or "" for fault in log.faults}
     faults = {url: problem for url, problem in found.items() if problem not in snapshot.reasons}
     if faults:
         some = "; ".join(f"{url}: {problem}" for url, problem in list(faults.items())[:_NAMED])
-        yield f"the archive has and cannot give: {len(faults):,}: {some}"[:_CHARACTERS]
+        yield f"in the archive but unreadable: {len(faults):,}: {some}"[:_CHARACTERS]
 
 
 class Page(NamedTuple):
-    """A page to be shown: the URL and moment of its log, and where a browser finds it."""
+    """A page to capture: the URL and moment of its log, and the address for the browser."""
 
     url: str
     moment: datetime
@@ -140,10 +140,10 @@ class Page(NamedTuple):
 def capture_with_log(
     browser: Browser, session: ProxySession, page: Page, folder: Path
 ) -> tuple[Snapshot, PageLog]:
-    """Show a page, and what it asked for.
+    """Capture a page with its log.
 
-    Its log begins once the page before is left: what that one still asks for, and sends on its
-    way out, is refused, and is in no log.
+    The log begins when the previous page is left: late requests and beacons of that page are
+    refused, and in no log.
     """
     begun = False
 
@@ -164,9 +164,9 @@ def capture_with_log(
 def load_snapshot(
     snapshot: Snapshot, folder: Path, payloads: Mapping[str, str] | None = None
 ) -> LoadedSnapshot:
-    """A snapshot with its images, decoded to be compared.
+    """A snapshot with its images decoded, for comparison.
 
-    `payloads` are the digests of what it was answered, by URL.
+    `payloads` are the payload digests of the page's answers, by URL.
     """
     return LoadedSnapshot(
         snapshot=snapshot,

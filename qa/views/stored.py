@@ -1,12 +1,12 @@
-"""Screenshots that the crawl kept: what a browser showed at the moment of the capture.
+"""Screenshots in the archive: what the crawl's browser showed at the time of the capture.
 
-They are `resource` records under URLs of their own, beside those of the page:
+They are `resource` records under URLs of their own:
 
     urn:fullPage:URL   urn:view:URL   urn:text:URL        Browsertrix (PNG, PNG, text/plain)
     screenshot:URL                                         brozzler (JPEG)
 
-`urn:thumbnail:` and `thumbnail:` are too small to be compared.  Found in the index as any
-capture, the closest in time; a revisit of one is resolved.  No browser is asked.
+`urn:thumbnail:` and `thumbnail:` are too small to compare.  They are looked up in the index as
+other captures, the closest in time; revisits are resolved.  No browser is used.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from .side import LookResult, load_snapshot
 from .stored_image import MOST_BYTES, as_png
 
 MOST_ROWS = 4_000
-"""Higher ones are cut: our own browsers take no more."""
+"""Higher images are cut, as those of our browsers."""
 FAR_S = 24 * 3600
-"""A screenshot so far from the capture shows another state of the page, and it is said."""
+"""A screenshot that far from the capture may show another state of the page: a reason says so."""
 _TEXT_CHARACTERS = 200_000
 _TEXTS = ("urn:text:", "urn:textFinal:")
 
 
 class ScreenshotKind(NamedTuple):
-    """Under which URLs screenshots are kept; `is_top` where they show one window's height."""
+    """A URL prefix of screenshots; `is_top`: they show one window's height."""
 
     prefix: str
     is_top: bool
@@ -48,11 +48,11 @@ SCREENSHOT_KINDS = (
     ScreenshotKind("urn:view:", True),
     ScreenshotKind("screenshot:", False),
 )
-"""The one with more of the page first."""
+"""Those that show more of the page first."""
 
 
 class StoredResource(NamedTuple):
-    """A stored resource: its bytes, and what is to be said of it."""
+    """A stored resource: its bytes, and notes on it."""
 
     content: bytes
     distance_s: int
@@ -60,7 +60,7 @@ class StoredResource(NamedTuple):
 
 
 class StoredScreenshots:
-    """Finds what a crawl kept of its pages.  Safe for several threads."""
+    """Finds stored screenshots and texts.  Safe for several threads."""
 
     def __init__(
         self, rows: RowStore, archive: ArchiveReader, *, collection: str | None = None
@@ -68,25 +68,25 @@ class StoredScreenshots:
         self._answers = ArchiveAnswers(rows, archive, "current", collection=collection)
 
     def read(self, uri: str, moment: datetime) -> StoredResource | None:
-        """What is stored under exactly this URL's key, closest to the moment; None: nothing.
+        """The resource with exactly this URL's key closest to the moment; None if there is none.
 
         Raises:
-            PinakesError: it is there, and cannot be read.
+            PinakesError: it cannot be read.
         """
         with self._answers.answer(ProxyRequest(method="GET", uri=uri), moment) as answer:
             found = answer.found
             if answer.outcome == "unavailable":
                 raise StoreUnavailable(answer.problem or "a store did not answer")
             if answer.outcome == "fault":
-                raise MalformedRecord(answer.problem or "it cannot be read")
-            # Fuzzy rules are for what scripts ask for: another page's picture is none of this.
+                raise MalformedRecord(answer.problem or "cannot be read")
+            # Fuzzy rules are for requests of scripts; here they would find another page's image.
             if answer.outcome != "hit" or found is None or found.rule is not None:
                 return None
             if answer.head.end - answer.head.start > MOST_BYTES:
-                raise MalformedRecord(f"what is stored of it has over {MOST_BYTES:,} bytes")
+                raise MalformedRecord(f"longer than {MOST_BYTES:,} bytes")
             content = b"".join(bytes(piece) for piece in answer.body)
             if len(content) != answer.head.end - answer.head.start:
-                raise MalformedRecord("what is stored of it breaks off")
+                raise MalformedRecord("the stored resource is truncated")
             distance_s = found.distance_s or 0
             notes = tuple(_notes(uri, found.capture.facts.target_uri, distance_s))
             return StoredResource(content, distance_s, notes)
@@ -110,10 +110,10 @@ class StoredSide:
         self._screenshots = screenshots
 
     def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
-        """The screenshot as a snapshot with image and text, and nothing else known.
+        """The screenshot as a snapshot that has only image and text.
 
-        Its `viewport_height` is that of the image where that shows the top of the page only,
-        else 0: see `comparable_with_stored`.  `taken` is when the crawl took it.
+        `viewport_height` is the image's height if it shows only the top of the page, else 0: see
+        `comparable_with_stored`.  `taken` is the time of the screenshot.
         """
         started = time.monotonic()
         snapshot = self._snapshot(url, moment, folder)
@@ -128,12 +128,12 @@ class StoredSide:
                 if kept is not None:
                     image = _keep(folder, kept)
             except StoreUnavailable:
-                raise  # which says nothing of what is stored
+                raise  # whether a screenshot is stored is unknown
             except PinakesError as error:
                 reasons.append(f"{form.prefix.rstrip(':')}: {error.message}"[:500])
                 continue
-            except OSError as error:  # a full disk ends no run
-                reasons.append(f"the image is not kept: {error.strerror}")
+            except OSError as error:  # a full disk does not end a run
+                reasons.append(f"image not saved: {error.strerror}")
                 continue
             if kept is not None:
                 reasons += kept.notes
@@ -141,7 +141,7 @@ class StoredSide:
                 is_top = form.is_top
                 break
         if image is None and not reasons:
-            reasons.append("no screenshot was stored of it")
+            reasons.append("no stored screenshot")
         text = self._text(url, moment, reasons) if image is not None else ""
         return Snapshot(
             url=url,
@@ -164,7 +164,7 @@ class StoredSide:
             try:
                 kept = self._screenshots.read(prefix + url, moment)
             except StoreUnavailable:
-                raise  # which says nothing of what is stored
+                raise  # whether a screenshot is stored is unknown
             except PinakesError as error:
                 reasons.append(f"{prefix.rstrip(':')}: {error.message}"[:500])
                 continue

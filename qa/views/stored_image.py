@@ -1,8 +1,8 @@
-"""A screenshot as a crawler kept it, made a PNG of our kind: opaque, and no higher than asked.
+"""Converts a crawler's screenshot to a PNG as ours: opaque, limited in height.
 
-Browsertrix takes PNG with a transparent background (`omitBackground`), which a person sees on
-white; brozzler takes JPEG.  The size is read before anything is decoded: a file of a few bytes
-may claim to be a hundred thousand pixels wide.
+Browsertrix writes PNG with a transparent background (`omitBackground`), shown on white here;
+brozzler writes JPEG.  The size is read before decoding: a file of a few bytes may claim to be a
+hundred thousand pixels wide.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pinakes.qa.compare.arrays_extra import cv2, np
 
 MOST_BYTES = 1 << 26
 MOST_PIXELS = 1 << 26
-"""A window of 3,840 pixels, 17,000 deep; decoded that is 256 MB."""
+"""3,840 by 17,000 pixels; decoded 256 MB."""
 
 _BAND_ROWS = 256
 _JPEG = b"\xff\xd8\xff"
 _ENDS = (b"IEND", b"\xff\xd9")
 _TAIL_BYTES = 1 << 10
 _OPAQUE = 255
-# Markers that have no length behind them, and those of frames (ITU-T T.81, table B.1).
+# Markers without a length, and markers of frames (ITU-T T.81, table B.1).
 _BARE = frozenset({0x01, *range(0xD0, 0xDA)})
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
@@ -32,15 +32,17 @@ def as_png(encoded: bytes, *, most_rows: int) -> bytes:
     """The image on white, cut to its upper rows, as PNG.
 
     Raises:
-        MalformedRecord: it is no PNG or JPEG, or too large to be decoded.
+        MalformedRecord: neither PNG nor JPEG, or too large to decode.
     """
     size = png_size(encoded) or jpeg_size(encoded)
     if size is None:
         raise MalformedRecord("the stored screenshot is neither PNG nor JPEG")
     if not any(end in encoded[-_TAIL_BYTES:] for end in _ENDS):
-        raise MalformedRecord("the stored screenshot breaks off")  # decoders show a part of it
+        raise MalformedRecord("the stored screenshot is truncated")  # decoders show a part of it
     if not 0 < size[0] * size[1] <= MOST_PIXELS:
-        raise MalformedRecord(f"the stored screenshot says it has {size[0]:,} x {size[1]:,} pixels")
+        raise MalformedRecord(
+            f"the stored screenshot is too large: {size[0]:,} x {size[1]:,} pixels"
+        )
     try:
         image: Any = cv2.imdecode(np.frombuffer(encoded, dtype=np.uint8), cv2.IMREAD_UNCHANGED)
     except cv2.error as error:
@@ -52,7 +54,7 @@ def as_png(encoded: bytes, *, most_rows: int) -> bytes:
 
 
 def _on_white(image: Any) -> Any:
-    """Three channels of a byte, whatever there were."""
+    """The image with three channels of one byte."""
     if image.dtype == np.uint16:
         image = (image >> 8).astype(np.uint8)
     if image.ndim == 2:
@@ -60,7 +62,7 @@ def _on_white(image: Any) -> Any:
     if image.shape[2] != 4 or (image[:, :, 3] == _OPAQUE).all():
         return image[:, :, :3]
     white = np.empty((*image.shape[:2], 3), dtype=np.uint8)
-    for top in range(0, len(image), _BAND_ROWS):  # in numbers of two bytes, but not all at once
+    for top in range(0, len(image), _BAND_ROWS):  # two bytes a value, so in bands
         band = image[top : top + _BAND_ROWS].astype(np.uint16)
         alpha = band[:, :, 3:]
         mixed = band[:, :, :3] * alpha + _OPAQUE * (_OPAQUE - alpha)
@@ -69,7 +71,7 @@ def _on_white(image: Any) -> Any:
 
 
 def jpeg_size(encoded: bytes) -> tuple[int, int] | None:
-    """Width and height as the frame header says (ITU-T T.81, B.2.2); None for no JPEG."""
+    """Width and height by the frame header (ITU-T T.81, B.2.2); None if not a JPEG."""
     if not encoded.startswith(_JPEG):
         return None
     at = 2

@@ -1,9 +1,9 @@
-"""A request made of a real server, and its answer as it came: bytes, and what they mean.
+"""Sends a request to a real server, and reads its answer as sent.
 
-One connection a request, HTTP/1.1, over a plain socket: what a recording keeps is what the
-server sent, chunk sizes and all, and no library has undone it.
+One connection per request, HTTP/1.1, over a plain socket: recordings have the bytes that the
+server sent, including chunk sizes, which an HTTP library would decode.
 
-    request ──▶ head (1xx passed over) ──▶ pieces: as sent, and with the chunks taken off
+    request ──▶ head (1xx skipped) ──▶ pieces: as sent, and dechunked
 
 Source: RFC 9112 §6 (where a body ends), §9.6 (Connection: close).
 """
@@ -24,7 +24,7 @@ from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http import Dechunker, HttpHead, head_end
 
 PATIENCE_S = 30.0
-"""For how long a server may neither send nor take anything."""
+"""How long a server may neither send nor receive."""
 _HEAD_LIMIT_BYTES = 1 << 18
 _PIECE_BYTES = 1 << 16
 _MOST_INTERIM = 8
@@ -39,7 +39,7 @@ _NOT_SENT_ON = frozenset(
 
 
 class Origin(NamedTuple):
-    """Where a URL leads: `http` or `https`, host in lower case, port."""
+    """`http` or `https`, host in lower case, port."""
 
     scheme: str
     host: str
@@ -50,16 +50,16 @@ class Origin(NamedTuple):
         """The origin of an absolute URL.
 
         Raises:
-            ValueError: where it has none.
+            ValueError: not an http or https URL.
         """
         parts = urlsplit(uri)
         if parts.scheme not in _PORTS or not parts.hostname:
-            raise ValueError(f"not a URL of http or https: {uri[:300]!r}")
+            raise ValueError(f"not an http or https URL: {uri[:300]!r}")
         return cls(parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme])
 
 
 class Piece(NamedTuple):
-    """A part of a body: as it came, and without chunked coding."""
+    """A part of a body: as sent, and dechunked."""
 
     raw: bytes
     payload: tuple[bytes | memoryview, ...]
@@ -67,10 +67,10 @@ class Piece(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Upstream:
-    """An answer under way; `pieces` may be gone through once.
+    """An answer that is being received; iterate `pieces` once.
 
-    `size` is the length of the payload where the server said it, `is_complete` whether all of
-    the body came, known once `pieces` are through.
+    `size` is the payload's length if the server gave it; `is_complete`, valid after `pieces`, is
+    whether the whole body was received.
     """
 
     connection: socket.socket
@@ -83,14 +83,14 @@ class Upstream:
 
     @property
     def ends_with_connection(self) -> bool:
-        """Whether nothing but the end of the connection says where the body ends."""
+        """Whether only the end of the connection marks the end of the body."""
         return not self.chunked and self.size is None
 
     def pieces(self) -> Iterator[Piece]:
-        """The body, as it comes; memory of a piece.
+        """The body, as it is received; memory of one piece.
 
         Raises:
-            StoreUnavailable: the server broke off, or sent what is no body.
+            StoreUnavailable: the server disconnected, or sent invalid chunks.
         """
         dechunker = Dechunker()
         left = self.size
@@ -99,7 +99,7 @@ class Upstream:
             if self.chunked:
                 payload = tuple(dechunker.feed(raw))
                 if dechunker.failed:
-                    raise StoreUnavailable("the server sent what are no chunks")
+                    raise StoreUnavailable("the server sent invalid chunks")
                 over = dechunker.finished
             else:
                 raw = raw if left is None else raw[:left]
@@ -114,15 +114,15 @@ class Upstream:
             raw = receive(self.connection)
             if not raw:
                 if self.chunked or left is not None:
-                    raise StoreUnavailable("the server broke off in the middle of the body")
-                self.is_complete = True  # it ends with the connection
+                    raise StoreUnavailable("the server disconnected before the end of the body")
+                self.is_complete = True  # the body ends with the connection
                 return
 
 
 def request_bytes(request: ProxyRequest, fields: Message) -> bytes:
-    """The request as it goes to the server: the browser's own fields, in their order.
+    """The request as sent to the server: the browser's fields, in their order.
 
-    What is of the connection to the proxy is left out (RFC 9110 §7.6.1).
+    Fields of the connection to the proxy are left out (RFC 9110 §7.6.1).
     """
     parts = urlsplit(request.uri)
     target = request.uri.partition("://")[2][len(parts.netloc) :] or "/"
@@ -145,10 +145,10 @@ def connect(
     tls: ssl.SSLContext,
     patience_s: float = PATIENCE_S,
 ) -> socket.socket:
-    """A connection to the first of these addresses that takes one, as the origin's host.
+    """A connection to the first of these addresses that accepts one, as the origin's host.
 
     Raises:
-        StoreUnavailable: none does, or its certificate is not the host's.
+        StoreUnavailable: none accepts one, or its certificate is invalid.
     """
     why = "no address"
     for address in addresses:
@@ -171,16 +171,16 @@ def connect(
 def send_request(
     connection: socket.socket, raw_request: bytes, *, method: str
 ) -> Iterator[Upstream]:
-    """Send a request; the answer's head has come when this gives it.  Closes the connection.
+    """Send a request and read the answer's head.  Closes the connection at the end.
 
     Raises:
-        StoreUnavailable: no answer, or none of HTTP.
+        StoreUnavailable: no answer, or not HTTP.
     """
     with connection:
         try:
             connection.sendall(raw_request)
         except OSError as error:
-            raise StoreUnavailable(f"the server took no request: {error}") from error
+            raise StoreUnavailable(f"the request could not be sent: {error}") from error
         head, begun = _head(connection)
         chunked, size = _framing(head, method)
         yield Upstream(
@@ -201,24 +201,24 @@ def _peer(connection: socket.socket) -> str:
 
 
 def _head(connection: socket.socket) -> tuple[HttpHead, bytes]:
-    """The head of the answer itself, and what of the body came with it."""
+    """The head of the final answer, and the bytes of the body received with it."""
     received = b""
     for _ in range(_MOST_INTERIM):
         while (end := head_end(received)) < 0:
             more = receive(connection)
             if not more or len(received) > _HEAD_LIMIT_BYTES:
-                raise StoreUnavailable("the server's answer has no end of its header")
+                raise StoreUnavailable("the server's header has no end")
             received += more
         head, received = HttpHead(received[:end]), received[end:]
         if head.status is None:
             raise StoreUnavailable("the server's answer is not HTTP")
         if head.status >= 200:
             return head, received
-    raise StoreUnavailable("the server answers that it will answer, and does not")
+    raise StoreUnavailable("the server sent interim (1xx) answers only")
 
 
 def _framing(head: HttpHead, method: str) -> tuple[bool, int | None]:
-    """Whether the body comes in chunks, and how long it is where that was said."""
+    """Whether the body is chunked, and its length if the header gives it."""
     if method == "HEAD" or head.status in _WITHOUT_BODY:
         return False, 0
     if head.says_chunked:
@@ -227,14 +227,14 @@ def _framing(head: HttpHead, method: str) -> tuple[bool, int | None]:
 
 
 def receive(connection: socket.socket) -> bytes:
-    """What comes next; nothing where the connection ended.
+    """The next bytes; empty at the end of the connection.
 
     Raises:
-        StoreUnavailable: nothing came for too long, or it broke.
+        StoreUnavailable: a timeout, or the connection broke.
     """
     try:
         return connection.recv(_PIECE_BYTES)
     except TimeoutError as error:
-        raise StoreUnavailable("the server sent nothing for too long") from error
+        raise StoreUnavailable("timeout: the server sent nothing") from error
     except OSError as error:
         raise StoreUnavailable(f"the connection broke: {error.strerror or error}") from error

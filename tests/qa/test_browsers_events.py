@@ -17,7 +17,7 @@ URL = "http://a.example/"
 def of_chromium(*events: tuple[str, dict[str, Any]]) -> PageEvents:
     fold = PageFold()
     fold.take(events)
-    return fold.told()
+    return fold.result()
 
 
 def asked(
@@ -237,7 +237,7 @@ def test_firefox_tells(events: list[tuple[str, dict[str, Any]]], told: PageEvent
     fold = FirefoxFold("c")
     for method, parameters in events:
         fold.take(method, parameters)
-    assert fold.told() == told
+    assert fold.result() == told
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def refused(_: bytes) -> Image:
 @pytest.mark.parametrize(
     ("keep", "why"),
     [
-        (full, "the image is not kept: No space left on device"),
+        (full, "image not saved: No space left on device"),
         (refused, "no image: 5 bytes that are no PNG"),
     ],
 )
@@ -126,7 +126,7 @@ def test_why_there_is_no_second_image() -> None:
     assert snapshot.overlay is not None
     assert snapshot.overlay.rect == Rect(x=0, y=0, width=9, height=9)
     assert (snapshot.image is not None, snapshot.image_without_overlay) == (True, None)
-    assert snapshot.reasons == ("the image is not kept: No space left on device",)
+    assert snapshot.reasons == ("image not saved: No space left on device",)
 
 
 def test_why_a_load_failed_may_be_told_after_that_it_did() -> None:
@@ -171,7 +171,7 @@ def test_a_page_that_tells_nonsense_of_what_is_masked_is_shown(nonsense: object)
     assert (snapshot.outcome, snapshot.masked) == (Outcome.COMPLETE, ())
     assert snapshot.image is not None
     [reason] = snapshot.reasons
-    assert reason.startswith("what is masked is not known: ")
+    assert reason.startswith("masked regions unknown: ")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_page_that_tells_nonsense_of_itself_is_shown(forged: object) -> None:
     assert (snapshot.url, snapshot.title) == ("http://a.example/", "")
     assert (snapshot.image is not None, snapshot.image_without_overlay) == (True, None)
     [reason] = snapshot.reasons
-    assert reason.startswith("the page told nonsense: ")
+    assert reason.startswith("the page's state is malformed: ")
 
 
 def test_a_page_that_refuses_to_be_observed_is_shown() -> None:
@@ -239,7 +239,7 @@ def test_selectors_are_tried_once_and_the_wrong_ones_named(tmp_path: Path) -> No
         begun.append("page")
 
     session = Session("b", lambda _: tab, viewport=Viewport(), limits=LIMITS, masked=selectors)
-    with session, pytest.raises(ConfigError, match=r"no CSS selector, says b: 'p\{', '\.\.'"):
+    with session, pytest.raises(ConfigError, match=r"b: not a CSS selector: 'p\{', '\.\.'"):
         session.capture("http://a.example/", pins=PINS, folder=tmp_path, on_blank=begin)
     assert (tab.tried, begun) == ([list(selectors)], [])
     assert session._scratch is None

@@ -113,5 +113,5 @@ def test_what_lies_over_a_page_is_taken_away_before_it_is_compared_and_that_is_s
     assert found.image is not None
     assert found.image.changed_tiles == 0
     said = reasons(found)
-    assert "something lies over the page" in said
-    assert "compared without what lies over the page" in said
+    assert "an overlay covers the page" in said
+    assert "compared without the overlay" in said

@@ -161,7 +161,7 @@ def test_a_store_that_does_not_know_the_run_is_named(
     assert "warning" not in capsys.readouterr().err
     assert main(["init", "--store", "other"]) == 0
     exported(folder, "--as", form, "--store", "other")
-    warning = f"warning: this store knows no run qa-1, nor what people said of it: {folder}\n"
+    warning = f"warning: run qa-1 is unknown to this store, and so are its judgements: {folder}\n"
     assert warning in capsys.readouterr().err
 
 

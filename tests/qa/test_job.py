@@ -160,7 +160,7 @@ def test_only_images_come_out_of_an_archive(tmp_path: Path, members: dict[str, b
     with ZipFile(packed, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    with pytest.raises(MalformedRecord, match="no image of a task"):
+    with pytest.raises(MalformedRecord, match="does not match its name"):
         unpack_images(packed, tmp_path, name="images-1.zip")
     assert list(tmp_path.iterdir()) == []
 
@@ -168,5 +168,5 @@ def test_only_images_come_out_of_an_archive(tmp_path: Path, members: dict[str, b
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     from pinakes.qa.job.by_job import unpack_images
 
-    with pytest.raises(MalformedRecord, match="no archive of images"):
+    with pytest.raises(MalformedRecord, match="not a ZIP file of images"):
         unpack_images(io.BytesIO(sha256(b"").digest()), tmp_path, name="images-1.zip")

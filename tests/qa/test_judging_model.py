@@ -86,7 +86,7 @@ def test_a_model_is_read_as_it_was_written() -> None:
 )  # fmt: skip
 def test_what_is_no_model_is_refused(harm: dict[str, object]) -> None:
     document = {**json.loads(encode_model(MODEL)), **harm}
-    with pytest.raises(MalformedRecord, match="no model"):
+    with pytest.raises(MalformedRecord, match="not a model"):
         decode_model(json.dumps(document).encode(), "some.json")
 
 
@@ -102,7 +102,7 @@ def test_another_models_file_is_refused(tmp_path: Path) -> None:
     assert load_model("same-browser", file) == MODEL
     with pytest.raises(ConfigError, match="same-browser"):
         load_model("across-browsers", file)
-    with pytest.raises(ConfigError, match="no model is called"):
+    with pytest.raises(ConfigError, match="unknown model"):
         load_model("pickle", file)
     with pytest.raises(ConfigError, match="no model at"):
         load_model("same-browser", tmp_path / "absent.json")

@@ -29,16 +29,16 @@ def at(tmp_path: Path) -> Iterator[Browsing]:
     [
         (CHUNKED, b"<p>not chunked at all", b"<p>not chunked at all", None),
         (CHUNKED, b"5\r\nhello\r\n0\r\n\r\n", b"hello", None),
-        (CHUNKED, b"5\r\nhello\r\nff\r\nworld", b"helloworld", "breaks off"),
-        (CHUNKED, b"5\r\nhello\r\nzz\r\nworld", b"hello", "breaks off"),
+        (CHUNKED, b"5\r\nhello\r\nff\r\nworld", b"helloworld", "ends within a chunk"),
+        (CHUNKED, b"5\r\nhello\r\nzz\r\nworld", b"hello", "ends within a chunk"),
         (CHUNKED, b"0\r\n\r\n", b"", None),
         (CHUNKED, NUMBERS, NUMBERS, None),
         (CHUNKED, NUMBERS.replace(b"\n", b"\r\n"), NUMBERS.replace(b"\n", b"\r\n"), None),
         (CHUNKED, b"1\n2\n3\n4\n5\n6\n", b"1\n2\n3\n4\n5\n6\n", None),
         (CHUNKED, b"99\n12\n", b"99\n12\n", None),
         (CHUNKED, b"5\nhello\n0\n\n", b"hello", None),
-        (CHUNKED, b"ff\r\nhello", b"hello", "breaks off"),
-        (CHUNKED, b"5\r\nhello\r", b"hello", "breaks off"),
+        (CHUNKED, b"ff\r\nhello", b"hello", "ends within a chunk"),
+        (CHUNKED, b"5\r\nhello\r", b"hello", "ends within a chunk"),
         (SIX, b"page\r\n\r\n", b"page\r\n", None),
         (SIX, b"page\r\n<p>", b"page\r\n<p>", None),
         (SIX, b"page", b"page", None),
@@ -86,7 +86,7 @@ def test_what_the_crawl_cut_off_is_all_there_is(at: Browsing) -> None:
         assert at.ask(uri).outcome == "hit"
         last = at.last()
         assert last.is_whole
-        assert last.problem == ("the crawl cut it off: length" if problem else None)
+        assert last.problem == ("truncated by the crawl: length" if problem else None)
     whole = page(f"{SITE}/whole", b"all of it", date=first)
     refers[0] = ("WARC-Refers-To-Target-URI", f"{SITE}/whole")
     bare = page(f"{SITE}/bare", b"", record_type="revisit", extra=[*refers, *cut_off])

@@ -182,7 +182,7 @@ def test_a_client_that_hangs_up(at: Browsing) -> None:
     assert at.ask(PLAIN).body == b"plain"
     first = at.log()[0]
     assert not first.is_whole
-    assert "took no more" in (first.problem or "")
+    assert "disconnected" in (first.problem or "")
 
 
 def test_a_client_that_takes_its_time(at: Browsing) -> None:

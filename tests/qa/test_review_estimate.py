@@ -163,11 +163,11 @@ FEW = "60 of 61 pages are not looked at yet"
     ("looked", "not_captured", "wanting"),
     [
         pytest.param(
-            [], None, "0 reviewed pairs count, and 50 are wanted", id="nothing"
+            [], None, "0 reviewed pairs count; 50 are needed", id="nothing"
         ),
         pytest.param(
             [page(n) for n in range(AT_LEAST - 1)], None,
-            "49 reviewed pairs count, and 50 are wanted", id="few",
+            "49 reviewed pairs count; 50 are needed", id="few",
         ),
         pytest.param(
             [*(page(n) for n in range(60)), page(1, is_alarm=True, is_faulty=None)], None,
@@ -194,7 +194,7 @@ FEW = "60 of 61 pages are not looked at yet"
         pytest.param([page(n) for n in range(60)], FEW, FEW, id="pages that nobody looked at"),
         pytest.param(
             [page(1), page(1, is_alarm=True, is_faulty=None)], FEW,
-            f"{FEW}; 1 reviewed pairs count, and 50 are wanted; 1 of 1 alarms are not settled",
+            f"{FEW}; 1 reviewed pairs count; 50 are needed; 1 of 1 alarms are not settled",
             id="several",
         ),
     ],

@@ -73,7 +73,7 @@ def test_none_overwrites_another(rows: EmbeddedRowStore) -> None:
 def test_saved_again_it_is_one(rows: EmbeddedRowStore) -> None:
     first = put_judgement(rows, KEY, judgement(1), now_ms=1000)
     assert put_judgement(rows, KEY, judgement(1), now_ms=2000) == first
-    with pytest.raises(Conflict, match="something else was saved"):
+    with pytest.raises(Conflict, match="other content"):
         put_judgement(rows, KEY, judgement(1, author="Bo"), now_ms=2000)
     assert read_judgements(rows, KEY).judgements == (first,)
 
@@ -152,7 +152,7 @@ def test_signed_again_it_is_one_whatever_was_judged_since(
     signed = put_signoff(rows, RUN, "a" * 32, first, now_ms=1000)
     later = replace(first, counts={"settled": 4}, role="lead")
     assert put_signoff(rows, RUN, "a" * 32, later, now_ms=2000) == signed
-    with pytest.raises(Conflict, match="something else was saved"):
+    with pytest.raises(Conflict, match="other content"):
         put_signoff(rows, RUN, "a" * 32, replace(first, **given), now_ms=2000)
     assert read_signoffs(rows, RUN) == [signed]
 
@@ -215,15 +215,15 @@ def test_a_store_that_forgets_is_no_success(review: Review) -> None:
             return (lambda *_: None) if name == "mutate" else getattr(self._rows, name)
 
     board = board_over(review, Forgetting(review.rows, "", done=False))
-    with pytest.raises(StoreUnavailable, match="does not give it back"):
+    with pytest.raises(StoreUnavailable, match="cannot be read back"):
         board.judge(review.one().id, board.viewer("Ada"), "a" * 32, REJECT)
 
 
 def test_a_store_that_was_moved_away_is_no_success(review: Review, tmp_path: Path) -> None:
     (tmp_path / "store" / "rows.sqlite").rename(tmp_path / "elsewhere")
-    with pytest.raises(StoreUnavailable, match="not where it was"):
+    with pytest.raises(StoreUnavailable, match="moved or removed"):
         review.board.judge(review.one().id, review.board.viewer("Ada"), "a" * 32, REJECT)
-    with pytest.raises(StoreUnavailable, match="not where it was"):
+    with pytest.raises(StoreUnavailable, match="moved or removed"):
         review.board.sign(review.board.viewer("Ida"), "a" * 32, RunState.ACCEPTED, "")
 
 
@@ -276,7 +276,7 @@ def test_a_board_begun_again_knows_all(review: Review) -> None:
 
 def test_who_signs(review: Review) -> None:
     board = review.board
-    with pytest.raises(InputRefused, match="signed by a lead"):
+    with pytest.raises(InputRefused, match="only a lead may sign"):
         board.sign(board.viewer("Ada"), "a" * 32, RunState.ACCEPTED, "")
     signed = board.sign(board.viewer("IDA"), "a" * 32, RunState.TO_PATCH, "n")
     assert signed.cell.role == "lead"
@@ -303,7 +303,7 @@ def test_a_part_of_the_sample_is_no_estimate(tmp_path: Path, left: int) -> None:
     if left:
         assert estimate.share is None
         assert estimate.wanting == (
-            "80 of 100 pages; 20 (20 pairs) are not looked at yet: `pinakes qa run` goes on"
+            "80 of 100 pages; 20 (20 pairs) are not judged yet; continue with `pinakes qa run`"
         )
     else:
         assert (estimate.share, estimate.wanting) == (1, None)

@@ -168,15 +168,15 @@ def test_names_are_made_one(name: str, clean: str) -> None:
     "name", ["", "  ", "a" * (NAME_CHARACTERS + 1), "a\u202eb", "a\x00", "\ud800", "a\u200bb"]
 )
 def test_what_is_no_name(name: str) -> None:
-    with pytest.raises(InputRefused, match="1 to 80 characters"):
+    with pytest.raises(InputRefused, match="1 to 80 visible characters"):
         clean_name(name)
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"label": R, "faults": ("ugly",)}, "no kind of fault"),
-        ({"label": A, "faults": ("layout",)}, "has no fault"),
+        ({"label": R, "faults": ("ugly",)}, "unknown kind of fault"),
+        ({"label": A, "faults": ("layout",)}, "cannot have faults"),
         ({"label": U, "note": "x" * (NOTE_CHARACTERS + 1)}, "at most 4,000"),
     ],
 )

@@ -273,7 +273,7 @@ def test_hostile_text_is_escaped_and_bounded(review: Review, ask: Asking) -> Non
     assert said["url"].startswith(
         'http://e.org/"><script>alert(1)</script>\\u202egnp.exe\\ud800\\u0000aaa'
     )
-    assert said["url"].endswith("characters more")
+    assert said["url"].endswith("more characters")
     assert said["reasons"][-1] == "… and 950 more"
     assert said["other"]["missed"][-1] == "… and 9,950 more"
     assert said["reference"]["image"] is None
@@ -308,7 +308,7 @@ def test_the_summary_and_a_sign_off(review: Review, ask: Asking) -> None:
     )  # fmt: skip
     assert figures["pairs"] == 100
     assert figures["estimates"][0]["wanting"] == (
-        "0 reviewed pairs count, and 50 are wanted; 50 of 50 alarms are not settled; "
+        "0 reviewed pairs count; 50 are needed; 50 of 50 alarms are not settled; "
         "none of the similar pairs has been audited"
     )
 

@@ -85,7 +85,7 @@ def test_a_signal_ends_it(folder: Path) -> None:
         server.process.send_signal(signal.SIGTERM)
         _, told = server.process.communicate(timeout=PATIENCE_S)
     assert server.process.returncode == 5
-    assert told == "20 pairs of the run qa-1; Ctrl-C ends it\nstopped\n"
+    assert told == "20 pairs of run qa-1; stop with Ctrl-C\nstopped\n"
 
 
 def test_a_store_that_does_not_know_the_run_is_said(folder: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_store_that_does_not_know_the_run_is_said(folder: Path) -> None:
         ask(server, "api/run")  # it serves by now
         server.process.send_signal(signal.SIGTERM)
         _, told = server.process.communicate(timeout=PATIENCE_S)
-    assert "warning: this store knows no run qa-of-another-store" in told
+    assert "warning: run qa-of-another-store" in told
 
 
 def exit_of(folder: Path, *options: str) -> tuple[int, str]:
@@ -107,7 +107,7 @@ def exit_of(folder: Path, *options: str) -> tuple[int, str]:
 def test_without_a_run_or_a_store_there_is_nothing_to_review(folder: Path) -> None:
     write_run(folder / RUN, [])
     code, told = exit_of(folder)
-    assert (code, "no page has been judged in this run yet" in told) == (3, True)
+    assert (code, "this run has no judged page yet" in told) == (3, True)
     (folder / RUN / "pairs.jsonl").unlink()
     assert exit_of(folder)[0] == 3
     write_run(folder / RUN, RESULTS)
@@ -134,7 +134,7 @@ def test_a_pair_that_is_there_twice_is_said(folder: Path) -> None:
 
 def test_pages_that_are_not_looked_at_are_said(folder: Path) -> None:
     write_sample(folder / RUN, [result(number) for number in range(30)])
-    unlooked = "20 of 30 pages; 10 (10 pairs) are not looked at yet: `pinakes qa run` goes on"
+    unlooked = "20 of 30 pages; 10 (10 pairs) are not judged yet; continue with `pinakes qa run`"
     with serving(folder) as server:
         figures = ask(server, "api/summary")
         server.process.send_signal(signal.SIGTERM)

@@ -67,11 +67,11 @@ def test_the_same_bytes_under_another_head_are_harm() -> None:
     found = judged([PAGE, head], [PAGE, replace(head, head_digest="sha256:b")])
     assert found is not None
     assert found[:2] == (Verdict.DISSIMILAR, 1.0)
-    assert found.harm == (f"answered with another head: {FILM.url}",)
+    assert found.harm == (f"answered with another header: {FILM.url}",)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "word"), [("miss", "missing now"), ("fault", "cannot be given now")]
+    ("outcome", "word"), [("miss", "missing now"), ("fault", "unreadable now")]
 )
 def test_what_is_gone_is_harm(outcome: str, word: str) -> None:
     gone = replace(FILM, outcome=outcome, payload_digest=None, problem="why")  # type: ignore[arg-type]

@@ -65,7 +65,7 @@ BAD = {
     "hangs": Bad("<p>words<script>while (true) {}</script>", "cut_off", "killed after"),
     "download": Bad("<script>location = '/file.zip'</script>", "not_a_page", ""),
     "pdf": Bad("<script>location = '/file.pdf'</script>", "not_a_page", ""),
-    "circle": Bad("<script>location = '/circle-1'</script>", "failed", "redirects in a circle"),
+    "circle": Bad("<script>location = '/circle-1'</script>", "failed", "redirect loop"),
     "high": Bad("<div style='height: 50000px; background: linear-gradient(red, blue)'></div>",
                 "complete"),
     "wide": Bad("<div style='width: 90000px; height: 50px; background: red'></div>", "complete"),
@@ -273,6 +273,6 @@ def test_a_disk_full_of_screenshots(store: Path, small_disk: Path, tmp_path: Pat
     views = [found[name][side] for name in names for side in ("reference", "other")]
     lost = [view for view in views if view["image"] is None]
     assert lost
-    why = "the image is not kept: No space left on device"
+    why = "image not saved: No space left on device"
     assert [v["reasons"] for v in lost if why not in v["reasons"]] == []
     assert "dissimilar" not in {entry["verdict"] for entry in found.values()}

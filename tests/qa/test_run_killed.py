@@ -105,4 +105,4 @@ def test_a_list_of_urls_and_what_the_crawl_has_not(site: Path, tmp_path: Path) -
     assert plan.run.startswith("qa-")
     other = call(site, *asked(tmp_path / "qa"))
     assert other.returncode == 2
-    assert "take another" in other.stderr
+    assert "use another folder" in other.stderr

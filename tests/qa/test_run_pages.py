@@ -33,7 +33,7 @@ from pinakes.qa.snapshot import Outcome, Snapshot
 from pinakes.qa.views.side import ReplaySide
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
-HARM = f"cannot be given now: {SITE}/1.png ("
+HARM = f"unreadable now: {SITE}/1.png ("
 
 
 class Asking:
@@ -152,7 +152,7 @@ def test_what_is_lost_is_found_and_named(folder: Path) -> None:
     found = judge(folder)
     lost = {url for url, (verdict, _) in found.items() if verdict is Verdict.DISSIMILAR}
     assert 1 <= len(lost) < PAGES
-    assert all("cannot be given now: " in found[url][1][0] for url in lost)
+    assert all("unreadable now: " in found[url][1][0] for url in lost)
 
 
 def test_damage_of_before_and_now_is_no_harm_and_is_said(folder: Path) -> None:
@@ -169,7 +169,9 @@ def test_damage_of_before_and_now_is_no_harm_and_is_said(folder: Path) -> None:
         file.write_bytes(content)
     assert pair.result.verdict is Verdict.SIMILAR
     for view in (pair.result.reference, pair.result.other):
-        assert any(f"cannot give: 1: {SITE}/3.png: " in reason for reason in view.reasons)
+        assert any(
+            f"in the archive but unreadable: 1: {SITE}/3.png: " in reason for reason in view.reasons
+        )
 
 
 def up_to_picture(content: bytes) -> bytes:
@@ -224,7 +226,7 @@ def test_proven_first_a_page_is_shown_again_only_where_it_is_not_the_same(folder
         assert {(result.verdict, result.confidence) for result in results} == {
             (Verdict.SIMILAR, 1.0)
         }
-        assert all("not shown" in result.other.reasons[-1] for result in results)
+        assert all("not captured" in result.other.reasons[-1] for result in results)
         assert len(before.asked) == PAGES
         assert current.asked == []
     point_elsewhere(folder)
@@ -243,7 +245,7 @@ def test_by_its_verb_in_a_real_browser(folder: Path, tmp_path: Path, browser: st
     proven = call(folder, *asked, "--prove-first", "-o", str(tmp_path / "proven"))
     assert (proven.returncode, proven.stdout) == (0, ""), proven.stderr
     lines = (tmp_path / "proven" / "pairs.jsonl").read_text().splitlines()
-    assert ["not shown" in json.loads(line)["other"]["reasons"][-1] for line in lines] == [
+    assert ["not captured" in json.loads(line)["other"]["reasons"][-1] for line in lines] == [
         True
     ] * PAGES
     point_elsewhere(folder)
@@ -253,4 +255,4 @@ def test_by_its_verb_in_a_real_browser(folder: Path, tmp_path: Path, browser: st
     said = json.loads(line)
     assert (said["url"], said["verdict"]) == (f"{SITE}/1", "dissimilar")
     assert said["reasons"][0].startswith(HARM)
-    assert "images broken: 1 more" in said["reasons"]
+    assert "broken images: 1 more" in said["reasons"]

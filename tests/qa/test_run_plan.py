@@ -60,15 +60,15 @@ def test_in_each_browser_and_then_across_them() -> None:
     ("change", "says"),
     [
         ({"other": "before"}, "compared with itself"),
-        ({"other": "after"}, "no view"),
-        ({"other": "access:"}, "no view"),
+        ({"other": "after"}, "unknown view"),
+        ({"other": "access:"}, "unknown view"),
         ({"other": "access:http://me:secret@web.example/"}, "access system"),
         ({"reference": "stored", "masked_selectors": ("#ad",)}, "no elements"),
         ({"other": "stored"}, "reference"),
         ({"reference": "access:http://a.org/", "other": "access:http://b.org/"}, "two access"),
         ({"browsers": ("netscape",)}, "netscape"),
         ({"browsers": ("chromium", "chromium")}, "once"),
-        ({"across": True}, "wants two"),
+        ({"across": True}, "at least two"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(change: dict[str, object], says: str) -> None:
@@ -109,7 +109,7 @@ def test_a_run_goes_on_with_the_pages_that_were_drawn(tmp_path: Path) -> None:
     later = replace(PLAN, run="qa-2", act_time_ms=2)
     assert begin_run(tmp_path, later, asked, never) == begun
     for plan, other in ((later, {"crawl": "autumn"}), (replace(later, reference="stored"), asked)):
-        with pytest.raises(ConfigError, match="take another"):
+        with pytest.raises(ConfigError, match="use another folder"):
             begin_run(tmp_path, plan, other, never)
 
 
@@ -170,7 +170,7 @@ def test_a_file_that_another_is_at_is_left_alone(tmp_path: Path) -> None:
 
 def test_another_file_of_that_name_is_not_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "pairs.jsonl").write_text("{}\n")
-    with pytest.raises(MalformedRecord, match="no pairs of a QA run"):
+    with pytest.raises(MalformedRecord, match="not a pair of a QA run"):
         PairsFile(tmp_path)
 
 

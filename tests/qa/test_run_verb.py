@@ -125,9 +125,12 @@ RENAMED = replace(OWN, name="third-browser")
 @pytest.mark.parametrize(
     ("models", "reason"),
     [
-        ([FOREIGN], "0.json: the model needs what this version does not compare: hue_of_it"),
-        ([RENAMED], "no pair is judged by a model of the name third-browser"),
-        ([OWN, replace(OWN, version="2")], "one of each name, and here: same-browser, same-"),
+        ([FOREIGN], "0.json: the model needs features that this version does not have: hue_of_it"),
+        ([RENAMED], "unknown model name third-browser"),
+        (
+            [OWN, replace(OWN, version="2")],
+            "only one model of each name, given: same-browser, same-",
+        ),
     ],
     ids=["feature", "name", "twice"],
 )
@@ -155,9 +158,9 @@ def test_a_model_of_ones_own_is_kept_as_it_is_written(at: dict[str, At]) -> None
     [
         (["--mask", "a"], "'a' is not X,Y,WIDTH,HEIGHT in pixels"),
         (["--mask", "1,2,3"], "'1,2,3' is not X,Y,WIDTH,HEIGHT in pixels"),
-        (["--mask", "0,0,0,50"], "'0,0,0,50' covers nothing"),
-        (["--mask", "0,0,50,-1"], "'0,0,50,-1' covers nothing"),
-        (["-o", "file"], "file is no folder"),
+        (["--mask", "0,0,0,50"], "'0,0,0,50' is empty"),
+        (["--mask", "0,0,50,-1"], "'0,0,50,-1' is empty"),
+        (["-o", "file"], "file is not a folder"),
     ],
 )
 def test_wrong_words_are_refused_with_a_reason(

@@ -114,8 +114,8 @@ def test_a_redirect_to_the_capture_closest_in_time_is_none(tmp_path: Path) -> No
     ("script", "outcome", "reason"),
     [
         (answer(b"no", "404 Not Found"), "miss", "the access system does not have the page"),
-        (answer(b"no", "500 Oh"), "fault", "the access system answered 500"),
-        (b"", "fault", "the server's answer has no end of its header"),
+        (answer(b"no", "500 Oh"), "fault", "the access system returned 500"),
+        (b"", "fault", "the server's header has no end"),
     ],
     ids=["none", "error", "silent"],
 )
@@ -148,7 +148,7 @@ def test_what_was_not_rewritten_and_stays_within_is_a_fault(tmp_path: Path) -> N
         ("hit", "/static/own.css"),
         ("refused", "/favicon.ico"),
     ]
-    assert looked.log.faults[0].problem == "not rewritten, and answered 404 by the access system"
+    assert looked.log.faults[0].problem == "URL not rewritten; the access system returned 404"
 
 
 def test_bytes_that_may_have_been_decoded_prove_nothing(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_not_public(address: str) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "127.1", "2130706433", "0"])
 def test_a_host_within_is_refused(host: str) -> None:
-    with pytest.raises(NotPublic, match="not of the public web"):
+    with pytest.raises(NotPublic, match="has no public address"):
         public_addresses(Origin("http", host, 80))
 
 
@@ -62,10 +62,10 @@ def test_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(StoreUnavailable, match=r"no address of a\.example: Name or service"):
+    with pytest.raises(StoreUnavailable, match=r"no address for a\.example: Name or service"):
         public_addresses(Origin("https", "a.example", 443))
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(StoreUnavailable, match="no address of"):
+    with pytest.raises(StoreUnavailable, match="no address for"):
         public_addresses(Origin("http", "a" * 70 + ".example", 80))

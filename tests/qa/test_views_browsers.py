@@ -89,7 +89,7 @@ def test_a_run_against_screenshots_of_the_crawl(
     assert found["page"]["reference"]["kind"] == "stored"
     assert found["other"]["verdict"] != "similar"
     assert found["none"]["verdict"] == "uncertain"
-    assert found["none"]["reference"]["reasons"] == ["no screenshot was stored of it"]
+    assert found["none"]["reference"]["reasons"] == ["no stored screenshot"]
 
 
 @pytest.mark.parametrize("secure", [False, True], ids=["http", "https"])

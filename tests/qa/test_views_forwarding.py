@@ -194,11 +194,11 @@ def stops_in_its_body(connection: socket.socket) -> None:
 @pytest.mark.parametrize(
     ("script", "problem"),
     [
-        (lambda connection: None, "no end of its header"),
+        (lambda connection: None, "header has no end"),
         (b"words\r\n\r\n", "not HTTP"),
-        (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 99_999, "no end of its header"),
-        (b"HTTP/1.1 100 Continue\r\n\r\n" * 99, "answers that it will answer"),
-        (hangs, "nothing for too long"),
+        (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 99_999, "header has no end"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 99, "interim (1xx) answers only"),
+        (hangs, "sent nothing"),
     ],
     ids=["nothing", "words", "endless header", "endless promises", "silence"],
 )
@@ -215,10 +215,10 @@ def test_no_answer_is_a_fault_that_is_said(script: Script, problem: str) -> None
 @pytest.mark.parametrize(
     ("script", "problem"),
     [
-        (breaks_off, "broke off"),
-        (breaks_chunks_off, "broke off"),
-        (sends_no_chunks, "no chunks"),
-        (stops_in_its_body, "nothing for too long"),
+        (breaks_off, "disconnected"),
+        (breaks_chunks_off, "disconnected"),
+        (sends_no_chunks, "invalid chunks"),
+        (stops_in_its_body, "sent nothing"),
     ],
 )
 def test_half_a_body_is_never_taken_for_a_whole(script: Script, problem: str) -> None:

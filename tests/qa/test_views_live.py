@@ -20,7 +20,7 @@ import comparing  # noqa: F401
 import pytest
 from asking import AskingBrowser
 from browsing import Client, Response
-from landed_stores import KILLED, in_child
+from killing import KILLED, in_child
 from scripted_server import Script, ScriptedServer, answer, scripted
 
 from pinakes.cli import main
@@ -172,7 +172,7 @@ def test_without_a_resolver_of_tests_loopback_is_refused(tmp_path: Path) -> None
         authority.close()
         assert server.asked == []
     assert looked.loaded.snapshot.outcome is Outcome.FAILED
-    assert looked.loaded.snapshot.reasons[-1] == "127.0.0.1 is not of the public web: 127.0.0.1"
+    assert looked.loaded.snapshot.reasons[-1] == "127.0.0.1 has no public address: 127.0.0.1"
     assert recording.path is None
 
 
@@ -392,7 +392,7 @@ def test_two_processes_show_one_page_of_a_host_at_a_time(tmp_path: Path) -> None
         (timedelta(days=1), "live, 1 day after the capture"),
         (timedelta(hours=1, minutes=59), "live, 1 hour after the capture"),
         (timedelta(0), "live, 0 hours after the capture"),
-        (timedelta(seconds=-1), "live, before the time of the capture: a clock is wrong"),
+        (timedelta(seconds=-1), "live, before the time of the capture: one of the clocks is wrong"),
     ],
 )  # fmt: skip
 def test_a_gap_in_words(gap: timedelta, words: str) -> None:

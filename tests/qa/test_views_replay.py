@@ -37,13 +37,6 @@ addEventListener("unload", () => navigator.sendBeacon("/unloaded"));
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    store = LandedStore(tmp_path / "store")
-    yield store
-    store.close()
-
-
-@pytest.fixture
 def session(store: LandedStore) -> Iterator[tuple[ProxySession, ReplayProxy]]:
     with ReplayProxy(store.rows, store.archive) as proxy:
         yield proxy.open_session("current"), proxy

@@ -30,35 +30,6 @@ MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 URL = "http://example.org/A?b=1"
 
 
-def picture(rows: int = 60, columns: int = 80, seed: int = 1) -> Any:
-    """Blocks of colours, opaque."""
-    dice = np.random.default_rng(seed)
-    coarse = dice.integers(0, 255, (rows // 10 or 1, columns // 10 or 1, 3), np.uint8)
-    return cv2.resize(coarse, (columns, rows), interpolation=cv2.INTER_NEAREST)
-
-
-def encoded(image: Any, kind: str = ".png") -> bytes:
-    return bytes(cv2.imencode(kind, image)[1].tobytes())
-
-
-def kept(uri: str, body: bytes, media_type: str = "image/png", **more: str) -> bytes:
-    """A resource record, as Browsertrix and brozzler write them."""
-    made = page(uri, body, record_type="resource", head=b"", **more)  # type: ignore[arg-type]
-    import gzip
-
-    plain = gzip.decompress(made).replace(
-        b"Content-Type: application/http; msgtype=response", f"Content-Type: {media_type}".encode()
-    )
-    return gzip.compress(plain, mtime=0)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[LandedStore]:
-    store = LandedStore(tmp_path / "store")
-    yield store
-    store.close()
-
-
 def look(
     store: LandedStore, folder: Path, moment: datetime = MOMENT, url: str = URL
 ) -> LoadedSnapshot:
@@ -112,7 +83,7 @@ def test_only_a_thumbnail_is_no_screenshot(store: LandedStore, tmp_path: Path) -
     store.land("a", "1.warc.gz", kept(f"urn:thumbnail:{URL}", encoded(picture(30, 40))))
     snapshot = look(store, tmp_path).snapshot
     assert snapshot.outcome is Outcome.FAILED
-    assert snapshot.reasons == ("no screenshot was stored of it",)
+    assert snapshot.reasons == ("no stored screenshot",)
     assert snapshot.taken == MOMENT
 
 
@@ -161,8 +132,8 @@ def test_text_that_was_kept(store: LandedStore, tmp_path: Path) -> None:
     ("body", "why"),
     [
         (b"words", "neither PNG nor JPEG"),
-        (encoded(picture())[:-40], "breaks off"),
-        (encoded(picture(), ".jpg")[:-40], "breaks off"),
+        (encoded(picture())[:-40], "truncated"),
+        (encoded(picture(), ".jpg")[:-40], "truncated"),
         (b"", "neither PNG nor JPEG"),
     ],
 )
@@ -225,7 +196,7 @@ def test_a_folder_that_takes_no_image(store: LandedStore, tmp_path: Path) -> Non
     (tmp_path / "file").write_text("no folder")
     snapshot = look(store, tmp_path / "file").snapshot
     assert snapshot.outcome is Outcome.FAILED
-    assert snapshot.reasons[0].startswith("the image is not kept: ")
+    assert snapshot.reasons[0].startswith("image not saved: ")
 
 
 @pytest.mark.parametrize("rows", [4, 600])

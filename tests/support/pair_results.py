@@ -26,6 +26,6 @@ RESULT = PairResult(
     confidence=0.97,
     model="same-browser 1",
     features={"text_gone": 0.25, "image_similarity": 1.0},
-    reasons=("images broken: 14 more", "style rules: 60% of the reference's"),
+    reasons=("broken images: 14 more", "style rules: 60% of the reference's"),
     changes=((0, 32, 640, 80),),
 )

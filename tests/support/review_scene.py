@@ -79,7 +79,7 @@ def result(number: int, verdict: Verdict | None = None, **given: object) -> Pair
         confidence=round(0.5 + (number * 7 % 50) / 100, 2),
         model="same-browser 1",
         features={"text_gone": 0.25, "image_similarity": 1.0},
-        reasons=("images broken: 14 more",) if number % 4 == 0 else (),
+        reasons=("broken images: 14 more",) if number % 4 == 0 else (),
         changes=((40, 90, 240, 60), (40, 270, 240, 30)) if number % 4 == 0 else (),
     )
     return replace(made, **given)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`pinakes qa`: do the pages of a crawl still look right."""
+"""`pinakes qa`: check that the pages of a crawl still render."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def _sample(choice: PageChoice, configuration: Configuration, console: Console) 
 
 
 def _configure_report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", type=Path, help="what `qa run -o DIR` wrote")
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="the folder of a run (`qa run -o DIR`)"
+    )
 
 
 def _report(folder: Path, console: Console) -> Exit:
@@ -92,19 +94,19 @@ def _line(drawn: Drawn) -> str:
 
 
 _ACTIONS = {
-    "sample": _Action("draw pages of a crawl to look at", _configure_sample),
+    "sample": _Action("draw a sample of a crawl's pages", _configure_sample),
     "run": _Action(
-        "look at pages before and after deduplication, in a browser, and judge",
+        "capture pages before and after deduplication in a browser, compare and judge them",
         qa_run.configure,
     ),
-    "report": _Action("write what a run found as pages to read", _configure_report),
+    "report": _Action("write the report of a run as HTML pages", _configure_report),
     "export": _Action(
-        "write what a run found, and people said, for other tools",
+        "write results and judgements for other tools",
         qa_export.configure,
     ),
-    "review": _Action("judge what a run found, in a page", qa_review.configure),
+    "review": _Action("review the results of a run in a web page", qa_review.configure),
     "train": _Action(
-        "make a new model of what people settled, and keep the old one",
+        "train a new model with settled pairs; the old one is kept",
         qa_train.configure,
     ),
 }

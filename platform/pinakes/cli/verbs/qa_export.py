@@ -1,4 +1,4 @@
-"""`pinakes qa export`: what a run found, and what people say of it, for other tools."""
+"""`pinakes qa export`: results and judgements of a run, for other tools."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ SCREENSHOT_KINDS = ("csv", "json", "xml", "pagelyzer")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which run, what of it, and where to."""
-    parser.add_argument("folder", metavar="DIR", type=Path, help="what `qa run -o DIR` wrote")
+    """The run, the format, the output."""
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="the folder of a run (`qa run -o DIR`)"
+    )
     parser.add_argument(
         "--as",
         dest="form",
         choices=SCREENSHOT_KINDS,
-        help="csv: a line a pair; json: an object a line; xml: a ZIP of documents by "
-        "docs/qa/pair.xsd; pagelyzer: label and images, tabs between (default: csv)",
+        help="csv: one line per pair; json: one object per line; xml: a ZIP of documents, schema "
+        "docs/qa/pair.xsd; pagelyzer: label and two images, tab-separated (default: csv)",
     )
     parser.add_argument(
         "--missing",
         action="store_true",
-        help="the URLs that the archive has not instead, one a line, those that the most pages "
-        "asked for first: seeds for a patch crawl; with --as csv or json with their number",
+        help="instead, the URLs that the archive lacks, one per line, those requested by most "
+        "pages first: seeds for a patch crawl; --as csv or json adds the number of pages",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="a file (default: standard output)"
@@ -59,7 +61,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return Exit.DONE
     if arguments.missing:
         if arguments.form in ("xml", "pagelyzer"):
-            raise ConfigError("--missing is written as lines, csv or json")
+            raise ConfigError("--missing needs --as csv or json, or none")
         results = (pair.result for pair in read_pairs(arguments.folder))
         lines = _missing_lines(tables.missing_urls(results), arguments.form)
     else:
@@ -85,7 +87,7 @@ def _missing_lines(urls: list[tuple[str, int]], form: str | None) -> list[str]:
 
 
 def _settled(folder: Path, configuration: Configuration, console: Console) -> list[ExportedPair]:
-    """The pairs, the gravest first, with what is settled of them in the store."""
+    """The pairs, the worst first, with their settlements from the store."""
     from pinakes.cli.verbs.qa_settled import settled_pairs
     from pinakes.qa.export.tables import ExportedPair
 

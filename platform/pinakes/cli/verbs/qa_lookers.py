@@ -1,4 +1,4 @@
-"""Who looks at the pages of `pinakes qa run`: this process, several others, or tasks of YARN."""
+"""What captures and judges the pages of `pinakes qa run`: this process, several, or YARN tasks."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample.draw import Drawn
 
 _TRIES = 2
-_LOST = "no task that looked at it has ended well"
+_LOST = "each task with this page failed"
 
 
 class Task(NamedTuple):
-    """A page, and the pairs of it that are to be judged."""
+    """A page, and its pairs to judge."""
 
     drawn: Drawn
     pairs: Sequence[Pair]
 
 
 class Answer(NamedTuple):
-    """What came of a page; where `lost` says why there is none, of its pairs nothing did."""
+    """The result for a page; `lost` says why there is none."""
 
     drawn: Drawn
     pairs: Sequence[JudgedPair] = ()
@@ -41,17 +41,17 @@ class Answer(NamedTuple):
 
 
 _Planned = tuple[RunPlan, Task, int]
-"""For a process that knows neither: and how often it was tried."""
+"""Plan, page, and the number of the attempt."""
 
 Lookers = Callable[[RunPlan, Iterable[Task]], Iterator[Answer]]
 
 
 def lookers_by_job(configuration: Configuration, folder: Path, console: Console) -> Lookers:
-    """Tasks on YARN, a bar for each wave.
+    """Tasks on YARN, with a progress bar for each wave.
 
     Raises:
-        ConfigError: where there is no YARN.
-        MissingExtra: without what jobs need.
+        ConfigError: YARN is not configured.
+        MissingExtra: an extra that jobs need is missing.
     """
     from pinakes.qa.job.by_job import PagesByJob  # needs the extra
 
@@ -72,9 +72,9 @@ def lookers_by_job(configuration: Configuration, folder: Path, console: Console)
 
 @contextmanager
 def lookers(count: int, configuration: Configuration, folder: Path) -> Iterator[Lookers]:
-    """So many processes; for one, this.  To be entered before any store is opened.
+    """That many processes; for 1, this process.  Enter before any store is opened.
 
-    A page with which a process dies is given to another once, and is lost if that dies, too.
+    A page with which a process dies is given once to another, and is lost if that dies as well.
     """
     if count == 1:
         yield partial(_alone, configuration, folder)
@@ -92,7 +92,7 @@ def _alone(
 
 
 def _looked(judge: PageJudge, task: Task) -> Answer:
-    """What is damaged of a page ends no run: those behind it would never be reached."""
+    """Damage in a page must not end the run."""
     try:
         return Answer(task.drawn, judge.judge(task.drawn, task.pairs))
     except (MalformedRecord, DigestMismatch) as error:
@@ -135,4 +135,4 @@ def _answers(workers: Workers[_Planned, Answer]) -> Iterator[Answer]:
             workers.give((plan, task, tries + 1))
         else:
             by = f" by signal {answer.signal_number}" if answer.signal_number else ""
-            yield Answer(task.drawn, lost=f"{tries} processes died as they looked at it{by}")
+            yield Answer(task.drawn, lost=f"{tries} processes died with this page{by}")

@@ -1,4 +1,4 @@
-"""Which pages `pinakes qa` looks at: a sample of a crawl, or those of a list."""
+"""The pages for `pinakes qa`: a sample of a crawl, or those of a list."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def add_pages(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=_SIZE,
-        help=f"so many pages, and home pages and seeds besides (default: {_SIZE})",
+        help=f"number of pages, besides home pages and seeds (default: {_SIZE})",
     )
-    parser.add_argument("--seed", metavar="TEXT", default="", help="another seed, another sample")
+    parser.add_argument("--seed", metavar="TEXT", default="", help="random seed of the sample")
     named = parser.add_mutually_exclusive_group()
-    named.add_argument("--seeds", metavar="FILE", help="the crawl's seeds, a URL a line")
+    named.add_argument("--seeds", metavar="FILE", help="the crawl's seed URLs, one per line")
     named.add_argument(
-        "--urls", metavar="FILE", help="no sample: the pages of these URLs, one a line"
+        "--urls", metavar="FILE", help="instead of a sample, the pages of these URLs, one per line"
     )
 
 
 def choice_of(arguments: argparse.Namespace) -> PageChoice:
     """What `add_pages` has added.  Raises ConfigError for a size that is none."""
     if arguments.size < 0:
-        raise ConfigError(f"--size is {arguments.size}, and should be 0 or more")
+        raise ConfigError(f"--size is {arguments.size}; it must be 0 or more")
     return PageChoice(
         crawl=arguments.crawl,
         size=arguments.size,
@@ -63,10 +63,10 @@ def choice_of(arguments: argparse.Namespace) -> PageChoice:
 
 
 def drawn_pages(stores: Stores, choice: PageChoice, console: Console) -> Iterator[Drawn]:
-    """The pages; `name_missing` says which of a list are not among them.
+    """The pages; `name_missing` names those of a list that are missing.
 
-    Files of the crawl that have not landed are no part of what the sample stands for: how many
-    there are is said at the end.
+    Files of the crawl that are not ingested are not represented by the sample; a warning at the
+    end gives their number.
 
     Raises:
         InputRefused: there is no such crawl, or a file cannot be read.
@@ -95,9 +95,9 @@ def drawn_pages(stores: Stores, choice: PageChoice, console: Console) -> Iterato
 
 
 def name_missing(choice: PageChoice, drawn: Iterable[Drawn], console: Console) -> int:
-    """Name URLs that are no pages of the crawl; how many of a list there are.
+    """Name URLs that are not pages of the crawl; how many of a list are missing.
 
-    A seed is named as well, but is no failure: crawls have seeds that nobody answered.
+    A seed is named as well, but does not count: crawls have seeds without an answer.
     """
     asked = choice.urls or choice.seeds
     if not asked:

@@ -1,4 +1,4 @@
-"""`pinakes qa review`: people judge what a run found, in a page on loopback."""
+"""`pinakes qa review`: people review the results of a run in a web page on loopback."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ _HOST = "127.0.0.1"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which run, where to listen, and who settles."""
-    parser.add_argument("folder", metavar="DIR", type=Path, help="what `qa run -o DIR` wrote")
+    """The run, the address to listen on, the leads."""
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="the folder of a run (`qa run -o DIR`)"
+    )
     parser.add_argument(
         "--lead",
         metavar="NAME",
         action="append",
         default=[],
-        help="a reviewer who settles what is disputed, and signs; more than once for several",
+        help="a reviewer who settles disputes and signs the run; may be repeated",
     )
     add_port(parser, DEFAULT_PORT)
     add_settings(parser, "store")
@@ -36,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Print the address, with the token for writing, and answer until a signal ends it: exit 5."""
-    # Here, so that other verbs of QA begin without a web server.
+    # Imported here, so that other verbs of QA start without a web server.
     from pinakes.qa.report.extent import read_extent
     from pinakes.qa.report.judged_pairs import read_pairs
     from pinakes.qa.results.pair_rows import is_known
@@ -48,15 +50,13 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     configuration, folder = configuration_of(arguments), arguments.folder
     judged = read_pairs(folder)
     if not judged:
-        raise InputRefused("no page has been judged in this run yet", file=str(folder))
+        raise InputRefused("this run has no judged page yet", file=str(folder))
     extent = read_extent(folder, judged)
     if extent is not None and extent.not_captured:
         console.warn(extent.not_captured)
     pairs, repeated = reviewed_pairs(judged)
     if repeated:
-        console.warn(
-            f"{repeated:,} results are of pairs that have one: the gravest of each is shown"
-        )
+        console.warn(f"{repeated:,} results repeat a pair: the worst of each pair is shown")
     run = pairs[0].judged.result.run
     images = {
         view.image
@@ -67,7 +67,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     token = secrets.token_urlsafe(32)
     with open_stores(impatient(configuration)) as stores:
         if not is_known(stores.rows, run):
-            console.warn(f"this store knows no run {run}; it keeps what people say here: {folder}")
+            console.warn(
+                f"run {run} is unknown to this store, which will hold the judgements: {folder}"
+            )
         board = Board(
             run,
             pairs,
@@ -84,10 +86,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             hosts=LOOPBACK_NAMES,
         )
         with listening(site, _HOST, arguments.port) as (url, serve):
-            # Behind the #: a browser sends it to nobody, nor does it stand in any log.
+            # After the #: browsers do not send it, so that it is in no log.
             address = f"{url}#token={token}"
             console.result({"url": address, "pairs": len(pairs)}, text=address)
-            console.say(f"{len(pairs):,} pairs of the run {board.run}; Ctrl-C ends it")
+            console.say(f"{len(pairs):,} pairs of run {board.run}; stop with Ctrl-C")
             console.flush()
             serve()
             console.say("stopped")

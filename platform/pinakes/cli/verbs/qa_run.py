@@ -1,4 +1,4 @@
-"""`pinakes qa run`: pages looked at, compared and judged; by this process, or several."""
+"""`pinakes qa run`: captures, compares and judges pages, in one process or several."""
 
 from __future__ import annotations
 
@@ -56,16 +56,21 @@ class RunRequest:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """What is looked at, and in what."""
+    """The pages, the views, the browsers."""
     add_pages(parser)
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=_folder, required=True, help="results, and images"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=_folder,
+        required=True,
+        help="folder for results and images",
     )
     parser.add_argument(
         "--browser",
         metavar="NAME",
         action="append",
-        help="in which, several times for several (default: chromium)",
+        help="browser to capture with; may be repeated (default: chromium)",
     )
     parser.add_argument(
         "--reference",
@@ -78,17 +83,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--view",
         metavar="VIEW",
         default="current",
-        help="what is looked at: before or current, as deduplication found the archive and as it "
-        "is; access:URL-PREFIX, another replay; live, with --live (default: current)",
+        help="view to check: before or current, the archive before deduplication or as it is; "
+        "access:URL-PREFIX, an access system; live, with --live (default: current)",
     )
     parser.add_argument(
-        "--across", action="store_true", help="compare the first browser with the others, too"
+        "--across", action="store_true", help="also compare the first browser with each other one"
     )
     parser.add_argument(
         "--prove-first",
         action="store_true",
-        help="before and current: show a page once only, where all that it asked for would be "
-        "answered the same now, byte for byte",
+        help="for before and current: capture a page only once if all its requests would get the "
+        "same bytes now",
     )
     parser.add_argument(
         "--mask",
@@ -96,37 +101,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=_rect,
         default=[],
-        help="a region of every page that is not compared, in pixels; several times for several",
+        help="region of every page that is not compared, in pixels; may be repeated",
     )
     parser.add_argument(
-        "--live", action="store_true", help="with the view live: pages are asked for on the web"
+        "--live", action="store_true", help="needed for the view live: requests pages from the web"
     )
     parser.add_argument(
         "--mask-selector",
         metavar="CSS",
         action="append",
         default=[],
-        help="elements that are not compared, where the reference has them; several times too",
+        help="elements of the reference that are not compared; may be repeated",
     )
     parser.add_argument(
         "--model",
         metavar="FILE",
         action="append",
         default=[],
-        help="judge by this model, as `qa train` wrote it, in place of the one of its name",
+        help="model from `qa train`, in place of the shipped one of its name",
     )
-    parser.add_argument("-j", "--jobs", metavar="N", help="processes that look at once (1)")
+    parser.add_argument("-j", "--jobs", metavar="N", help="number of processes (1)")
     parser.add_argument(
         "--runner",
         choices=("inline", "hadoop"),
         default="inline",
-        help="look here, or in tasks on YARN, whose hosts have the browsers (default: inline)",
+        help="capture here, or in tasks on YARN, whose hosts need the browsers (default: inline)",
     )
     add_settings(parser, "store")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """Look at the pages that are not judged yet, and say which are not as they were."""
+    """Judge the pages that are not judged yet, and name those that differ."""
     request = RunRequest(
         pages=choice_of(arguments),
         folder=arguments.output,
@@ -148,13 +153,13 @@ def _look(request: RunRequest, configuration: Configuration, console: Console) -
     from pinakes.cli.verbs.qa_lookers import Task, lookers, lookers_by_job  # needs the extra
 
     folder = request.folder
-    # Who looks is there before any store is opened, whose threads would be lost in them.
+    # Processes start before any store is opened: its threads would not exist in them.
     with (
         nullcontext(lookers_by_job(configuration, folder, console))
         if request.runner == "hadoop"
         else lookers(configuration.jobs, configuration, folder) as look,
         open_stores(configuration) as stores,
-        # Held from before the run is begun: two cannot be at one folder.
+        # Locked before the run begins: two processes cannot use one folder.
         PairsFile(folder) as file,
     ):
         plan, drawn = begin_run(
@@ -187,7 +192,7 @@ def _look(request: RunRequest, configuration: Configuration, console: Console) -
 
 
 def _tell(answer: Answer, console: Console) -> None:
-    """Name what is not as it was, and a page of which nothing came."""
+    """Name pairs that differ, and a page without a result."""
     if answer.lost is not None:
         console.warn(InputRefused(answer.lost, file=answer.drawn.page.url))
     for pair in answer.pairs:
@@ -199,9 +204,9 @@ def _tell(answer: Answer, console: Console) -> None:
 def _plan(request: RunRequest, collection: str) -> RunPlan:
     if LIVE in (request.reference, request.view):
         if not request.asks_live:
-            raise ConfigError("the live web is asked with --live, and not without")
+            raise ConfigError("the view live needs --live")
         if request.runner == "hadoop":
-            raise ConfigError("the live web is asked, and recorded, from here: leave out --runner")
+            raise ConfigError("the view live is captured by this host: omit --runner")
     actor = Actor()
     return RunPlan(
         run=actor.new_act(_VERB),
@@ -219,11 +224,11 @@ def _plan(request: RunRequest, collection: str) -> RunPlan:
 
 
 def _models(files: Iterable[str]) -> tuple[str, ...]:
-    """Models as their text; here, because a run that has begun keeps to them."""
+    """The models' text, kept in the run's plan."""
     models = [_model(file) for file in files]
     names = [model.name for model in models]
     if len(set(names)) < len(names):
-        raise ConfigError(f"--model: one of each name, and here: {', '.join(names)}")
+        raise ConfigError(f"--model: only one model of each name, given: {', '.join(names)}")
     return tuple(encode_model(model).decode() for model in models)
 
 
@@ -235,10 +240,12 @@ def _model(file: str) -> Model:
     except OSError as error:
         raise InputRefused(error.strerror or str(error), file=file) from error
     if model.name not in NAMES:
-        raise ConfigError(f"no pair is judged by a model of the name {model.name}", file=file)
+        raise ConfigError(f"unknown model name {model.name}", file=file)
     if unknown := set(model.features) - set(feature_names()):
         some = ", ".join(sorted(unknown)[:5])
-        raise ConfigError(f"the model needs what this version does not compare: {some}", file=file)
+        raise ConfigError(
+            f"the model needs features that this version does not have: {some}", file=file
+        )
     return model
 
 
@@ -255,7 +262,7 @@ def _make_known(stores: Stores, plan: RunPlan) -> None:
 def _folder(text: str) -> Path:
     folder = Path(text)
     if folder.exists() and not folder.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is no folder")
+        raise argparse.ArgumentTypeError(f"{text} is not a folder")
     return folder
 
 
@@ -265,7 +272,7 @@ def _rect(text: str) -> Rect:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not X,Y,WIDTH,HEIGHT in pixels") from None
     if width <= 0 or height <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} covers nothing")
+        raise argparse.ArgumentTypeError(f"{text!r} is empty")
     return Rect(x=x, y=y, width=width, height=height)
 
 
@@ -282,5 +289,5 @@ def _as_object(result: PairResult) -> dict[str, object]:
 
 
 def _line(result: PairResult) -> str:
-    reasons = "; ".join(map(printable, result.reasons)) or "nothing is proven"
+    reasons = "; ".join(map(printable, result.reasons)) or "no reason"
     return f"{result.verdict.value}  {printable(result.url)}: {reasons}"

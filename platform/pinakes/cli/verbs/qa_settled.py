@@ -1,4 +1,4 @@
-"""The pairs of a run, with what people have settled of them in the store."""
+"""The pairs of a run, with their settlements from the store."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pinakes.qa.review.settled import Settled
 def settled_pairs(
     folder: Path, stores: Stores, console: Console
 ) -> list[tuple[ReviewedPair, Settled | None]]:
-    """By rank; None where nothing is settled.  `Raises` as `read_pairs`, and StoreUnavailable.
+    """By rank; None if not settled.  `Raises` as `read_pairs`, and StoreUnavailable.
 
-    A warning where the store does not know the run: it is another one's, most likely.
+    Warns if the store does not know the run: it is probably the wrong store.
     """
     pairs, _ = reviewed_pairs(read_pairs(folder))
     if not pairs:
         return []
     run = pairs[0].judged.result.run
     if not is_known(stores.rows, run):
-        console.warn(f"this store knows no run {run}, nor what people said of it: {folder}")
+        console.warn(f"run {run} is unknown to this store, and so are its judgements: {folder}")
     settled = dict(scan_settled(stores.rows, run))
     return [(pair, settled.get(pair.key)) for pair in pairs]

@@ -1,4 +1,4 @@
-"""`pinakes qa train`: a new model out of what people settled; the old one is kept."""
+"""`pinakes qa train`: trains a new model with settled pairs; the old one is kept."""
 
 from __future__ import annotations
 
@@ -20,25 +20,29 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Whose verdicts, which model, and where to."""
+    """The runs, the model, the output."""
     parser.add_argument(
-        "folders", metavar="DIR", type=Path, nargs="+", help="what `qa run -o DIR` wrote"
+        "folders", metavar="DIR", type=Path, nargs="+", help="folders of runs (`qa run -o DIR`)"
     )
     parser.add_argument(
-        "--model", choices=NAMES, default=NAMES[0], help=f"which (default: {NAMES[0]})"
+        "--model", choices=NAMES, default=NAMES[0], help=f"which model (default: {NAMES[0]})"
     )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", type=Path, required=True,
-        help="the new model is written there, under a name that is not there yet",
+        help="folder for the new model, which gets a name of its own",
     )  # fmt: skip
     parser.add_argument(
-        "--seed", metavar="N", type=int, default=1, help="of folds and trees (default: 1)"
+        "--seed",
+        metavar="N",
+        type=int,
+        default=1,
+        help="random seed of folds and trees (default: 1)",
     )
     add_settings(parser, "store")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """Train, and tell how right the old one and the new one are."""
+    """Train, and report the accuracy of the old and the new model."""
     from pinakes.qa.training.train import train
 
     pairs = _settled(arguments.folders, configuration_of(arguments), console)
@@ -52,7 +56,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         "after": done.after.as_json(),
     }
     text = (
-        f"{done.file}: {done.after.pairs:,} settled pairs, each judged by models that never saw "
+        f"{done.file}: {done.after.pairs:,} settled pairs, each judged by models not trained with "
         f"its site: right {_percent(done.before)} before ({done.old}), {_percent(done.after)} after"
     )
     console.result(entry, text=text)
@@ -66,7 +70,7 @@ def _percent(figures: Figures) -> str:
 def _settled(
     folders: Sequence[Path], configuration: Configuration, console: Console
 ) -> list[LabelledPair]:
-    """The pairs of these runs that people have settled."""
+    """The settled pairs of these runs."""
     from pinakes.cli.verbs.qa_settled import settled_pairs
     from pinakes.qa.training.labelled import labelled_pair
 
