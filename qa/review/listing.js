@@ -42,7 +42,7 @@ async function loadList(offset = place.offset) {
   try {
     list = await ask(queryOfList(offset));
     if (!list.pairs.length && list.total && offset) list = await ask(queryOfList(0));
-    trouble(list.problem && `The list may be old, for the store cannot be read: ${list.problem}`);
+    trouble(list.problem && `The list may be stale, since the store cannot be read: ${list.problem}`);
   } catch (error) {
     trouble(`The list cannot be shown: ${error.message}`);
     return false;
@@ -141,6 +141,6 @@ async function filterChanged() {
   place.offset = 0;
   if (await loadList(0)) {
     if (list.pairs.length) await openPair(list.pairs[0].id, true);
-    else showNothing("No pair is like that.");
+    else showNothing("No pair matches.");
   }
 }

@@ -73,8 +73,8 @@ function showPair() {
     ? ["The machine's verdict is hidden until you have judged."]
     : [`Confidence ${number(pair.confidence, 2)}, model ${pair.model}.`];
   about.push(`${pair.browsers}.`, `Stands for ${stands}.`);
-  if (pair.needs > 1) about.push(`Goes to two reviewers; ${pair.judged_by} so far.`);
-  if (pair.in_audit) about.push("In the audit of the similar.");
+  if (pair.needs > 1) about.push(`Needs two reviewers; ${pair.judged_by} so far.`);
+  if (pair.in_audit) about.push("Part of the audit of similar pairs.");
   if (pair.settled) about.push(`Settled: ${pair.settled}.`);
   else if (pair.standing === "disputed") about.push("Disputed: the lead settles it.");
   fill($("about"), about.join(" "));
@@ -86,14 +86,14 @@ function showPair() {
 function showMore() {
   const parts = [];
   if (pair.others.length)
-    parts.push(make("details", { open: true }, make("summary", {}, "What others say"),
+    parts.push(make("details", { open: true }, make("summary", {}, "Judgements by others"),
       judgements(pair.others)));
   if (pair.history.length)
-    parts.push(make("details", {}, make("summary", {}, `All that was said (${pair.history.length})`),
+    parts.push(make("details", {}, make("summary", {}, `All judgements (${pair.history.length})`),
       judgements(pair.history)));
   for (const view of [pair.reference, pair.other])
     if (view.missed.length)
-      parts.push(make("details", {}, make("summary", {}, `${view.side}: URLs that the archive has not`),
+      parts.push(make("details", {}, make("summary", {}, `${view.side}: URLs missing in the archive`),
         make("ul", {}, ...view.missed.map((url) => make("li", {}, url)))));
   const features = Object.entries(pair.features);
   if (features.length)

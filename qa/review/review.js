@@ -91,7 +91,7 @@ async function showAll() {
   hasAsked = Boolean(place.pair);
   const wanted = place.pair || list.pairs[0]?.id;
   if (wanted) await openPair(wanted);
-  else showNothing(place.filter.state === "todo" ? "Nothing is left for you to do here." : "No pair is like that.");
+  else showNothing(place.filter.state === "todo" ? "You have nothing left to review." : "No pair matches.");
   showAlarm();
 }
 

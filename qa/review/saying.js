@@ -14,7 +14,7 @@ function showDraft() {
     button.setAttribute("aria-pressed", String(button.dataset.label === draft.label));
   for (const box of $("faults").querySelectorAll("input")) box.checked = draft.faults.has(box.value);
   $("note").value = draft.note;
-  fill($("judging-title"), may ? "What do you say?"
+  fill($("judging-title"), may ? "Your judgement"
     : author ? "The token is missing: open the address that was printed" : "You only look");
 }
 

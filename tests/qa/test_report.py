@@ -217,7 +217,7 @@ def test_a_run_that_has_begun_and_no_more(tmp_path: Path) -> None:
     write_sample(tmp_path, RESULTS)
     write_pairs(tmp_path)
     assert main(["qa", "report", str(tmp_path)]) == 0
-    assert "No page has been looked at" in page_of(tmp_path).text
+    assert "No page has been judged" in page_of(tmp_path).text
 
 
 def test_a_run_that_never_began_has_no_report(

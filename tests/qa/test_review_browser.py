@@ -170,8 +170,8 @@ def test_judged_by_keyboard_and_still_there(page: Page, run: Path) -> None:
     by_id = {pair.id: pair for pair in ids(run).values()}
     with rows_in(run / "store") as rows:
         kept = [read_judgements(rows, by_id[one].key).judgements for one in (first, second)]
-    assert (kept[0][0].said.faults, kept[0][0].said.note) == ((), "")
-    assert kept[0][-1].said.faults == ("wrong image", "layout")
+    assert (kept[0][0].statement.faults, kept[0][0].statement.note) == ((), "")
+    assert kept[0][-1].statement.faults == ("wrong image", "layout")
     assert len(kept[0]) > 1  # none overwrites another
     assert [one.label.value for one in kept[1]] == ["accept"]
     assert {one.author for one in (*kept[0], *kept[1])} == {"Nadia"}
@@ -319,7 +319,9 @@ def test_a_second_reviewer_is_blind_and_the_lead_settles(page: Page, run: Path) 
     page.keys("g")
     page.until(lambda: page.all("#signing"))
     assert "1" in page.text("#summary section:nth-child(3)")
-    assert "1 (1 pairs) are not looked at yet: `pinakes qa run`" in page.text("#summary .notice")
+    assert "1 (1 pairs) are not judged yet; continue with `pinakes qa run`" in page.text(
+        "#summary .notice"
+    )
     Select(page.find("#sign-state")).select_by_visible_text("to patch")
     page.find("#sign-note").send_keys("three maps")
     page.find("#signing [type=submit]").click()
@@ -375,7 +377,7 @@ def test_unsaved_warning_stays_until_saved(driver: Chrome, run: Path) -> None:
     by_id = {one.id: one for one in ids(run).values()}
     with serving(run, port=port) as second:
         page.keys("x")
-        page.until(lambda: "the token is not this server's" in page.text("#alarm-words"))
+        page.until(lambda: "invalid token" in page.text("#alarm-words"))
         page.js("location.hash = arguments[0]", f"token={second.token}")
         page.saved()
         assert not page.find("#alarm").is_displayed()
