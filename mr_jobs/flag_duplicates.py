@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from pinakes.dedupe.decide.clusters import PINNED
-from pinakes.dedupe.decide.marks import mark_urlkey
+from pinakes.dedupe.decide.flags import flag_urlkey
 from pinakes.dedupe.decide.pins import PinRequest, estimate_request_bytes, request_of
 from pinakes.dedupe.decide.process import is_decided_on, leave_undecided
 from pinakes.errors import ConfigError
@@ -121,7 +121,7 @@ class FlagDuplicatesJob(ContentJob):
             if first is None:
                 return
             texts = (value.split(SEPARATOR, 4)[4] for value in chain((first,), stream))
-            for line, flags in mark_urlkey(map(text_line, texts), requests):
+            for line, flags in flag_urlkey(map(text_line, texts), requests):
                 if not is_decided_on(line, resources=self.options.resources):
                     yield from self._undecided(line)
                     continue

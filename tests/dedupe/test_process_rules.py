@@ -5,9 +5,18 @@ from __future__ import annotations
 import pytest
 from manifest_sets import TIGHT, decisions_in, processed
 
-from pinakes.dedupe.decide.clusters import KNOWN, LATE, MARKS, PINNED, SETTLED, ContentCluster
+from pinakes.dedupe.decide.clusters import (
+    FLAGS,
+    KNOWN,
+    LATE,
+    PINNED,
+    SETTLED,
+    ContentCluster,
+    format_flags,
+    parse_flags,
+)
 from pinakes.dedupe.decide.counting import ProcessCount
-from pinakes.dedupe.decide.marks import format_marks, mark_lines, parse_marks
+from pinakes.dedupe.decide.flags import flag_lines
 from pinakes.dedupe.decide.process import process_lines
 from pinakes.dedupe.decide.split import split_lines
 from pinakes.errors import ConfigError
@@ -196,9 +205,9 @@ def test_counts() -> None:
 
 
 def test_flags_have_names() -> None:
-    for flags in range(1 << len(MARKS)):
-        assert parse_marks(format_marks(flags) or "") == flags
-    assert parse_marks("from a later version,pinned") == PINNED
+    for flags in range(1 << len(FLAGS)):
+        assert parse_flags(format_flags(flags) or "") == flags
+    assert parse_flags("from a later version,pinned") == PINNED
 
 
 def test_a_late_arrival_is_a_second_original() -> None:
@@ -223,7 +232,7 @@ def test_late_original_does_not_displace_a_referenced_one() -> None:
 
 def test_marks_and_parts_keep_the_order_of_the_lines() -> None:
     lines = [line(number, digest=f"sha256:{number % 3}") for number in range(20, 0, -1)]
-    assert [marked for marked, _ in mark_lines(lines, space=TIGHT)] == lines
+    assert [marked for marked, _ in flag_lines(lines, space=TIGHT)] == lines
     assert [part for _, part in split_lines(lines, 4, space=TIGHT)] == lines
     parts = {found.digest: part for part, found in split_lines(lines, 4)}
     assert [(parts[found.digest], found) for found in lines] == list(split_lines(lines, 4))

@@ -1,7 +1,7 @@
 """Whether a record can be a duplicate or an original, by the facts of that record.
 
-Pure: the facts come from a reader, a sidecar or a row.  Rules that need a whole collection
-(addressability, pins) are in `dedupe.marks`; docs/dedupe.md says for each rule what would
+Pure: the facts come from a reader, a sidecar or a row.  What only a collection can tell
+(addressability, pins) is `dedupe.decide.flags`; docs/dedupe.md says for each rule what would
 break without it.
 """
 

@@ -35,12 +35,12 @@ class ManifestLine(NamedTuple):
     and spills them, and a frozen dataclass of so many fields takes four times as long to
     build.
 
-    `type` is None for a response; `digest` is `-` if a revisit declares none.
-    `inner_offset` distinguishes records of one gzip member.  `process` sets the `original_`
-    fields if `copy_number` is above 1; `full` says why such a copy still stays a full record.
-    `also` has further digests of the payload (de-chunked, declared), joined by commas, the
-    declared one last.  `marks` carries facts that need the whole manifest (see
-    `dedupe.marks`) into its parts.
+    `type` is None for a response; `digest` is `-` where a revisit declares none.
+    `inner_offset` tells records of one gzip member apart.  The `original_` fields are set
+    by `process` where `copy_number` is above 1; `full` says why a copy stays a full record
+    all the same.  `also` holds further digests that the payload answers to (de-chunked,
+    declared), joined by commas, the declared one last.  `marks` carries what only the whole
+    manifest can tell (see `dedupe.decide.flags`) into its parts.
     """
 
     file: str

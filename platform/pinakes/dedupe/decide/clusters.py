@@ -26,13 +26,26 @@ KNOWN = 8
 LATE = 16
 """Landed after a later capture of its content: not preferred, even when others refer to it
 by now, so that captures go on referring to the original that was there first."""
-MARKS = {"clash": CLASH, "pinned": PINNED, "settled": SETTLED, "known": KNOWN, "late": LATE}
+FLAGS = {"clash": CLASH, "pinned": PINNED, "settled": SETTLED, "known": KNOWN, "late": LATE}
 
 # Why a copy that is not the first stays full.
 FULL_PINNED = "pinned"
 FULL_SETTLED = "settled"
 FULL_UNADDRESSABLE = "unaddressable"
 FULL_AMBIGUOUS = "ambiguous-reference"
+
+
+def parse_flags(text: str) -> int:
+    """The flags that a line's `marks` names; unknown names are passed over."""
+    flags = 0
+    for name in text.split(","):
+        flags |= FLAGS.get(name, 0)
+    return flags
+
+
+def format_flags(flags: int) -> str | None:
+    """The names of these flags, joined by commas; None for none."""
+    return ",".join(name for name, flag in FLAGS.items() if flags & flag) or None
 
 
 def is_preferred(flags: int) -> bool:

@@ -212,29 +212,6 @@ def _algorithm(digest: str) -> str:
     return digest.partition(":")[0]
 
 
-def pins_by_id(
-    lines: Iterable[ManifestLine], requests: Iterable[PinRequest], space: SortSpace
-) -> Iterator[int]:
-    """The numbers of the full records whose record id a revisit names."""
-    ids = (request.record_id for request in requests if request.record_id is not None)
-    wanted = sort_outside_memory(ids, space=space)
-    records = sort_outside_memory(
-        (
-            (line.record_id, number)
-            for number, line in enumerate(lines)
-            if line.record_id is not None and line.type != "revisit"
-        ),
-        space=space,
-    )
-    record = next(records, None)
-    for record_id, _ in groupby(wanted):
-        while record is not None and record[0] < record_id:
-            record = next(records, None)
-        while record is not None and record[0] == record_id:
-            yield record[1]
-            record = next(records, None)
-
-
 def estimate_request_bytes(request: PinRequest) -> int:
     """About what a request takes in memory."""
     return 500 + len(request.prefix)

@@ -1,22 +1,32 @@
 """`process`: copy numbers and originals for a resolved manifest.
 
-Two sorts outside memory, by urlkey and second (`marks`) and by content, and one back to
-file and offset, the order in which `refs` rewrites.  No archive file is read.
+Captures are grouped by content in columns; of what is pinned, or an original already, the rules
+in `clusters` judge one capture after another.  No archive file is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import groupby
+from operator import itemgetter
 
 from pinakes.errors import ConfigError
-from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
-from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
+from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
 
-from .clusters import ContentCluster
+from .capture_table import CaptureTable, blob_of, line_of, text_of
+from .clusters import (
+    CLASH,
+    FULL_AMBIGUOUS,
+    FULL_UNADDRESSABLE,
+    PINNED,
+    SETTLED,
+    ContentCluster,
+)
 from .counting import ProcessCount
-from .marks import mark_lines
+from .flags import flag_captures
+from .resolve import resolved_line
 
 RESOURCE = "resource"
 REPEATED = "repeated"
@@ -48,47 +58,179 @@ def process_lines(
     where it is to become a revisit, with the original it refers to in the `original_`
     fields.  Earlier decisions in the lines are dropped, so that processing twice is
     processing once.  `resources` lets `resource` records take part, too.  Reads all lines
-    before the first is yielded; memory is a few times `space`.
+    before the first is yielded.  Memory: that of a `CaptureTable`.
 
     Raises:
         ConfigError: for a line that may take part and has not been resolved.
     """
-    with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
-        entries = _entries(lines, rest, count, resources=resources, space=space)
-        by_content = sort_outside_memory(entries, space=space, item_bytes=_entry_bytes)
-        # `rest` last: all that is in it is there by then.
-        decided = chain(decide_contents(by_content, count), rest)
-        yield from sort_outside_memory(
-            decided, key=place_of, space=space, item_bytes=estimate_line_bytes
+    with CaptureTable(space) as table:
+        table.load(lines)
+        decide_captures(table, count, resources=resources, space=space)
+        yield from decided_lines(table)
+
+
+def decide_captures(
+    table: CaptureTable, count: ProcessCount, *, resources: bool = False, space: SortSpace
+) -> None:
+    """Decide on the captures of a table, into tables of it.
+
+        eligible   n                     what takes part
+        decided    n, copy, original, why
+                   what is a copy, with the `n` of its original, and what stays full for a reason
+
+    Raises:
+        ConfigError: as `process_lines`.
+    """
+    flag_captures(table, space)
+    table.execute(
+        "CREATE TABLE eligible AS SELECT n, second, place, urlkey, digest, extension, status, "
+        "variety, flags, length FROM flagged WHERE takes_part AND second IS NOT NULL "
+        "AND (reason IS NULL OR ($resources AND reason = $resource))",
+        resources=resources,
+        resource=blob_of(RESOURCE),
+    )
+    _refuse_unresolved(table)
+    _count_others(table, count)
+    if table.has_repeated:
+        _drop_repeated(table, count)
+    table.execute(
+        "CREATE TABLE groups AS SELECT row_number() OVER () AS g, * FROM ("
+        "SELECT digest, extension, status, variety, bit_or(flags) AS flags, "
+        "min({'second': second, 'place': place, 'n': n, 'urlkey': urlkey}) "
+        "FILTER (flags & $clash = 0) AS first FROM eligible "
+        "GROUP BY digest, extension, status, variety HAVING count(*) > 1)",
+        clash=CLASH,
+    )
+    table.execute(
+        "CREATE VIEW grouped AS SELECT eligible.*, g, first, groups.flags AS group_flags "
+        "FROM eligible JOIN groups ON eligible.digest = groups.digest "
+        "AND eligible.extension = groups.extension "
+        "AND eligible.status IS NOT DISTINCT FROM groups.status "
+        "AND eligible.variety IS NOT DISTINCT FROM groups.variety"
+    )
+    table.create("decided", {"n": "int64", "copy": "int64", "original": "int64", "why": "text"})
+    if table.value("SELECT count(*) FROM groups"):
+        _decide_plain(table)
+        table.insert_rows("decided", _decide_kept(table))
+    _count_decided(table, count)
+
+
+def _refuse_unresolved(table: CaptureTable) -> None:
+    for (stored,) in table.rows(
+        "SELECT line FROM captures SEMI JOIN (SELECT n FROM eligible WHERE extension IS NULL) "
+        "USING (n) ORDER BY n LIMIT 1"
+    ):
+        line = line_of(stored)
+        raise ConfigError(
+            "this line has no hash extension: run `pinakes resolve` on the manifest first",
+            file=line.file,
+            offset=line.offset,
         )
 
 
-def _entries(
-    lines: Iterable[ManifestLine],
-    rest: Spool[ManifestLine],
-    count: ProcessCount,
-    *,
-    resources: bool,
-    space: SortSpace,
-) -> Iterator[Entry]:
-    """What is to be decided on; the other lines go to `rest`."""
-    number = 0
-    for line, flags in mark_lines(lines, space=space):
-        file, offset, _, _, date, digest, extension = line[:7]
-        second = second_of(date)
-        if is_decided_on(line, resources=resources):
-            if extension is None or second is None:
-                raise ConfigError(
-                    "this line has no hash extension: run `pinakes resolve` on the manifest first",
-                    file=file,
-                    offset=offset,
-                )
-            number += 1
-            yield (
-                digest, extension, second, file, offset, line.inner_offset, number, flags, line
-            )  # fmt: skip
-            continue
-        rest.append(leave_undecided(line, count))
+def _count_others(table: CaptureTable, count: ProcessCount) -> None:
+    for is_revisit, reason, number in table.rows(
+        "SELECT is_revisit, reason, count(*) FROM captures ANTI JOIN eligible USING (n) "
+        "GROUP BY ALL"
+    ):
+        if is_revisit:
+            count.revisits += number
+        else:
+            count.skipped["date-unreadable" if reason is None else text_of(reason)] += number
+
+
+def _drop_repeated(table: CaptureTable, count: ProcessCount) -> None:
+    """Of several lines about one record and content the first is decided on, and left."""
+    table.execute(
+        "CREATE TABLE repeated AS SELECT n FROM captures SEMI JOIN eligible USING (n) "
+        "QUALIFY row_number() OVER "
+        "(PARTITION BY digest, extension, file, start, inner_start ORDER BY second, n) > 1"
+    )
+    count.repeated += table.value("SELECT count(*) FROM repeated")
+    table.execute("DELETE FROM captures WHERE n IN (SELECT n FROM repeated)")
+    table.execute("DELETE FROM eligible WHERE n IN (SELECT n FROM repeated)")
+
+
+def _decide_plain(table: CaptureTable) -> None:
+    """Groups of which nothing is pinned or settled: columns tell what `ContentCluster` would.
+
+    It would keep one candidate there, the first capture that can be addressed.
+    """
+    table.execute(
+        "INSERT INTO decided WITH entry AS ("
+        "SELECT g, n, second, place, first, "
+        "row_number() OVER (PARTITION BY g ORDER BY second, place) AS number, "
+        "CASE WHEN first IS NULL OR (second, place) <= (first.second, first.place) "
+        "THEN $unaddressable "
+        "WHEN second = first.second AND urlkey = first.urlkey THEN $ambiguous END AS why "
+        "FROM grouped WHERE group_flags & $kept = 0) "
+        "SELECT n, CASE WHEN why IS NULL THEN 1 + count(*) FILTER (why IS NULL) OVER "
+        "(PARTITION BY g ORDER BY second, place ROWS UNBOUNDED PRECEDING) ELSE 1 END, "
+        "CASE WHEN why IS NULL THEN first.n END, why FROM entry QUALIFY number > 1",
+        unaddressable=blob_of(FULL_UNADDRESSABLE),
+        ambiguous=blob_of(FULL_AMBIGUOUS),
+        kept=PINNED | SETTLED,
+    )
+
+
+def _decide_kept(table: CaptureTable) -> Iterator[tuple[int, int, int | None, str | None]]:
+    """The other groups: what is pinned or settled may be the original of several."""
+    rows = table.rows(
+        "SELECT g, n, grouped.flags, line FROM grouped JOIN captures USING (n) "
+        "WHERE group_flags & $kept <> 0 ORDER BY g, grouped.second, grouped.place",
+        kept=PINNED | SETTLED,
+    )
+    for _, group in groupby(rows, key=itemgetter(0)):
+        cluster: ContentCluster[int] = ContentCluster()
+        for _, number, flags, stored in group:
+            line = line_of(stored)
+            second = second_of(line.date) or ""
+            copy, original, why = cluster.decide(second, line.target_uri, flags, number)
+            if original is not None or why is not None:
+                yield number, copy, original, why
+
+
+def _count_decided(table: CaptureTable, count: ProcessCount) -> None:
+    duplicates = 0
+    for why, number, size in table.rows(
+        "SELECT why, count(*), sum(length)::BIGINT FROM decided JOIN eligible USING (n) "
+        "GROUP BY why"
+    ):
+        if why is None:
+            duplicates += number
+            count.duplicate_bytes += size
+        else:
+            count.full[text_of(why)] += number
+    count.duplicates += duplicates
+    count.originals += table.value("SELECT count(*) FROM eligible") - duplicates
+
+
+def decided_lines(table: CaptureTable) -> Iterator[ManifestLine]:
+    """All lines of a table that has been decided on, by place."""
+    rows = table.rows(
+        "SELECT captures.line, captures.extension, captures.reason, eligible.n, copy, why, "
+        "original.line FROM captures LEFT JOIN eligible USING (n) LEFT JOIN decided USING (n) "
+        "LEFT JOIN captures AS original ON original.n = decided.original ORDER BY captures.place"
+    )
+    for stored, extension, reason, taken, copy, why, original in rows:
+        line = resolved_line(line_of(stored), extension, reason)
+        if original is not None:
+            yield _refer(line, copy, line_of(original))
+        elif taken is not None:
+            yield _keep(line, None if why is None else text_of(why))
+        else:
+            yield _undecided(line)
+
+
+def duplicate_lines(table: CaptureTable) -> Iterator[ManifestLine]:
+    """The copies among them."""
+    rows = table.rows(
+        "SELECT captures.line, captures.extension, copy, original.line "
+        "FROM decided JOIN captures USING (n) "
+        "JOIN captures AS original ON original.n = decided.original ORDER BY captures.place"
+    )
+    for stored, extension, copy, original in rows:
+        yield _refer(resolved_line(line_of(stored), extension, None), copy, line_of(original))
 
 
 def is_decided_on(line: ManifestLine, *, resources: bool) -> bool:
@@ -175,7 +317,3 @@ def _decided(
     values: list[object] = [*line]
     values[_COPY], values[_ORIGINAL] = copy, original
     return _make(values)
-
-
-def _entry_bytes(entry: Entry) -> int:
-    return 200 + estimate_line_bytes(entry[8])

@@ -7,7 +7,7 @@ numbered: the hash extension.  A digest with one capture costs nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from itertools import groupby, islice
 from operator import itemgetter
 
@@ -17,18 +17,14 @@ from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_ou
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes
 
 from .bodies import BodyReader
+from .capture_table import CaptureTable, blob_of, line_of, text_of
 from .compare import Representative, UnreadableBody, read_body, represent
 from .counting import Collision, ResolveCount, capture_of
-from .second_digests import SecondDigests
+from .second_digests import MOST_READ, find_collision
 from .trust import Trust, is_strong
 
-_PIECE_LINES = 64
 _MOST_ROUNDS = 16
 """Of the contents of one digest; real ones have one, real collisions two."""
-_Clustered = tuple[str, str, int, int, int, ManifestLine]
-_Placed = tuple[str, int, int, str, int, int, int, ManifestLine]
-_first_place = itemgetter(0, 1, 2)
-_line_of: Callable[[_Placed], ManifestLine] = itemgetter(-1)
 _make = ManifestLine._make
 
 
@@ -56,21 +52,23 @@ def resolve_lines(
     Raises:
         ConfigError: without `bodies`, for a digest that is neither sha256 nor sha512.
     """
-    lines = _in_pieces(lines)
     if bodies is None:
-        return _trust_digests(lines, count)
-    return _compare_bodies(lines, bodies, count, trust, space)
+        yield from trust_digests(lines, count)
+        return
+    with CaptureTable(space) as table:
+        table.load(lines, anew=True)
+        resolve_captures(table, bodies, count, trust, space)
+        for stored, extension, reason in table.rows("SELECT line, extension, reason FROM captures"):
+            yield resolved_line(line_of(stored), extension, reason)
 
 
-def _in_pieces(lines: Iterable[ManifestLine]) -> Iterator[ManifestLine]:
-    """The same lines, drawn some at a time.
-
-    What makes them inflates and hashes bodies: taken in turns with it, a line costs us
-    twice as long, for our code is out of the processor's caches each time.
-    """
-    source = iter(lines)
-    while piece := list(islice(source, _PIECE_LINES)):
-        yield from piece
+def resolved_line(line: ManifestLine, extension: int | None, reason: bytes | None) -> ManifestLine:
+    """A line with what the table has found of it."""
+    if reason is not None and line.skip is None and text_of(reason) == UNREADABLE:
+        return line._replace(hash_extension=None, skip=UNREADABLE)
+    if line.hash_extension == extension:
+        return line
+    return _make((*line[:6], extension, *line[7:]))
 
 
 def takes_part(line: ManifestLine) -> bool:
@@ -78,7 +76,8 @@ def takes_part(line: ManifestLine) -> bool:
     return line.skip is None and line.type != "revisit"
 
 
-def _trust_digests(lines: Iterable[ManifestLine], count: ResolveCount) -> Iterator[ManifestLine]:
+def trust_digests(lines: Iterable[ManifestLine], count: ResolveCount) -> Iterator[ManifestLine]:
+    """See `resolve_lines` without bodies."""
     for line in lines:
         if not takes_part(line):
             yield _pass(line, count)
@@ -94,73 +93,118 @@ def _trust_digests(lines: Iterable[ManifestLine], count: ResolveCount) -> Iterat
         yield _extend(line, 0)
 
 
-def _compare_bodies(
-    lines: Iterable[ManifestLine],
+def resolve_captures(
+    table: CaptureTable,
+    bodies: BodyReader,
+    count: ResolveCount,
+    trust: Trust | None,
+    space: SortSpace,
+) -> None:
+    """The same for the captures of a table, loaded anew: numbers contents in `extension`."""
+    _count_captures(table, count)
+    table.execute(
+        "CREATE TABLE several AS SELECT digest, min(place) AS first, count(*) AS copies, "
+        "count(size) IN (0, count(*)) AND min(size) IS NOT DISTINCT FROM max(size) "
+        "AND count(second_digest) IN (0, count(*)) "
+        "AND min(second_digest) IS NOT DISTINCT FROM max(second_digest) AS agree "
+        "FROM captures WHERE takes_part GROUP BY digest HAVING count(*) > 1"
+    )
+    count.contents += count.clusters - table.value("SELECT count(*) FROM several")
+    if trust is not None:
+        _believe(table, trust, count)
+    _keep_unequal(table, _compared(table, bodies, count, trust, space))
+    count.collisions += _second_collisions(table, bodies, count)
+    _note_unequal(table)
+
+
+def _count_captures(table: CaptureTable, count: ResolveCount) -> None:
+    query = "SELECT reason, count(*) FROM captures WHERE NOT takes_part GROUP BY reason"
+    for reason, number in table.rows(query):
+        count.skipped[text_of(reason)] += number
+    ((records, digests),) = table.rows(
+        "SELECT count(*), count(DISTINCT digest) FROM captures WHERE takes_part"
+    )
+    count.records += records
+    count.clusters += digests
+
+
+def _believe(table: CaptureTable, trust: Trust, count: ResolveCount) -> None:
+    """Take the digests out of `several` of which no body need be read."""
+    table.create("believed", {"first": "int64"})
+    query = "SELECT first, digest FROM several WHERE agree"
+    table.insert_rows(
+        "believed",
+        ((first,) for first, digest in table.rows(query) if trust.believes(text_of(digest))),
+    )
+    ((contents, copies),) = table.rows(
+        "SELECT count(*), coalesce(sum(copies), 0)::BIGINT FROM several SEMI JOIN believed "
+        "USING (first)"
+    )
+    count.contents += contents
+    count.believed += copies - contents
+    table.execute("DELETE FROM several WHERE first IN (SELECT first FROM believed)")
+
+
+def _compared(
+    table: CaptureTable,
     bodies: BodyReader,
     count: ResolveCount,
     trust: Trust | None,
     space: SortSpace,
 ) -> Iterator[ManifestLine]:
-    # Lines that take no part go straight through a spool: they are not sorted.
-    with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
-        clustered = sort_outside_memory(
-            _clustered(lines, rest, count), space=space, item_bytes=_clustered_bytes
-        )
-        alone: Spool[ManifestLine] = Spool(space=space, item_bytes=estimate_line_bytes)
-        with alone, SecondDigests(space) as seconds:
-            noted = _noting(clustered, seconds)
-            placed = sort_outside_memory(
-                _placed(noted, alone, count), space=space, item_bytes=_placed_bytes
-            )
-            # A cluster is known by the place of its first capture.
-            for _, cluster in groupby(placed, key=_first_place):
-                yield from number_contents(
-                    map(_line_of, cluster), bodies, count, space, trust, most_rounds=_MOST_ROUNDS
-                )
-            yield from alone
-            count.collisions += seconds.collisions(bodies, count.problems)
-            count.second_digests_unread += seconds.unread
-        yield from rest
+    """The captures of a digest that occurs twice, compared; digests by where their first lies."""
+    rows = table.rows(
+        "SELECT first, line FROM captures JOIN several USING (digest) "
+        "WHERE takes_part ORDER BY first, place"
+    )
+    for _, cluster in groupby(rows, key=itemgetter(0)):
+        lines = (line_of(stored) for _, stored in cluster)
+        yield from number_contents(lines, bodies, count, space, trust, most_rounds=_MOST_ROUNDS)
 
 
-def _clustered(
-    lines: Iterable[ManifestLine], rest: Spool[ManifestLine], count: ResolveCount
-) -> Iterator[_Clustered]:
-    for number, line in enumerate(lines):
-        if takes_part(line):
-            count.records += 1
-            yield (line.digest, line.file, line.offset, line.inner_offset, number, line)
-        else:
-            rest.append(_pass(line, count))
+def _keep_unequal(table: CaptureTable, compared: Iterable[ManifestLine]) -> None:
+    """Keep what the comparison has told apart or left out: of most lines it has nothing to say."""
+    columns = {"file": "int64", "start": "int64", "inner_start": "int64", "digest": "text"}
+    table.create("unequal", {**columns, "extension": "int64"})
+    with Spool[tuple[int, int, int, str, int | None]]() as kept:
+        for line in compared:
+            if line.hash_extension != 0:
+                kept.append((
+                    table.file_numbers[line.file], line.offset, line.inner_offset,
+                    line.digest, line.hash_extension,
+                ))  # fmt: skip
+        table.insert_rows("unequal", kept)
 
 
-def _noting(entries: Iterable[_Clustered], seconds: SecondDigests) -> Iterator[_Clustered]:
-    for entry in entries:
-        seconds.note(entry[-1])
-        yield entry
+def _note_unequal(table: CaptureTable) -> None:
+    table.execute(
+        "UPDATE captures SET extension = unequal.extension, "
+        "takes_part = unequal.extension IS NOT NULL, "
+        "reason = CASE WHEN unequal.extension IS NULL THEN $unreadable ELSE reason END "
+        "FROM unequal WHERE captures.file = unequal.file AND captures.start = unequal.start "
+        "AND captures.inner_start = unequal.inner_start AND captures.digest = unequal.digest "
+        "AND takes_part",
+        unreadable=blob_of(UNREADABLE),
+    )
 
 
-def _placed(
-    entries: Iterable[_Clustered], alone: Spool[ManifestLine], count: ResolveCount
-) -> Iterator[_Placed]:
-    """Each capture of a digest that occurs twice, by the place of the digest's first."""
-    first: _Clustered | None = None
-    several = False
-    for entry in entries:
-        if first is None or entry[0] != first[0]:
-            if first is not None and not several:
-                alone.append(_extend(first[-1], 0))
-                count.contents += 1
-            first, several = entry, False
-            count.clusters += 1
-            continue
-        if not several:
-            several = True
-            yield (*first[1:4], *first[1:])
-        yield (*first[1:4], *entry[1:])
-    if first is not None and not several:
-        alone.append(_extend(first[-1], 0))
-        count.contents += 1
+def _second_collisions(
+    table: CaptureTable, bodies: BodyReader, count: ResolveCount
+) -> Iterator[Collision]:
+    """The second digests that bodies of several first digests really have."""
+    rows = table.rows(
+        "SELECT second_digest, arg_min(line, place) FROM captures SEMI JOIN "
+        "(SELECT second_digest FROM captures "
+        "WHERE takes_part AND second_digest IS NOT NULL "
+        "GROUP BY second_digest HAVING count(DISTINCT digest) > 1) USING (second_digest) "
+        "WHERE takes_part GROUP BY second_digest, digest ORDER BY second_digest, digest"
+    )
+    for second, group in groupby(rows, key=itemgetter(0)):
+        contents = [line_of(stored) for _, stored in islice(group, MOST_READ)]
+        count.second_digests_unread += sum(1 for _ in group)
+        collision = find_collision(text_of(second), contents, bodies, count.problems)
+        if collision is not None:
+            yield collision
 
 
 def number_contents(
@@ -302,11 +346,3 @@ def _leave_out(line: ManifestLine, count: ResolveCount) -> ManifestLine:
 
 def _hashed_bytes(entry: tuple[object, int, ManifestLine]) -> int:
     return 160 + estimate_line_bytes(entry[-1])
-
-
-def _clustered_bytes(entry: _Clustered) -> int:
-    return 160 + estimate_line_bytes(entry[-1])
-
-
-def _placed_bytes(entry: _Placed) -> int:
-    return 220 + estimate_line_bytes(entry[-1])

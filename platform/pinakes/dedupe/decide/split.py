@@ -14,7 +14,8 @@ from pinakes.errors import ConfigError
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
 
-from .marks import format_marks, mark_lines
+from .clusters import format_flags
+from .flags import flag_lines
 
 
 def part_of(line: ManifestLine, parts: int) -> int:
@@ -25,7 +26,7 @@ def part_of(line: ManifestLine, parts: int) -> int:
 def split_lines(
     lines: Iterable[ManifestLine], parts: int, *, space: SortSpace = DEFAULT_SPACE
 ) -> Iterator[tuple[int, ManifestLine]]:
-    """Yield every line, marked, with the number of its part; in the order given.
+    """Yield every line, flagged, with the number of its part; in the order given.
 
     Reads all lines before the first is yielded.
 
@@ -40,6 +41,6 @@ def split_lines(
 def _split(
     lines: Iterable[ManifestLine], parts: int, space: SortSpace
 ) -> Iterator[tuple[int, ManifestLine]]:
-    for line, flags in mark_lines(lines, space=space):
-        marked = line._replace(marks=format_marks(flags)) if flags else line
-        yield part_of(line, parts), marked
+    for line, flags in flag_lines(lines, space=space):
+        flagged = line._replace(marks=format_flags(flags)) if flags else line
+        yield part_of(line, parts), flagged

@@ -58,4 +58,7 @@ def second_digest(line: ManifestLine) -> str | None:
     """
     if line.also is None or not is_strong(line.digest):
         return None
+    first = line.also.partition(",")[0]
+    if first.startswith(_SECOND):
+        return first
     return next((text for text in line.also.split(",") if text.startswith(_SECOND)), None)

@@ -10,11 +10,12 @@ from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies, BodyReader, Piece
-from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED
+from pinakes.dedupe.decide.capture_table import CaptureTable
+from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED, format_flags
 from pinakes.dedupe.decide.counting import ProcessCount, ResolveCount
-from pinakes.dedupe.decide.marks import FlagsInOrder, format_marks
-from pinakes.dedupe.decide.process import process_lines
-from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.decide.flags import FlagsInOrder
+from pinakes.dedupe.decide.process import decide_captures, duplicate_lines
+from pinakes.dedupe.decide.resolve import resolve_captures, trust_digests
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
@@ -136,7 +137,7 @@ class Collection:
                 if line.type is None:
                     if survey.is_settled(line):
                         flags |= SETTLED
-                    line = line._replace(marks=format_marks(flags))
+                    line = line._replace(marks=format_flags(flags))
                 yield line
             advance(1)
 
@@ -149,17 +150,22 @@ class Collection:
         trust: Trust | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Iterator[ManifestLine]:
-        """Every capture with its decision, by file and offset.
+        """The duplicates, each with its original, by file and offset.
 
         Without `compare`, equal SHA-256 digests are taken for equal bodies; with `trust` they
         are where it believes them, and bodies are read elsewhere.  `advance` is
         called for each file read, and with 0 for each body: comparing may take hours.
         """
         bodies = _ToldOf(ArchiveBodies(files), advance) if compare else None
-        resolved = resolve_lines(
-            self.lines(advance), bodies, count=decisions.resolved, trust=trust, space=self._space
-        )
-        return process_lines(resolved, count=decisions.processed, space=self._space)
+        lines = self.lines(advance)
+        if bodies is None:
+            lines = trust_digests(lines, decisions.resolved)
+        with CaptureTable(self._space) as table:
+            table.load(lines, anew=True)
+            if bodies is not None:
+                resolve_captures(table, bodies, decisions.resolved, trust, self._space)
+            decide_captures(table, decisions.processed, space=self._space)
+            yield from duplicate_lines(table)
 
 
 class _ToldOf:

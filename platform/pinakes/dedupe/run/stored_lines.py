@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pinakes.catalog.generation_rows import is_replaced, without_decision
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import CAPTURE_TYPES
-from pinakes.warc.digest import Digest, parse_digest
+from pinakes.warc.digest import format_digest, parse_digest
+
+_AS_WE_WRITE = re.compile(r"sha1:[A-Z2-7]{32}\Z")
 
 
 def landed_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
@@ -54,9 +57,15 @@ def stored_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
 
 def _digest(row: SidecarRow) -> str:
     if row.sha256 is not None:
-        return str(Digest("sha256", row.sha256))
-    declared = parse_digest(row.declared) if row.declared else None
-    return str(declared) if declared else row.declared or "-"
+        return format_digest("sha256", row.sha256)
+    return _declared(row) or row.declared or "-"
+
+
+def _declared(row: SidecarRow) -> str | None:
+    if not row.declared or _AS_WE_WRITE.match(row.declared):
+        return row.declared
+    digest = parse_digest(row.declared)
+    return None if digest is None else str(digest)
 
 
 def _other_digests(row: SidecarRow) -> Iterator[str]:
@@ -67,14 +76,14 @@ def _other_digests(row: SidecarRow) -> Iterator[str]:
     """
     if row.sha1 is None:
         return
-    stored = str(Digest("sha1", row.sha1))
+    stored = format_digest("sha1", row.sha1)
     yield stored
     if row.dechunked_sha1 is not None:
-        yield str(Digest("sha1", row.dechunked_sha1))
+        yield format_digest("sha1", row.dechunked_sha1)
     if row.dechunked_sha256 is not None:
-        yield str(Digest("sha256", row.dechunked_sha256))
-    declared = parse_digest(row.declared) if row.declared else None
-    if declared is not None:
-        yield str(declared)
+        yield format_digest("sha256", row.dechunked_sha256)
+    declared = _declared(row)
+    if declared:
+        yield declared
     elif row.dechunked_sha1 is not None:
         yield stored

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from pinakes.catalog.generation_rows import is_replaced
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.decide.clusters import CLASH, PINNED
-from pinakes.dedupe.decide.marks import mark_lines
+from pinakes.dedupe.decide.flags import flag_lines
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
@@ -91,14 +91,14 @@ def survey_captures(
     """Look at each record's archive file, time of landing and row, in order of file.
 
     A capture's number counts the captures before it.  `look_around`: find what revisits of
-    others want, as `marks` looks for pins, and what clashes, among the records as they
+    others want, as `flags` looks for pins, and what clashes, among the records as they
     landed.  Memory: a few times `space`.
     """
     found = Survey(space)
     with Spool[Arrival](space=space, item_bytes=lambda _: _ARRIVAL_BYTES) as arrivals:
         lines = _lines(rows, found, arrivals)
         if look_around:
-            for line, flags in mark_lines(lines, space=space):
+            for line, flags in flag_lines(lines, space=space):
                 if flags & PINNED and line.copy_number is not None:
                     found.wanted[line.file].add((line.offset, line.inner_offset))
                 if flags & CLASH:
