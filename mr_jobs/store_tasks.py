@@ -19,8 +19,8 @@ from uuid import uuid4
 from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
+from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.resolve import resolve_lines
-from pinakes.dedupe.run.collection import Decisions
 from pinakes.dedupe.run.decided_records import Pair
 from pinakes.dedupe.run.run_report import DedupeRequest
 from pinakes.dedupe.run.tasks import FileOutcome

@@ -11,10 +11,10 @@ from pathlib import Path
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.decide.bodies import ArchiveBodies
+from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import process_lines
 from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.dedupe.references.resolution import Resolution
-from pinakes.dedupe.run.collection import Decisions
 from pinakes.dedupe.run.decided_records import Pair, annotate, decided_by_ordinal
 from pinakes.dedupe.run.run_report import DedupeRequest
 from pinakes.dedupe.run.stored_files import StoredFiles

@@ -26,9 +26,9 @@ from pinakes.cli.verbs.manifest_lines import (
 from pinakes.cli.verbs.process import describe_decisions
 from pinakes.cli.verbs.refs import FilePlaces, add_places, open_files, places_of
 from pinakes.dedupe.decide.bodies import ArchiveBodies
-from pinakes.dedupe.decide.counting import Collision, ProcessCount, ResolveCount
+from pinakes.dedupe.decide.counting import Collision, Decisions, ProcessCount, ResolveCount
 from pinakes.dedupe.decide.foreign import ForeignLines
-from pinakes.dedupe.decide.process import process_lines
+from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.errors import PinakesError
@@ -92,7 +92,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 def _resolve(request: ResolveRequest, space: SortSpace, console: Console) -> Exit:
     spare_collector()
-    count, decisions = ResolveCount(), ProcessCount()
+    decisions = Decisions()
+    count = decisions.resolved
     problems: list[PinakesError] = []
     with (
         open_files(request.places) as files,
@@ -100,25 +101,30 @@ def _resolve(request: ResolveRequest, space: SortSpace, console: Console) -> Exi
     ):
         manifest = ManifestInput(request.manifests, console, progress)
         complete = ForeignLines(files, now=datetime.now(timezone.utc), space=space)
-        lines = resolve_lines(
-            complete.completed(manifest),
-            ArchiveBodies(files) if request.compare != "none" else None,
-            count=count,
-            trust=request.trust,
-            space=space,
-        )
+        bodies = ArchiveBodies(files) if request.compare != "none" else None
+        captures = complete.completed(manifest)
         if request.process:
-            lines = process_lines(lines, count=decisions, resources=request.resources, space=space)
+            lines = resolve_and_process(
+                captures,
+                bodies,
+                decisions,
+                trust=request.trust,
+                resources=request.resources,
+                space=space,
+            )
         else:
-            lines = _sorted(lines, space)
+            lines = _sorted(
+                resolve_lines(captures, bodies, count=count, trust=request.trust, space=space),
+                space,
+            )
         write_lines(lines, request.output, console)
         problems += complete.problems + count.problems
-    _write_stats(request, count, decisions, console)
+    _write_stats(request, count, decisions.processed, console)
     for problem in problems:
         console.warn(problem)
     _describe(count, request.compare, console)
     if request.process:
-        console.say(describe_decisions(decisions))
+        console.say(describe_decisions(decisions.processed))
     return Exit.SOME_FAILED if problems or manifest.failed else Exit.DONE
 
 

@@ -116,6 +116,7 @@ class CaptureTable:
         self._database, self._folder = _idle_database(space) or _open_database(space)
         self._columns_of: dict[str, Mapping[str, str]] = {}
         self.file_numbers: dict[str, int] = {}
+        self._count = 0
         self.has_repeated = False
         """Whether two lines are about one record."""
         self.has_revisits = False
@@ -128,7 +129,7 @@ class CaptureTable:
 
     def close(self) -> None:
         """Give memory and files back."""
-        if self._folder.exists():
+        if self._count > _BATCH_ROWS or self._folder.exists():
             self._database.close()
             return
         drops = self.rows(
@@ -143,7 +144,7 @@ class CaptureTable:
         """Take all lines; once.  `anew`: all that take part get extension 0, the others none."""
         self.create("captures", _COLUMNS)
         source = iter(lines)
-        count, last, is_ordered = 0, ("", -1, -1), True
+        last, is_ordered = ("", -1, -1), True
         while batch := list(islice(source, _BATCH_ROWS)):
             places = [place_of(line) for line in batch]
             for place in places:
@@ -151,15 +152,15 @@ class CaptureTable:
                     self.has_repeated = self.has_repeated or place == last
                     is_ordered = is_ordered and place == last
                 last = place
-            self.insert("captures", self._columns(batch, places, count, anew))
-            count += len(batch)
+            self.insert("captures", self._columns(batch, places, anew))
+            self._count += len(batch)
         if not is_ordered:
             self._number_places()
 
     def _columns(
-        self, batch: list[ManifestLine], places: list[tuple[str, int, int]], count: int, anew: bool
+        self, batch: list[ManifestLine], places: list[tuple[str, int, int]], anew: bool
     ) -> list[Iterable[Any]]:
-        numbers = range(count, count + len(batch))
+        numbers = range(self._count, self._count + len(batch))
         number_of = self.file_numbers
         fields = list(zip(*batch, strict=True))
         self.has_revisits = self.has_revisits or "revisit" in fields[_TYPE]

@@ -109,3 +109,14 @@ class ProcessCount:
             "revisits": self.revisits,
             "repeated": self.repeated,
         }
+
+
+@dataclass(slots=True)
+class Decisions:
+    """What was decided, counted; complete when the lines have been drawn to the end."""
+
+    resolved: ResolveCount = field(default_factory=ResolveCount)
+    processed: ProcessCount = field(default_factory=ProcessCount)
+
+    def as_json(self) -> dict[str, object]:
+        return {"resolve": self.resolved.as_json(), "process": self.processed.as_json()}

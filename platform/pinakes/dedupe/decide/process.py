@@ -15,6 +15,7 @@ from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
 
+from .bodies import BodyReader
 from .capture_table import CaptureTable, blob_of, line_of, text_of
 from .clusters import (
     CLASH,
@@ -24,9 +25,10 @@ from .clusters import (
     SETTLED,
     ContentCluster,
 )
-from .counting import ProcessCount
+from .counting import Decisions, ProcessCount
 from .flags import flag_captures
-from .resolve import resolved_line
+from .resolve import resolve_captures, resolved_line, trust_digests
+from .trust import Trust
 
 RESOURCE = "resource"
 REPEATED = "repeated"
@@ -67,6 +69,31 @@ def process_lines(
         table.load(lines)
         decide_captures(table, count, resources=resources, space=space)
         yield from decided_lines(table)
+
+
+def resolve_and_process(
+    lines: Iterable[ManifestLine],
+    bodies: BodyReader | None,
+    decisions: Decisions,
+    *,
+    trust: Trust | None = None,
+    resources: bool = False,
+    only_duplicates: bool = False,
+    space: SortSpace = DEFAULT_SPACE,
+) -> Iterator[ManifestLine]:
+    """What `process_lines` gives of what `resolve_lines` gives, over one table.
+
+    Raises:
+        ConfigError: as `resolve_lines`.
+    """
+    if bodies is None:
+        lines = trust_digests(lines, decisions.resolved)
+    with CaptureTable(space) as table:
+        table.load(lines, anew=True)
+        if bodies is not None:
+            resolve_captures(table, bodies, decisions.resolved, trust, space)
+        decide_captures(table, decisions.processed, resources=resources, space=space)
+        yield from duplicate_lines(table) if only_duplicates else decided_lines(table)
 
 
 def decide_captures(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import FileEntry, scan_entries
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies, BodyReader, Piece
-from pinakes.dedupe.decide.capture_table import CaptureTable
 from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED, format_flags
-from pinakes.dedupe.decide.counting import ProcessCount, ResolveCount
+from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.flags import FlagsInOrder
-from pinakes.dedupe.decide.process import decide_captures, duplicate_lines
-from pinakes.dedupe.decide.resolve import resolve_captures, trust_digests
+from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
@@ -28,17 +26,6 @@ from .stored_lines import stored_line
 from .survey import Survey, survey_captures
 
 _NOW = 1 << 62
-
-
-@dataclass(slots=True)
-class Decisions:
-    """What was decided, counted; complete when the lines have been drawn to the end."""
-
-    resolved: ResolveCount = field(default_factory=ResolveCount)
-    processed: ProcessCount = field(default_factory=ProcessCount)
-
-    def as_json(self) -> dict[str, object]:
-        return {"resolve": self.resolved.as_json(), "process": self.processed.as_json()}
 
 
 class Collection:
@@ -157,15 +144,14 @@ class Collection:
         called for each file read, and with 0 for each body: comparing may take hours.
         """
         bodies = _ToldOf(ArchiveBodies(files), advance) if compare else None
-        lines = self.lines(advance)
-        if bodies is None:
-            lines = trust_digests(lines, decisions.resolved)
-        with CaptureTable(self._space) as table:
-            table.load(lines, anew=True)
-            if bodies is not None:
-                resolve_captures(table, bodies, decisions.resolved, trust, self._space)
-            decide_captures(table, decisions.processed, space=self._space)
-            yield from duplicate_lines(table)
+        return resolve_and_process(
+            self.lines(advance),
+            bodies,
+            decisions,
+            trust=trust,
+            only_duplicates=True,
+            space=self._space,
+        )
 
 
 class _ToldOf:

@@ -21,8 +21,8 @@ from zlib import crc32
 
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.dedupe.decide.process import process_lines
-from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.decide.counting import Decisions
+from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.errors import PinakesError
@@ -30,7 +30,7 @@ from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
 
-from .collection import Collection, Decisions
+from .collection import Collection
 from .run_report import DedupeRequest
 
 MEASURED_REVISITS = 200
@@ -122,8 +122,7 @@ def plan_dedupe(
         for line in collection.lines()
         if fraction >= 1.0 or crc32(line.digest.encode()) < fraction * _WHOLE
     )
-    resolved = resolve_lines(lines, None, count=decisions.resolved, space=space)
-    decided = process_lines(resolved, count=decisions.processed, space=space)
+    decided = resolve_and_process(lines, None, decisions, space=space)
     with collection.open_files() as files:
         _forecast(plan, collection, request, decided, files)
     plan.left_full.update(decisions.processed.full)

@@ -18,6 +18,7 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import Pin
@@ -28,7 +29,7 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.row_store.port import Put, RowStore
 
 from .batches import iter_batches
-from .collection import Collection, Decisions
+from .collection import Collection
 from .file_commit import Commit
 from .file_rewriting import FileRewriter, RevisitRules, Rewrite
 from .late_revisits import LateRevisits
