@@ -9,7 +9,6 @@ included: SQL only ever compares them.
 from __future__ import annotations
 
 import marshal
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -61,38 +60,6 @@ _TYPE, _CTYPE = ManifestLine._fields.index("type"), ManifestLine._fields.index("
 _make = ManifestLine._make
 _load: Callable[[bytes], list[Any]] = marshal.loads
 
-_Database = tuple["duckdb.DuckDBPyConnection", Path]
-# Opening one takes longer than deciding on a small manifest.
-_idle: list[tuple[int, SortSpace, duckdb.DuckDBPyConnection, Path]] = []
-
-
-def _idle_database(space: SortSpace) -> _Database | None:
-    """The database that this process used last, empty; None where it is another's."""
-    while _idle:
-        process, its_space, database, folder = _idle.pop()
-        if (process, its_space) == (os.getpid(), space):
-            return database, folder
-    return None
-
-
-def _open_database(space: SortSpace) -> _Database:
-    import duckdb
-
-    # Made when memory is full, and deleted when the database is closed: by DuckDB.
-    folder = Path(space.folder or tempfile.gettempdir()) / f"pinakes-{uuid4().hex}"
-    database = duckdb.connect(
-        ":memory:",
-        config={
-            # One thread: a process may fork.
-            "threads": 1,
-            "memory_limit": f"{max(space.memory_bytes, _LEAST_BYTES)}B",
-            "temp_directory": str(folder),
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        },
-    )
-    return database, folder
-
 
 class CaptureTable:
     """A table `captures`, a row for each line; a context manager.
@@ -112,11 +79,23 @@ class CaptureTable:
     """
 
     def __init__(self, space: SortSpace) -> None:
-        self._space = space
-        self._database, self._folder = _idle_database(space) or _open_database(space)
+        import duckdb
+
+        folder = Path(space.folder or tempfile.gettempdir())
+        self._database = duckdb.connect(
+            ":memory:",
+            config={
+                "threads": 1,
+                "memory_limit": f"{max(space.memory_bytes, _LEAST_BYTES)}B",
+                # DuckDB makes it when memory is full, and deletes it when it is closed.
+                "temp_directory": str(folder / f"pinakes-{uuid4().hex}"),
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+            },
+        )
         self._columns_of: dict[str, Mapping[str, str]] = {}
-        self.file_numbers: dict[str, int] = {}
         self._count = 0
+        self.file_numbers: dict[str, int] = {}
         self.has_repeated = False
         """Whether two lines are about one record."""
         self.has_revisits = False
@@ -128,17 +107,8 @@ class CaptureTable:
         self.close()
 
     def close(self) -> None:
-        """Give memory and files back."""
-        if self._count > _BATCH_ROWS or self._folder.exists():
-            self._database.close()
-            return
-        drops = self.rows(
-            "SELECT 'DROP VIEW ' || view_name FROM duckdb_views() WHERE NOT internal "
-            "UNION ALL SELECT 'DROP TABLE ' || table_name FROM duckdb_tables()"
-        )
-        for (statement,) in list(drops):
-            self.execute(statement)
-        _idle[:] = [(os.getpid(), self._space, self._database, self._folder)]
+        """Give memory and files back; in the process that opened it, or DuckDB breaks."""
+        self._database.close()
 
     def load(self, lines: Iterable[ManifestLine], *, anew: bool = False) -> None:
         """Take all lines; once.  `anew`: all that take part get extension 0, the others none."""

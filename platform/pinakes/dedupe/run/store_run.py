@@ -193,13 +193,15 @@ class StoreRun:
     ) -> None:
         decisions = Decisions()
         compare = self._request.compare
-        if self._tasks is None:
+        trust = self._request.trust
+        if self._tasks is None or not compare or trust is not None:
+            # Columns decide faster than a job is started; tasks are for reading bodies.
             lines = collection.decide(
-                bodies, decisions, compare=compare, trust=self._request.trust, advance=advance
+                bodies, decisions, compare=compare, trust=trust, advance=advance
             )
         else:
             found = self._tasks.decide(
-                collection.lines(advance), self._files.old_generations(), decisions, compare=compare
+                collection.lines(advance), self._files.old_generations(), decisions
             )
             lines = sort_outside_memory(
                 found, key=place_of, space=self._space, item_bytes=estimate_line_bytes
