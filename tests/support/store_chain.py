@@ -76,7 +76,7 @@ class StoreChain:
     def dedupe(self, *options: str) -> None:
         """Every duplicate becomes a revisit, however little that saves, or its file is named."""
         answer = self.call("dedupe", "--all", *ANY_SAVING, *options)
-        left = answer.exit_code == 3 and "would be read otherwise" in answer.err
+        left = answer.exit_code == 3 and "would be read differently" in answer.err
         assert left or answer.exit_code == 0, answer
 
     def judge(self) -> None:
