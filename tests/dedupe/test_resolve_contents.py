@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from manifest_sets import TIGHT, Bodies, collections, fit, processed, resolved
+from manifest_sets import SECONDS, TIGHT, URIS, Bodies, collections, fit, processed, resolved
 
 from pinakes.dedupe.decide import compare
 from pinakes.dedupe.decide.compare import KEPT_BODY_BYTES
@@ -282,3 +282,17 @@ def test_work_for_many_contents_is_not_quadratic() -> None:
     found = list(resolve_lines(lines, bodies, count=ResolveCount()))
     assert len({line.hash_extension for line in found}) == 2000
     assert len(bodies.read) < 20 * 2000
+
+
+def test_lines_that_contradict_each_other_about_a_record_are_told_apart() -> None:
+    digest = "md5:" + "0" * 32
+    true, wrong, other = (
+        ManifestLine("a", 0, 9, URIS[0], SECONDS[0], digest, size=8),
+        ManifestLine("a", 0, 9, URIS[0], SECONDS[0], digest, size=11),
+        ManifestLine("b", 0, 9, URIS[0], SECONDS[1], digest, size=11),
+    )
+    bodies = Bodies({place_of(true): b"one body", place_of(other): b"longer body"})
+    found = {line: line.hash_extension for line in resolved([true, wrong, other], bodies)}
+    extensions = {(line.file, line.size): extension for line, extension in found.items()}
+    assert extensions["a", 8] == 0
+    assert len(set(extensions.values())) == 3

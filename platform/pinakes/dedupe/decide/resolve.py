@@ -152,28 +152,26 @@ def _compared(
     trust: Trust | None,
     space: SortSpace,
 ) -> Iterator[ManifestLine]:
-    """The captures of a digest that occurs twice, compared; digests by where their first lies."""
+    """The captures of a digest that occurs twice, compared, `copy_number` their `n`.
+
+    Digests come by where their first capture lies.
+    """
     rows = table.rows(
-        "SELECT first, line FROM captures JOIN several USING (digest) "
+        "SELECT first, n, line FROM captures JOIN several USING (digest) "
         "WHERE takes_part ORDER BY first, place"
     )
     for _, cluster in groupby(rows, key=itemgetter(0)):
-        lines = (line_of(stored) for _, stored in cluster)
+        lines = (line_of(stored)._replace(copy_number=number) for _, number, stored in cluster)
         yield from number_contents(lines, bodies, count, space, trust, most_rounds=_MOST_ROUNDS)
 
 
 def _keep_unequal(table: CaptureTable, compared: Iterable[ManifestLine]) -> None:
     """Keep what the comparison has told apart or left out: of most lines it has nothing to say."""
-    columns = {"file": "int64", "start": "int64", "inner_start": "int64", "digest": "text"}
-    table.create("unequal", {**columns, "extension": "int64"})
-    with Spool[tuple[int, int, int, str, int | None]]() as kept:
-        for line in compared:
-            if line.hash_extension != 0:
-                kept.append((
-                    table.file_numbers[line.file], line.offset, line.inner_offset,
-                    line.digest, line.hash_extension,
-                ))  # fmt: skip
-        table.insert_rows("unequal", kept)
+    table.create("unequal", {"n": "int64", "extension": "int64"})
+    table.insert_rows(
+        "unequal",
+        ((line.copy_number, line.hash_extension) for line in compared if line.hash_extension != 0),
+    )
 
 
 def _note_unequal(table: CaptureTable) -> None:
@@ -181,9 +179,7 @@ def _note_unequal(table: CaptureTable) -> None:
         "UPDATE captures SET extension = unequal.extension, "
         "takes_part = unequal.extension IS NOT NULL, "
         "reason = CASE WHEN unequal.extension IS NULL THEN $unreadable ELSE reason END "
-        "FROM unequal WHERE captures.file = unequal.file AND captures.start = unequal.start "
-        "AND captures.inner_start = unequal.inner_start AND captures.digest = unequal.digest "
-        "AND takes_part",
+        "FROM unequal WHERE captures.n = unequal.n",
         unreadable=blob_of(UNREADABLE),
     )
 
