@@ -1,7 +1,9 @@
-"""`pinakes study`: what repeats in an archive, by Spark.
+"""`pinakes study`: what repeats in an archive, by DuckDB here or by Spark.
 
-- `study`, `crawls`: its figures, by Spark; `figures`: as values; `inputs`: of which files;
+- `study`, `crawls`: its figures, by queries; `figures`: as values; `inputs`: of which files;
   `plots`, `page`, `folder`: as pictures, a page, both and CSV
-- `index_…`: the table `ccindex` that it reads: columns, cells, what tasks do, the DataFrame
+- `database`: what answers the queries; `duckdb_database`, `spark_database`: the two that do
+- `index_…`: the table `ccindex` that it reads: columns, cells, rows of a file, Arrow batches, the
+  DataFrame
 - `spark_session`, `spark_extra`: Spark here or on YARN; what the extra `spark` brings
 """

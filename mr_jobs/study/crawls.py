@@ -3,6 +3,7 @@
 D. Gomes, A. L. Santos, M. J. Silva: Managing duplicates in a web archive (SAC 2006).
 """
 
+# ruff: noqa: S608  (queries are put together from names that stand here)
 from __future__ import annotations
 
 from collections import defaultdict
@@ -11,43 +12,43 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from pinakes.mr_jobs.study.database import VIEW, Database
 from pinakes.mr_jobs.study.figures import CrawlFigures
-from pinakes.mr_jobs.study.spark_extra import DataFrame, F
 
-_CRAWL = ["collection", "crawl"]
+_PARTS = (
+    f"SELECT DISTINCT collection, crawl FROM {VIEW}",
+    # Ten billion times of today are more than a long holds.
+    """
+SELECT collection, crawl, sum(captures) AS captures, sum(body_bytes) AS body_bytes,
+  sum(CAST(original.second AS decimal(20,0))) AS seconds
+FROM captures GROUP BY collection, crawl
+""",
+    """
+SELECT collection, crawl, count(*) AS contents, sum(original.body_bytes) AS first_bytes
+FROM contents GROUP BY collection, crawl
+""",
+    "SELECT collection, crawl, count(*) AS urls FROM urls GROUP BY collection, crawl",
+)
 
 
-def crawl_figures(index: DataFrame, captures: DataFrame, contents: DataFrame) -> list[CrawlFigures]:
+def crawl_figures(database: Database) -> list[CrawlFigures]:
     """A line for each crawl, by collection and the mean time of its captures.
 
-    `captures` are those of the index that take part, `contents` a row for each crawl and
+    The table `captures` has those that take part, `contents` a row for each crawl and
     content.  What crawls share is found by joining contents and URLs, each one row a crawl.
     """
-    urls = captures.select(*_CRAWL, "url_surtkey").distinct().persist()
-    parts = (
-        index.select(*_CRAWL).distinct(),
-        captures.groupBy(*_CRAWL).agg(
-            F.sum("captures").alias("captures"),
-            F.sum("body_bytes").alias("body_bytes"),
-            # Ten billion times of today are more than a long holds.
-            F.sum(F.col("original.second").cast("decimal(20,0)")).alias("seconds"),
-        ),
-        contents.groupBy(*_CRAWL).agg(
-            F.count("*").alias("contents"), F.sum("original.body_bytes").alias("first_bytes")
-        ),
-        urls.groupBy(*_CRAWL).agg(F.count("*").alias("urls")),
-    )
+    database.keep("urls", "SELECT DISTINCT collection, crawl, url_surtkey FROM captures")
     found: dict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
-    for part in parts:
-        for row in part.collect():
-            found[row["collection"], row["crawl"]].update(row.asDict())
+    for part in _PARTS:
+        for row in database.rows(part):
+            found[row["collection"], row["crawl"]].update(row)
     lines = sorted(map(_line, found.values()), key=_order)
     last = {
         line.crawl: before.crawl
         for before, line in pairwise(lines)
         if before.collection == line.collection
     }
-    return _with_last(lines, last, contents, urls)
+    return _with_last(database, lines, last)
 
 
 def _line(row: Mapping[str, Any]) -> CrawlFigures:
@@ -72,29 +73,13 @@ def _order(line: CrawlFigures) -> tuple[object, ...]:
 
 
 def _with_last(
-    lines: Sequence[CrawlFigures],
-    last: Mapping[str, str],
-    contents: DataFrame,
-    urls: DataFrame,
+    database: Database, lines: Sequence[CrawlFigures], last: Mapping[str, str]
 ) -> list[CrawlFigures]:
-    pairs = contents.sparkSession.createDataFrame(list(last.items()), "crawl string, last string")
-
-    def shared(rows: DataFrame, column: str) -> DataFrame:
-        """Those rows whose crawl's last crawl has one with the same value there."""
-        before = rows.select("collection", F.col("crawl").alias("last"), column)
-        here = rows.join(F.broadcast(pairs), "crawl")
-        return here.join(before, ["collection", "last", column], "left_semi").groupBy("crawl")
-
-    repeated = {
-        row["crawl"]: row
-        for row in shared(contents, "content")
-        .agg(F.sum("captures").alias("captures"), F.sum("body_bytes").alias("body_bytes"))
-        .collect()
-    }
-    persistent = {
-        row["crawl"]: row["urls"]
-        for row in shared(urls, "url_surtkey").agg(F.count("*").alias("urls")).collect()
-    }
+    database.put("last_crawls", {"crawl": list(last), "last_crawl": list(last.values())})
+    sums = "sum(captures) AS captures, sum(body_bytes) AS body_bytes"
+    repeated = {row["crawl"]: row for row in database.rows(_shared("contents", "content", sums))}
+    urls = database.rows(_shared("urls", "url_surtkey", "count(*) AS urls"))
+    persistent = {row["crawl"]: row["urls"] for row in urls}
     return [
         replace(
             line,
@@ -107,3 +92,14 @@ def _with_last(
         else line
         for line in lines
     ]
+
+
+def _shared(table: str, column: str, counts: str) -> str:
+    """Counts, by crawl, of those rows whose crawl's last crawl has one with the same value."""
+    return f"""
+SELECT crawl, {counts}
+FROM (SELECT /*+ BROADCAST(last_crawls) */ * FROM {table} JOIN last_crawls USING (crawl)) AS here
+SEMI JOIN (SELECT collection, crawl AS last_crawl, {column} FROM {table}) AS before
+USING (collection, last_crawl, {column})
+GROUP BY crawl
+"""

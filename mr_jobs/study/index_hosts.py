@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from pinakes.errors import MissingExtra
+
 _ADDRESS = re.compile(r"[\d.]+\Z|.*:")
 _KEPT_HOSTS = 1 << 14
 _PARTS = 5
@@ -75,7 +77,12 @@ def _below(name: str, *, private: bool) -> tuple[str | None, str | None]:
 
 @lru_cache(maxsize=2)
 def _extractor(private: bool) -> Callable[[str], tuple[str, str, str]]:
-    from tldextract import TLDExtract  # takes a tenth of a second
+    try:
+        from tldextract import TLDExtract  # takes a tenth of a second
+    except ImportError as error:
+        raise MissingExtra(
+            f"study --sql and --parquet need {error.name}: pip install 'pinakes[study]'"
+        ) from error
 
     extract = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=private)
 

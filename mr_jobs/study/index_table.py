@@ -11,8 +11,6 @@ from pinakes.mr_jobs.study.index_row import IndexedFile, pack_captures
 from pinakes.mr_jobs.study.index_tasks import read_packs
 from pinakes.mr_jobs.study.spark_extra import DataFrame, SparkSession
 
-VIEW = "ccindex"
-
 
 def index_table(
     session: SparkSession,

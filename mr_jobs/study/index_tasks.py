@@ -1,4 +1,4 @@
-"""What a task does to make rows of `ccindex`: read the sidecars of some files.
+"""Rows of `ccindex` from sidecars: those of one file, and what a task of Spark's does.
 
 Apart from `index_table`, for hosts that have Spark and none of the extra `spark`.  Sidecars
 are read with our own reader, and not by Spark's: that one takes no name that begins with `_`
@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.config import load_configuration
-from pinakes.errors import PinakesError
+from pinakes.errors import PinakesError, StoreUnavailable
 from pinakes.mr_jobs.study.index_row import IndexedFile, index_rows
 from pinakes.profile import open_archive
 
@@ -29,7 +31,22 @@ def read_packs(
     with open_archive(configuration) as archive:
         for pack in packs:
             for file in pack:
-                yield from index_rows(_sidecar_rows(archive, file), file, columns)
+                try:
+                    yield from read_file(archive, file, columns)
+                except StoreUnavailable as error:
+                    # An error comes to the driver as the text of its traceback.
+                    raise RuntimeError(f"{FAILED}{error}") from error
+
+
+def read_file(
+    archive: ArchiveReader, file: IndexedFile, columns: Sequence[str]
+) -> Iterator[tuple[object, ...]]:
+    """The cells of each capture of a file.
+
+    Raises:
+        StoreUnavailable: where its sidecar cannot be read: a study without it is none.
+    """
+    return index_rows(_sidecar_rows(archive, file), file, columns)
 
 
 def _sidecar_rows(archive: ArchiveReader, file: IndexedFile) -> Iterator[SidecarRow]:
@@ -38,5 +55,6 @@ def _sidecar_rows(archive: ArchiveReader, file: IndexedFile) -> Iterator[Sidecar
         with archive.open(name) as sidecar:
             yield from read_sidecar(sidecar)
     except PinakesError as error:
-        # An error comes to the driver as the text of its traceback.
-        raise RuntimeError(f"{FAILED}{name}: {error.message}") from error
+        raise StoreUnavailable(f"{name}: {error.message}") from error
+    except pa.ArrowException as error:
+        raise StoreUnavailable(f"{name}: no Parquet, or damaged: {error}") from error

@@ -11,7 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pinakes.errors import MissingExtra
 from pinakes.mr_jobs.study.figures import CrawlFigures, Share, Study, percent
+
+try:
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise MissingExtra(f"study -o needs {error.name}: pip install 'pinakes[study]'") from error
 
 _BARS = 15
 _NAME_CHARACTERS = 40
@@ -135,8 +141,6 @@ class _Sheet:
     manager."""
 
     def __init__(self, palette: Palette, *, rows: int, upright: bool = False) -> None:
-        from matplotlib.figure import Figure
-
         self.png = b""
         self._upright = upright
         self._palette = palette

@@ -118,11 +118,15 @@ def test_a_sidecar_that_is_not_there_ends_a_task(tmp_path: Path) -> None:
         list(read_packs([[file]], settings=settings, columns=["crawl"]))
 
 
-def test_without_spark(
+def test_an_extra_that_is_missing_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in sys.modules if name.startswith(("pyspark", "pinakes.mr_jobs."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    assert main(["study", "--all", "--store", str(tmp_path)]) == 2
+    command = ["study", "--all", "--store", str(tmp_path)]
+    assert main([*command, "--master", "local[2]"]) == 2
     assert "pip install 'pinakes[spark]'" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main([*command, "-o", str(tmp_path / "out")]) == 2
+    assert "pip install 'pinakes[study]'" in capsys.readouterr().err

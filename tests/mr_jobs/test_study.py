@@ -1,4 +1,4 @@
-"""A study by Spark comes to what plain Python comes to, figure by figure."""
+"""A study by DuckDB or Spark comes to what plain Python comes to, figure by figure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from pinakes.dedupe.run.stored_lines import landed_line
 from pinakes.mr_jobs.study.figures import COUNTS, DEDUPE_SCOPE, CrawlFigures, Share, Study
 from pinakes.mr_jobs.study.index_columns import COLUMNS
 from pinakes.mr_jobs.study.index_row import IndexedFile, index_rows
-from pinakes.mr_jobs.study.page import study_page
 
-pytest.importorskip("pyspark", reason="the extra spark is not here: make dev-spark")
-pytestmark = pytest.mark.slow
+NO_SPARK = "the extra spark is not here: make dev-spark"
 # Little to compute: compiling it well would take longer.
 QUICK = ("--conf", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
 MASTER = ("--master", "local[2]", *QUICK)
+SLOWLY = pytest.param(MASTER, id="spark", marks=pytest.mark.slow)
+ON_YARN = pytest.param(MASTER, id="spark", marks=pytest.mark.yarn)
+HERE = pytest.param((), id="duckdb")
+Engine = tuple[str, ...]
 # Five captures of four URLs with three bodies; then four of four, two bodies new.
 BY_HAND = {
     "one": (2018, [("1", "a"), ("2", "a"), ("3", "b"), ("4", "c"), ("4", "c")]),
@@ -53,17 +55,26 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "store"
 
 
-# One test, so that processes that share the tests do not each make the study.
-def test_a_study_of_everything(store: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    command = ["-q", "study", "--store", str(store), *MASTER, "--all", "-o", str(out)]
-    assert main(command) == 0
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """The words that name an engine; what it needs is there."""
+    words: Engine = request.param
+    if words:
+        pytest.importorskip("pyspark", reason=NO_SPARK)
+    return words
+
+
+@pytest.mark.parametrize("engine", [HERE, SLOWLY], indirect=True)
+def test_a_study_of_everything(
+    store: Path, engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["-q", "--json", "study", "--store", str(store), *engine, "--all"]) == 0
     # Other JVMs that this process asks are none of Spark's.
     assert java_gateway.get_return_value is protocol.get_return_value
-    found = json.loads((out / "study.json").read_text())
+    found = json.loads(capsys.readouterr().out)
     every_figure_is_that_of_the_plainest_program(found, store)
     the_papers_columns_are_as_counted_by_hand(found)
-    the_folder_holds_each_table_and_plot(found, out)
 
 
 def every_figure_is_that_of_the_plainest_program(found: dict[str, Any], store: Path) -> None:
@@ -103,7 +114,16 @@ def test_who_takes_part_is_as_dedupe_has_it(store: Path) -> None:
     assert replaced > 10
 
 
-def the_folder_holds_each_table_and_plot(found: dict[str, Any], out: Path) -> None:
+@pytest.mark.slow
+def test_the_folder_holds_each_table_and_plot(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib", reason=NO_SPARK)
+    out = tmp_path / "out"
+    capsys.readouterr()
+    assert main(["-q", "--json", "study", "--store", str(store), "--all", "-o", str(out)]) == 0
+    found = json.loads((out / "study.json").read_text())
+    assert found == json.loads(capsys.readouterr().out)
     for name in ("crawls", "scopes", "by_host", "by_media_type", "by_size", "by_time"):
         with (out / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -115,7 +135,11 @@ def the_folder_holds_each_table_and_plot(found: dict[str, Any], out: Path) -> No
     assert re.findall(r"""(?:src|href|srcset)=["'](?!data:|#)""", page) == []
 
 
+@pytest.mark.slow
 def test_hostile_names_are_shown_as_what_they_are() -> None:
+    pytest.importorskip("matplotlib", reason=NO_SPARK)
+    from pinakes.mr_jobs.study.page import study_page
+
     counts = dict.fromkeys(COUNTS, 7)
     names = ["<script>alert(1)</script>", "$x_1$", "\u202egnp.exe", "a" * 500, "文\x00\ud7ff"]
     shares = [Share(name=name, **counts) for name in names]
@@ -140,10 +164,14 @@ GROUP BY url_host_registered_domain ORDER BY domain
 """
 
 
-@pytest.mark.yarn
-def test_common_crawls_queries_run(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", [HERE, ON_YARN], indirect=True)
+def test_common_crawls_queries_run(
+    store: Path, engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tldextract", reason=NO_SPARK)
     capsys.readouterr()
-    command = ["-q", "--json", "study", "--store", str(store), *MASTER, "c2020", "--sql", QUERY]
+    command = ["-q", "--json", "study", "--store", str(store), *engine, "c2020", "--sql", QUERY]
     assert main(command) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["domain"] for row in rows] == ["b.co.uk", "example.org"]
@@ -165,9 +193,11 @@ def test_common_crawls_queries_run(store: Path, capsys: pytest.CaptureFixture[st
         assert row["first"] == min(dates)
 
 
-@pytest.mark.yarn
-def test_the_table_as_parquet(store: Path, tmp_path: Path) -> None:
-    command = ["-q", "study", "--store", str(store), *MASTER, "--all"]
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", [HERE, ON_YARN], indirect=True)
+def test_the_table_as_parquet(store: Path, engine: Engine, tmp_path: Path) -> None:
+    pytest.importorskip("tldextract", reason=NO_SPARK)
+    command = ["-q", "study", "--store", str(store), *engine, "--all"]
     assert main([*command, "--parquet", str(tmp_path / "index")]) == 0
     table = pq.read_table(tmp_path / "index")
     assert set(table.column_names) == set(COLUMNS)
@@ -189,20 +219,27 @@ def test_the_table_as_parquet(store: Path, tmp_path: Path) -> None:
     [
         (["--all", "c2020"], "name crawls, or --all"),
         (["nowhere"], "there is no crawl nowhere"),
-        (["--all", "--master", "mesos://x"], "should be yarn or local"),
         (["--all", "--conf", "executor.memory=1g"], "spark.NAME=VALUE"),
+        (["--all", "--conf", "spark.executor.memory=1g"], "add --master"),
+        (["--all", "--parquet", "hdfs://somewhere/index"], "add --master"),
+        pytest.param(
+            ["--all", "--master", "mesos://x"], "should be yarn or local", marks=pytest.mark.slow
+        ),
+        pytest.param(["--all", "--sql", "SELECT x.y"], "x", marks=pytest.mark.slow),
     ],
 )
 def test_calls_that_cannot_work(
     store: Path, words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if "--master" in words or "--sql" in words:
+        pytest.importorskip("pyspark", reason=NO_SPARK)
     assert main(["study", "--store", str(store), *words]) == 2
     assert told in capsys.readouterr().err
 
 
-@pytest.mark.yarn
+@pytest.mark.parametrize("engine", [HERE, ON_YARN], indirect=True)
 def test_a_sidecar_that_is_not_there_ends_the_study(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, engine: Engine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call = caller("--store", str(tmp_path / "store"))
     call("init")
@@ -211,7 +248,11 @@ def test_a_sidecar_that_is_not_there_ends_the_study(
     [sidecar] = (tmp_path / "store").rglob("*.sidecar.parquet")
     sidecar.unlink()
     capsys.readouterr()
-    assert main(["study", "--store", str(tmp_path / "store"), *MASTER, "one"]) == 4
+    command = ["study", "--store", str(tmp_path / "store"), *engine, "one"]
+    assert main(command) == 4
     told = capsys.readouterr()
     assert told.out == ""
     assert "one/a.warc.gz.sidecar.parquet" in told.err
+    sidecar.write_bytes(b"PAR1 and no more")
+    assert main(command) == 4
+    assert "one/a.warc.gz.sidecar.parquet: no Parquet, or damaged" in capsys.readouterr().err

@@ -1,9 +1,9 @@
-"""`pinakes study`: how much of an archive repeats, computed by Spark from its sidecars."""
+"""`pinakes study`: how much of an archive repeats, from its sidecars, by DuckDB or Spark."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,16 +12,18 @@ from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.verbs.study_text import format_study
 from pinakes.errors import ConfigError
-from pinakes.profile import open_stores
+from pinakes.profile import open_archive, open_stores
 
 if TYPE_CHECKING:
-    from pinakes.mr_jobs.study.spark_extra import DataFrame
+    from pinakes.config import Configuration
+    from pinakes.mr_jobs.study.database import Database
+    from pinakes.mr_jobs.study.index_row import IndexedFile
 
 _SOME = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which crawls, what about them, and where Spark works."""
+    """Which crawls, what about them, and whether Spark works, and where."""
     parser.add_argument("crawls", metavar="CRAWL", nargs="*", help="study these crawls")
     parser.add_argument("--all", action="store_true", help="study all crawls of the store")
     what = parser.add_mutually_exclusive_group()
@@ -40,33 +42,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--parquet",
         metavar="PLACE",
-        help="instead, write that table as Parquet: a path, or hdfs://…",
+        help="instead, write that table as Parquet: a path, or, with --master, hdfs://…",
     )
     parser.add_argument(
         "--master",
-        default="local[*]",
-        help="where Spark works: local[N], N processes of this host, or yarn (default: local[*])",
+        help="let Spark work, and where: local[N], N processes of this host, local[*], or yarn "
+        "(default: DuckDB, in this process)",
     )
     parser.add_argument(
         "--conf",
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a setting of Spark's: --conf spark.executor.instances=40",
+        help="with --master, a setting of Spark's: --conf spark.executor.instances=40",
     )
     add_settings(parser, "store", "temp_dir", "job_folder", "job_python")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Study, or query; files that land or leave meanwhile are named, and left out."""
-    from pinakes.mr_jobs.study.index_columns import COLUMNS, STUDIED
-    from pinakes.mr_jobs.study.index_table import VIEW, index_table  # needs the extra
     from pinakes.mr_jobs.study.inputs import study_inputs
-    from pinakes.mr_jobs.study.spark_session import spark_session
 
     if bool(arguments.crawls) == arguments.all:
         raise ConfigError("name crawls, or --all")
     settings = _settings(arguments.conf)
+    if settings and arguments.master is None:
+        raise ConfigError("--conf is for Spark: add --master local[*], or yarn")
+    _need_extras(arguments)
     configuration = configuration_of(arguments)
     with open_stores(configuration) as stores:
         inputs = study_inputs(stores.rows, arguments.crawls)
@@ -74,19 +76,82 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         console.warn(f"{name}: lands or leaves, and is left out")
     if len(inputs.unfinished) > _SOME:
         console.warn(f"{len(inputs.unfinished):,} files in all land or leave, and are left out")
-    columns = STUDIED if arguments.sql is arguments.parquet is None else tuple(COLUMNS)
-    captures = sum(file.captures for file in inputs.files)
+    if arguments.master is None:
+        _work_here(arguments, configuration, inputs.files, console)
+    else:
+        _work_on_spark(arguments, configuration, inputs.files, settings, console)
+    return Exit.SOME_FAILED if inputs.unfinished else Exit.DONE
+
+
+def _need_extras(arguments: argparse.Namespace) -> None:
+    """Import what an extra brings: one that is missing is told of at the start.
+
+    Raises:
+        MissingExtra: for that one.
+    """
+    if arguments.master is not None:
+        import pinakes.mr_jobs.study.spark_extra
+    if arguments.output is not None:
+        import pinakes.mr_jobs.study.plots  # noqa: F401
+
+
+def _work_here(
+    arguments: argparse.Namespace,
+    configuration: Configuration,
+    files: Sequence[IndexedFile],
+    console: Console,
+) -> None:
+    from pinakes.mr_jobs.study.duckdb_database import duckdb_database
+    from pinakes.mr_jobs.study.index_batches import iter_index_batches, write_index_parquet
+
+    columns = _columns(arguments)
+    captures = sum(file.captures for file in files)
+    with open_archive(configuration) as archive:
+        batches = iter_index_batches(archive, files, columns)
+        if arguments.parquet is not None:
+            write_index_parquet(batches, arguments.parquet)
+            console.say(f"wrote {arguments.parquet}")
+            return
+        with duckdb_database(configuration.temp_dir) as database:
+            with console.progress("sidecars", total=captures, unit="captures") as progress:
+                database.load(batches, columns, progress.advance)
+            if arguments.sql is not None:
+                _print_rows(*database.iter_rows(arguments.sql), console)
+            else:
+                _study(database, arguments.output, console)
+
+
+def _work_on_spark(
+    arguments: argparse.Namespace,
+    configuration: Configuration,
+    files: Sequence[IndexedFile],
+    settings: Mapping[str, str],
+    console: Console,
+) -> None:
+    from pinakes.mr_jobs.study.database import VIEW
+    from pinakes.mr_jobs.study.index_table import index_table
+    from pinakes.mr_jobs.study.spark_database import SparkDatabase
+    from pinakes.mr_jobs.study.spark_session import spark_session
+
+    captures = sum(file.captures for file in files)
     with spark_session(configuration, arguments.master, settings, captures=captures) as session:
-        index = index_table(session, inputs.files, configuration, columns)
+        index = index_table(session, files, configuration, _columns(arguments))
         if arguments.sql is not None:
             index.createOrReplaceTempView(VIEW)
-            _print_rows(session.sql(arguments.sql), console)
+            found = session.sql(arguments.sql)
+            rows = (row.asDict(recursive=True) for row in found.toLocalIterator())
+            _print_rows(found.columns, rows, console)
         elif arguments.parquet is not None:
             index.write.partitionBy("crawl", "subset").parquet(arguments.parquet)
             console.say(f"wrote {arguments.parquet}")
         else:
-            _study(index, arguments.output, console)
-    return Exit.SOME_FAILED if inputs.unfinished else Exit.DONE
+            _study(SparkDatabase(session, index), arguments.output, console)
+
+
+def _columns(arguments: argparse.Namespace) -> tuple[str, ...]:
+    from pinakes.mr_jobs.study.index_columns import COLUMNS, STUDIED
+
+    return STUDIED if arguments.sql is arguments.parquet is None else tuple(COLUMNS)
 
 
 def _settings(words: list[str]) -> Mapping[str, str]:
@@ -97,22 +162,24 @@ def _settings(words: list[str]) -> Mapping[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _study(index: DataFrame, output: Path | None, console: Console) -> None:
-    from pinakes.mr_jobs.study.folder import write_study
+def _study(database: Database, output: Path | None, console: Console) -> None:
     from pinakes.mr_jobs.study.study import STEPS, study
 
     with console.progress("study", total=STEPS, unit="steps") as progress:
-        found = study(index, progress.advance)
+        found = study(database, progress.advance)
     console.result(found.as_json(), text=format_study(found))
     if output is not None:
+        from pinakes.mr_jobs.study.folder import write_study
+
         write_study(found, output)
         console.say(f"see {output / 'study.html'}")
 
 
-def _print_rows(rows: DataFrame, console: Console) -> None:
+def _print_rows(
+    columns: Sequence[str], rows: Iterable[Mapping[str, object]], console: Console
+) -> None:
     """Rows as they come; for people, tabs between cells, below a line of names."""
     if not console.json:
-        console.result("\t".join(rows.columns))
-    for row in rows.toLocalIterator():
-        cells = row.asDict(recursive=True)
+        console.result("\t".join(columns))
+    for cells in rows:
         console.result(cells, text="\t".join(printable(cell) for cell in cells.values()))
