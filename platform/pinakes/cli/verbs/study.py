@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,16 +60,40 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, "store", "temp_dir", "job_folder", "job_python")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRequest:
+    """What is counted or asked, by which engine, and where it goes."""
+
+    master: str | None
+    conf: Mapping[str, str]
+    sql: str | None
+    parquet: str | None
+    output: Path | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that are needed."""
+        from pinakes.mr_jobs.study.index_columns import COLUMNS, STUDIED
+
+        return STUDIED if self.sql is self.parquet is None else tuple(COLUMNS)
+
+
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Study, or query; files that land or leave meanwhile are named, and left out."""
     from pinakes.mr_jobs.study.inputs import study_inputs
 
     if bool(arguments.crawls) == arguments.all:
         raise ConfigError("name crawls, or --all")
-    settings = _settings(arguments.conf)
-    if settings and arguments.master is None:
+    request = StudyRequest(
+        master=arguments.master,
+        conf=_settings(arguments.conf),
+        sql=arguments.sql,
+        parquet=arguments.parquet,
+        output=arguments.output,
+    )
+    if request.conf and request.master is None:
         raise ConfigError("--conf is for Spark: add --master local[*], or yarn")
-    _need_extras(arguments)
+    _need_extras(request)
     configuration = configuration_of(arguments)
     with open_stores(configuration) as stores:
         inputs = study_inputs(stores.rows, arguments.crawls)
@@ -76,27 +101,27 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         console.warn(f"{name}: lands or leaves, and is left out")
     if len(inputs.unfinished) > _SOME:
         console.warn(f"{len(inputs.unfinished):,} files in all land or leave, and are left out")
-    if arguments.master is None:
-        _work_here(arguments, configuration, inputs.files, console)
+    if request.master is None:
+        _work_here(request, configuration, inputs.files, console)
     else:
-        _work_on_spark(arguments, configuration, inputs.files, settings, console)
+        _work_on_spark(request, request.master, configuration, inputs.files, console)
     return Exit.SOME_FAILED if inputs.unfinished else Exit.DONE
 
 
-def _need_extras(arguments: argparse.Namespace) -> None:
+def _need_extras(request: StudyRequest) -> None:
     """Import what an extra brings: one that is missing is told of at the start.
 
     Raises:
         MissingExtra: for that one.
     """
-    if arguments.master is not None:
+    if request.master is not None:
         import pinakes.mr_jobs.study.spark_extra
-    if arguments.output is not None:
+    if request.output is not None:
         import pinakes.mr_jobs.study.plots  # noqa: F401
 
 
 def _work_here(
-    arguments: argparse.Namespace,
+    request: StudyRequest,
     configuration: Configuration,
     files: Sequence[IndexedFile],
     console: Console,
@@ -104,28 +129,28 @@ def _work_here(
     from pinakes.mr_jobs.study.duckdb_database import duckdb_database
     from pinakes.mr_jobs.study.index_batches import iter_index_batches, write_index_parquet
 
-    columns = _columns(arguments)
+    columns = request.columns
     captures = sum(file.captures for file in files)
     with open_archive(configuration) as archive:
         batches = iter_index_batches(archive, files, columns)
-        if arguments.parquet is not None:
-            write_index_parquet(batches, arguments.parquet)
-            console.say(f"wrote {arguments.parquet}")
+        if request.parquet is not None:
+            write_index_parquet(batches, request.parquet)
+            console.say(f"wrote {request.parquet}")
             return
         with duckdb_database(configuration.temp_dir) as database:
             with console.progress("sidecars", total=captures, unit="captures") as progress:
                 database.load(batches, columns, progress.advance)
-            if arguments.sql is not None:
-                _print_rows(*database.iter_rows(arguments.sql), console)
+            if request.sql is not None:
+                _print_rows(*database.iter_rows(request.sql), console)
             else:
-                _study(database, arguments.output, console)
+                _study(database, request.output, console)
 
 
 def _work_on_spark(
-    arguments: argparse.Namespace,
+    request: StudyRequest,
+    master: str,
     configuration: Configuration,
     files: Sequence[IndexedFile],
-    settings: Mapping[str, str],
     console: Console,
 ) -> None:
     from pinakes.mr_jobs.study.database import VIEW
@@ -134,24 +159,18 @@ def _work_on_spark(
     from pinakes.mr_jobs.study.spark_session import spark_session
 
     captures = sum(file.captures for file in files)
-    with spark_session(configuration, arguments.master, settings, captures=captures) as session:
-        index = index_table(session, files, configuration, _columns(arguments))
-        if arguments.sql is not None:
+    with spark_session(configuration, master, request.conf, captures=captures) as session:
+        index = index_table(session, files, configuration, request.columns)
+        if request.sql is not None:
             index.createOrReplaceTempView(VIEW)
-            found = session.sql(arguments.sql)
+            found = session.sql(request.sql)
             rows = (row.asDict(recursive=True) for row in found.toLocalIterator())
             _print_rows(found.columns, rows, console)
-        elif arguments.parquet is not None:
-            index.write.partitionBy("crawl", "subset").parquet(arguments.parquet)
-            console.say(f"wrote {arguments.parquet}")
+        elif request.parquet is not None:
+            index.write.partitionBy("crawl", "subset").parquet(request.parquet)
+            console.say(f"wrote {request.parquet}")
         else:
-            _study(SparkDatabase(session, index), arguments.output, console)
-
-
-def _columns(arguments: argparse.Namespace) -> tuple[str, ...]:
-    from pinakes.mr_jobs.study.index_columns import COLUMNS, STUDIED
-
-    return STUDIED if arguments.sql is arguments.parquet is None else tuple(COLUMNS)
+            _study(SparkDatabase(session, index), request.output, console)
 
 
 def _settings(words: list[str]) -> Mapping[str, str]:
