@@ -35,10 +35,17 @@ SCOPES = (
 )
 """What is one content, from the narrowest: by which columns captures are grouped."""
 
-TABLES = ("host", "media_type", "size", "time")
-"""By which of the fields of `ORIGINAL` there is a table each."""
+_TABLES = {"host": "host", "media_type": "media_type", "size": "size", "time": "month"}
+"""Tables, each with the field of `ORIGINAL` that it goes by."""
 
-ORIGINAL = ("second", "archive_file", "record_ordinal", *TABLES, "body_bytes", "file_bytes")
+ORIGINAL = (
+    "second",
+    "archive_file",
+    "record_ordinal",
+    *_TABLES.values(),
+    "body_bytes",
+    "file_bytes",
+)
 """What is known of a capture.  It sorts as dedupe orders captures: by second, file, ordinal."""
 
 _LEFT_OUT = f"""
@@ -71,7 +78,7 @@ FROM (
     coalesce(url_host_name, '{UNKNOWN}') AS host,
     coalesce(content_mime_type, '{UNKNOWN}') AS media_type,
     CASE {_SIZE} ELSE '{SIZE_CLASSES[-1][0]}' END AS size,
-    substring(CAST(fetch_time AS string), 1, 7) AS time,
+    substring(CAST(fetch_time AS string), 1, 7) AS month,
     payload_size AS body_bytes,
     warc_record_length AS file_bytes
   FROM {VIEW} WHERE takes_part
@@ -98,7 +105,7 @@ def study(database: Database, advance: Callable[[int], None] = lambda count: Non
         advance(1)
     database.keep("originals", _originals("contents", SCOPES[1][1]))
     total = next(scope for scope in scopes if scope.name == DEDUPE_SCOPE)
-    tables = {name: _table(database, name, total) for name in TABLES}
+    tables = {name: _table(database, field, total) for name, field in _TABLES.items()}
     advance(2)
     return Study(crawls=crawls, scopes=scopes, tables=_in_order(tables), left_out=left_out)
 
@@ -125,18 +132,18 @@ FROM ({contents}) AS contents
     return Share(name=name, **{count: sums[count] or 0 for count in COUNTS})
 
 
-def _table(database: Database, column: str, total: Share) -> list[Share]:
+def _table(database: Database, field: str, total: Share) -> list[Share]:
     """Captures and what of them repeats, by one property: all of them, without the originals."""
     heaviest = database.rows(f"""
 SELECT name, sum(captures) AS captures, sum(captures) - sum(firsts) AS duplicates,
   sum(body_bytes) AS body_bytes, sum(body_bytes) - sum(first_body_bytes) AS duplicate_bytes,
   sum(file_bytes) AS file_bytes, sum(file_bytes) - sum(first_file_bytes) AS duplicate_file_bytes
 FROM (
-  SELECT original.{column} AS name, captures, body_bytes, file_bytes,
+  SELECT original.{field} AS name, captures, body_bytes, file_bytes,
     0 AS firsts, 0 AS first_body_bytes, 0 AS first_file_bytes
   FROM captures
   UNION ALL
-  SELECT original.{column}, 0, 0, 0, 1, original.body_bytes, original.file_bytes
+  SELECT original.{field}, 0, 0, 0, 1, original.body_bytes, original.file_bytes
   FROM originals
 ) AS each_once
 GROUP BY name ORDER BY duplicate_bytes DESC, name LIMIT {LARGEST}

@@ -132,11 +132,10 @@ def test_spark_counts_as_duckdb_does(tmp_path: Path) -> None:
 
     configuration = load_configuration(options={"store": str(tmp_path)}, environment={})
     with spark_session(configuration, "local[2]", QUICK, captures=1) as session:
-        for seed in (1, 2):
-            cells, _ = made_up(Random(seed))
-            schema = ", ".join(f"{name} {COLUMNS[name]}" for name in STUDIED)
-            index = session.createDataFrame(cells, schema, verifySchema=False)
-            assert by_spark(session, index) == by_duckdb(cells)
+        cells, _ = made_up(Random(1))
+        schema = ", ".join(f"{name} {COLUMNS[name]}" for name in STUDIED)
+        index = session.createDataFrame(cells, schema, verifySchema=False)
+        assert by_spark(session, index) == by_duckdb(cells)
 
 
 def by_spark(session: SparkSession, index: DataFrame) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""A study on real YARN, whose tasks know nothing of this environment but what is sent along."""
+"""A study of a store on real servers: on YARN, whose tasks know nothing of this environment but
+what is sent along, and by DuckDB here."""
 
 from __future__ import annotations
 
@@ -57,13 +58,14 @@ def settings(cluster: RunningCluster, tmp_path: Path) -> Iterator[Path]:
         calls.ask("", lambda client: client.delete(connection.folder, True))
 
 
-def test_a_study_on_yarn(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_on_yarn_or_by_duckdb(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     captures = captures_of(file=settings)
-    capsys.readouterr()
-    assert main(["-q", "--json", "--config", str(settings), "study", "--all", *ON_YARN]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found.pop("left_out")
-    assert found == {"crawls": crawl_lines(captures), **tables(captures)}
+    for engine in ((), ON_YARN):
+        capsys.readouterr()
+        assert main(["-q", "--json", "--config", str(settings), "study", "--all", *engine]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found.pop("left_out")
+        assert found == {"crawls": crawl_lines(captures), **tables(captures)}
 
 
 def test_a_query_on_yarn(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
