@@ -113,7 +113,7 @@ def test_taken_port_is_a_wrong_call(store: LandedStore) -> None:
     ("options", "words"),
     [
         (("--port", "70000"), "--port"),
-        (("--host", "no.such.host.invalid"), "no address"),
+        (("--host", "no.such.host.invalid"), "not an address"),
         (("--host", "192.0.2.1", "--port", "0"), "cannot listen"),
     ],
 )

@@ -93,6 +93,7 @@ class CaptureTable:
                 "autoload_known_extensions": False,
             },
         )
+        self._database.execute("SET enable_progress_bar = false")  # on standard output
         self._columns_of: dict[str, Mapping[str, str]] = {}
         self._count = 0
         self.file_numbers: dict[str, int] = {}
