@@ -73,7 +73,7 @@ def test_two_cannot_be_at_one_run(site: Path, tmp_path: Path) -> None:
     wait_for(1, tmp_path, process)
     second = call(site, *asked(tmp_path))
     assert second.returncode == 3
-    assert "another process is looking" in second.stderr
+    assert "another process is working" in second.stderr
     process.communicate()
     assert sorted(judged(tmp_path)) == ALL
 
