@@ -74,7 +74,7 @@ def test_a_jvm_that_goes_is_told_of(hbase: tuple[str, ...], tmp_path: Path) -> N
             while True:
                 _java(jvm).Integer.parseInt("17")  # type: ignore[attr-defined]
 
-    with pytest.raises(StoreUnavailable, match=r"is gone: .*on its way"):
+    with pytest.raises(StoreUnavailable, match=r"has ended: .*on its way"):
         count_until_it_goes()
 
 

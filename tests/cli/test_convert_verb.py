@@ -57,7 +57,7 @@ def test_what_is_no_record_is_kept_and_named(
     assert main(["convert", "a.arc", "-o", "out", "--verify"]) == Exit.SOME_FAILED
     shown = capsys.readouterr()
     assert f"a.arc:{len(ARC)}: 7 bytes kept unchanged: no record begins here" in shown.err
-    assert "1 stretch that is no record, kept as it lay" in shown.out
+    assert "1 stretch that is not a record, kept unchanged" in shown.out
     assert b"garbage" in Path("out/a.warc").read_bytes()
 
 
