@@ -52,7 +52,7 @@ class HadoopLog(logging.Handler):
 
 @contextmanager
 def heard(on_percent: Callable[[float], None], steps: Sequence[MRStep]) -> Iterator[HadoopLog]:
-    """Listen for the length of a `with`; `on_percent` is told of all steps together."""
+    """Listen for the length of a `with`; `on_percent` is called for all steps together."""
     logger = logging.getLogger("mrjob")
     log = HadoopLog(on_percent, steps)
     before = logger.level, logger.propagate

@@ -22,7 +22,7 @@ _PATIENCE_S = 0.05
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": _MEMORY,
     "preserve_insertion_order": "false",
-    # Parquet and time zones are in the wheel; nothing is fetched for want of another.
+    # Parquet and time zones are in the wheel; no other extension is ever downloaded.
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }

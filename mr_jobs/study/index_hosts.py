@@ -22,7 +22,7 @@ _PARTS = 5
 class Host(NamedTuple):
     """A host's name, its parts from the last, its suffixes, and the domains below those.
 
-    All but the name are None for an address, and where there is no such part.
+    All but the name are None for an address, and where a part is missing.
     """
 
     name: str | None

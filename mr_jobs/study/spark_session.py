@@ -49,7 +49,7 @@ _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.
 _ALWAYS = {
     "spark.app.name": "pinakes study",
     "spark.ui.enabled": "false",
-    # Else whoever reaches a port of the driver's may have it run what they like.
+    # Otherwise anyone who can reach a port of the driver may run code in it.
     "spark.authenticate": "true",
     "spark.ui.showConsoleProgress": "false",
     # Dates are UTC, whatever clock a host shows.
@@ -79,7 +79,7 @@ def spark_session(
         if master == YARN
         else _local_settings(configuration, captures)
     )
-    # A call that Ctrl-C ends is no news, and would be printed for want of a handler.
+    # A call that Ctrl-C ends would be printed where no handler is set.
     logging.getLogger("py4j").addHandler(logging.NullHandler())
     conf = SparkConf(loadDefaults=False)
     for name, value in {"spark.master": master, **_ALWAYS, **there, **settings}.items():

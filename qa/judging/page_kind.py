@@ -97,7 +97,7 @@ def _blank(snapshot: Snapshot, image: ImageStatistics | None) -> Kind | None:
 
 
 def _soft_404(snapshot: Snapshot) -> Kind | None:
-    """It says that there is no such page, and little else; its status was a success."""
+    """It says that the page does not exist, and little else; its status was a success."""
     if _is_long(snapshot):
         return None
     found = _NOT_FOUND.search(snapshot.title) or _NOT_FOUND.search(snapshot.text[:_HEADING])

@@ -95,7 +95,7 @@ class GenerationReader:
         """The record at a place; read it within the `with`.
 
         Raises:
-            InputRefused: no such file, or it is being ingested or removed.
+            InputRefused: the file is not in the store, or is being ingested or removed.
             MalformedRecord: no record at that place.
         """
         if self._generation == "current":

@@ -105,7 +105,7 @@ class Recent(Generic[T]):
     def _attempt(self) -> tuple[T | None, str | None]:
         try:
             return self._ask(), None
-        except Exception as error:  # noqa: BLE001 (whatever it is, whoever looks is told)
+        except Exception as error:  # noqa: BLE001 (shown to the reader of the page)
             return None, str(error) or type(error).__name__
 
     def _look(self) -> Look[T]:

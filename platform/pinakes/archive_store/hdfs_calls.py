@@ -143,7 +143,7 @@ def pauses(patience_s: float, elapsed_s: Callable[[], float]) -> Iterator[float]
     """Seconds to wait before each new attempt: doubled each time, half of it random."""
     longest = _FIRST_PAUSE_S
     while (left := patience_s - elapsed_s()) > 0:
-        chance = random.random()  # noqa: S311  (lest all who lost one server come back together)
+        chance = random.random()  # noqa: S311  (so that clients of a lost server do not all return at once)
         yield min(longest * (0.5 + chance / 2), left)
         longest = min(2 * longest, _LONGEST_PAUSE_S)
 

@@ -50,7 +50,7 @@ class ArchiveReader(Protocol):
         ...
 
     def size(self, name: str) -> int | None:
-        """The size in bytes; None if there is no such file."""
+        """The size in bytes; None if the file does not exist."""
         ...
 
 

@@ -189,7 +189,7 @@ class Fsck:
             yield FsckFinding(
                 code="rows-alone",
                 file=name,
-                message=f"{len(rows)} rows, and no such file has landed",
+                message=f"{len(rows)} rows of a file that has not landed",
                 repair="delete the rows",
                 mend=partial(self._delete_strays, name, rows),
             )

@@ -56,7 +56,7 @@ def listening(application: Any, host: str, port: int) -> Iterator[tuple[str, Cal
     Raises:
         ConfigError: nobody can listen there.
     """
-    # That a request waits a moment for a thread is no news for whoever reads the terminal.
+    # A request that waits for a thread is not worth a line on the terminal.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     try:
         server = waitress.create_server(application, host=host, port=port, **_LIMITS)

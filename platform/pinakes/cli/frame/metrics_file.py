@@ -131,7 +131,7 @@ def metrics_file(
 
 
 def _last_success(path: Path) -> float | None:
-    """What an earlier run has left; Raises ConfigError where the file is no such thing."""
+    """What an earlier run wrote; raises ConfigError if the file is not a metrics file."""
     from prometheus_client.parser import text_string_to_metric_families
 
     try:

@@ -2,7 +2,7 @@
 
     sidecar published ─▶ published ─▶ locations ─▶ marked ─▶ moved
 
-Made again it does no harm, whoever makes it; so files may be committed by several at once.
+Any process may repeat any step; so several may commit files at once.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def move_records(
     run: str,
     at: Callable[[str], None],
 ) -> None:
-    """Move a file's records to a generation that is published; again is no harm.
+    """Move a file's records to a generation that is published; may be repeated.
 
     `decided` are the ordinals of those that are revisits by this run.
 

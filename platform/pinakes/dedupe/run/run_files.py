@@ -83,8 +83,10 @@ class RunFiles:
     def write_original_keys(self, keys: Iterable[bytes]) -> None:
         """Keep the row key of each decided line's original, in the order of the lines."""
         path = self.folder / ORIGINAL_KEYS
-        path.unlink(missing_ok=True)
-        with written_aside(path) as descriptor, open(descriptor, "wb", closefd=False) as file:
+        with (
+            written_aside(path, replace=True) as descriptor,
+            open(descriptor, "wb", closefd=False) as file,
+        ):
             file.writelines(key + b"\n" for key in keys)
 
     def by_file(self) -> Iterator[tuple[str, list[tuple[ManifestLine, bytes]]]]:
@@ -133,7 +135,7 @@ class RunFiles:
         (self.folder / WAVE).unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Delete what the run has worked out, but for its report; again is no harm."""
+        """Delete all files of the run but its report; may be repeated."""
         for path in self.working_files():
             path.unlink(missing_ok=True)
 
@@ -145,9 +147,8 @@ class RunFiles:
         """Keep a report; one that is there is replaced."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / name
-        path.unlink(missing_ok=True)
         with (
-            written_aside(path) as descriptor,
+            written_aside(path, replace=True) as descriptor,
             open(descriptor, "w", encoding="utf-8", closefd=False) as file,
         ):
             json.dump(content, file, indent=1)

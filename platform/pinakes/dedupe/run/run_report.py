@@ -61,7 +61,7 @@ class DedupeReport:
         return [*self._unreadable(), *self.problems, *self.refs.problems]
 
     def _unreadable(self) -> Iterator[PinakesError]:
-        # Decided by whoever began the run, and kept in its folder as it is told.
+        # Decided when the run began, and kept in its folder.
         counts: Any = self.decisions.get("resolve", {})
         for found in counts.get("unreadable", ()):
             yield InputRefused(found["message"], file=found["file"], offset=found["offset"])

@@ -84,6 +84,6 @@ def drop_each(drop: Drop, entries: Iterable[FileEntry]) -> Iterator[PinakesError
     for entry in entries:
         try:
             for _ in drop([entry]):
-                """Each is told of where `drop` was made."""
+                """Each has the place where `drop` was made."""
         except DigestMismatch as problem:
             yield problem
