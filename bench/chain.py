@@ -15,9 +15,8 @@ from pathlib import Path
 
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies
-from pinakes.dedupe.decide.counting import ProcessCount, ResolveCount
-from pinakes.dedupe.decide.process import process_lines
-from pinakes.dedupe.decide.resolve import resolve_lines
+from pinakes.dedupe.decide.counting import Decisions
+from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.write.rewriting import rewrite_or_copy
@@ -51,19 +50,14 @@ def main() -> None:
     total = RefsCount()
     with ArchiveFiles() as files:
         bodies = ArchiveBodies(files) if args.compare == "bytes" else None
-        resolved = resolve_lines(lines_of(args.warcs, args.digest), bodies, count=ResolveCount())
-        decided = [
-            line
-            for line in process_lines(resolved, count=ProcessCount())
-            if line.copy_number is not None and line.copy_number > 1
-        ]
+        lines = lines_of(args.warcs, args.digest)
+        decided = list(resolve_and_process(lines, bodies, Decisions(), only_duplicates=True))
         places = frozenset((line.file, line.offset, line.inner_offset) for line in decided)
         originals = OriginalReader(files, places)
         writer = RevisitWriter(originals.find, run="bench", min_saving_bytes=64)
         by_file = {name: list(lines) for name, lines in groupby(decided, lambda line: line.file)}
         for warc in args.warcs:
-            lines = by_file.get(str(warc), [])
-            replace = partial(writer.replacements, lines=lines, count=total)
+            replace = partial(writer.replacements, lines=by_file.get(str(warc), []), count=total)
             rewrite_or_copy(warc, args.output / warc.name, replace, total)
     print(f"{total.records} revisits, {total.saved_bytes} bytes saved")
 

@@ -1,7 +1,7 @@
-"""Thin mrjob and Spark jobs: decode a line, call a pure function, encode, count.
+"""Thin mrjob jobs: decode a line, call a pure function, encode, count; and the study.
 
-Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`, for a study
-`spark`.
+Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`; a study `study`, or
+`spark` with `--master`.
 
 - `manifest`, `resolve_collisions`, `flag_duplicates`, `write_revisits`, `validate`,
   `convert_arc`, `restore`: jobs; each runs by itself, too:
@@ -16,5 +16,6 @@ Layer: below `pinakes.qa`, above `pinakes.profile`.  Needs the extra `jobs`, for
 - `heartbeat`: reports that a task is alive; `places`: finds files by name; `stored_generations`:
   the generation of each file that is read; `given`: the operator's inputs
 - `extra`: the packages of the extra `jobs`
-- `lines/`: data between tasks; `driver/`: runs jobs; `study/`: on Spark
+- `lines/`: data between tasks; `driver/`: runs jobs
+- `study/`: SQL over sidecars, in DuckDB or Spark
 """

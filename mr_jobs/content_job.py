@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from pinakes.dedupe.decide.counting import ProcessCount
-from pinakes.dedupe.decide.process import decide_contents
+from pinakes.dedupe.decide.entries import decide_contents
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob
 from pinakes.mr_jobs.extra import MRStep, jobconf_from_env
+from pinakes.mr_jobs.lines.bodies import line_text
 from pinakes.mr_jobs.lines.frequent import Frequent
 from pinakes.mr_jobs.lines.parts import (
     CONTENT,
@@ -24,7 +25,6 @@ from pinakes.mr_jobs.lines.parts import (
     text_entry,
 )
 from pinakes.mr_jobs.lines.settled import SETTLED
-from pinakes.mr_jobs.lines.travelling import line_text
 
 CONTENT_LINES = 1_000_000
 SHARD_LINES = 100_000

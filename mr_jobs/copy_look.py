@@ -20,13 +20,13 @@ from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, ArchiveJob
 from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable
-from pinakes.mr_jobs.lines.sums import sha256_of_source
-from pinakes.mr_jobs.lines.travelling_references import (
+from pinakes.mr_jobs.lines.references import (
     DepartingReferences,
     Pair,
     arriving_references,
 )
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable
+from pinakes.mr_jobs.lines.sums import sha256_of_source
 
 SOURCE, TARGET, STANDING = "source", "target", "standing"
 # Prefixes of keys: an error, a line of output, a URI, a place that is referred to, an edge

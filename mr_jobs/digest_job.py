@@ -18,17 +18,17 @@ from pinakes.mr_jobs.lines.believed import (
     believed,
     noted,
 )
-from pinakes.mr_jobs.lines.frequent import Frequent
-from pinakes.mr_jobs.lines.settled import settled
-from pinakes.mr_jobs.lines.shards import DIGEST, LEADS, LINE, SHARD, OftenDigest, lines_of, to_read
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
-from pinakes.mr_jobs.lines.travelling import (
+from pinakes.mr_jobs.lines.bodies import (
     COPY,
     FIRST,
     MEMBER,
     line_text,
     text_line,
 )
+from pinakes.mr_jobs.lines.frequent import Frequent
+from pinakes.mr_jobs.lines.settled import settled
+from pinakes.mr_jobs.lines.shards import DIGEST, LEADS, LINE, SHARD, OftenDigest, lines_of, to_read
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
 
 SHARD_LINES = 100_000
 OFTEN_LINES = 100

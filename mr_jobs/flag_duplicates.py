@@ -20,9 +20,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from pinakes.dedupe.decide.clusters import PINNED
+from pinakes.dedupe.decide.entries import is_decided_on, leave_undecided
 from pinakes.dedupe.decide.flags import flag_urlkey
 from pinakes.dedupe.decide.pins import PinRequest, estimate_request_bytes, request_of
-from pinakes.dedupe.decide.process import is_decided_on, leave_undecided
 from pinakes.errors import ConfigError
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine
@@ -31,10 +31,10 @@ from pinakes.index.urlkey import urlkey
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES
 from pinakes.mr_jobs.content_job import ContentJob
 from pinakes.mr_jobs.extra import MRStep
+from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.parts import LINE, TOLD, entry_text
 from pinakes.mr_jobs.lines.settled import SETTLED, settled
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable, sortable_place
-from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 Pair = tuple[bytes, bytes]
 _KNOWN_IDS = 100_000

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import ResolveCount, capture_of
-from pinakes.dedupe.decide.shuffled_bodies import Arrival, Place, number_arrivals
+from pinakes.dedupe.decide.shuffled_bodies import Place, ShuffledBody, number_shuffled
 from pinakes.errors import PinakesError
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
@@ -31,18 +31,18 @@ from pinakes.mr_jobs.lines.believed import (
     not_equal,
     second_collisions,
 )
-from pinakes.mr_jobs.lines.collisions import COLLISIONS, collision_text
-from pinakes.mr_jobs.lines.settled import SETTLED
-from pinakes.mr_jobs.lines.sort_text import SEPARATOR
-from pinakes.mr_jobs.lines.travelling import (
+from pinakes.mr_jobs.lines.bodies import (
     COPY,
     FIRST,
     LEADER,
-    arrive,
-    depart,
     line_text,
+    received_bodies,
+    send_body,
     text_line,
 )
+from pinakes.mr_jobs.lines.collisions import COLLISIONS, collision_text
+from pinakes.mr_jobs.lines.settled import SETTLED
+from pinakes.mr_jobs.lines.sort_text import SEPARATOR
 
 Pair = tuple[bytes, bytes]
 
@@ -104,7 +104,7 @@ class ResolveCollisionsJob(DigestJob):
                     self.task.count("repeated")
                     continue
                 last = record
-            for piece in depart(text_line(text), role, self._bodies):
+            for piece in send_body(text_line(text), role, self._bodies):
                 yield to, piece
 
     # --- compare
@@ -127,9 +127,9 @@ class ResolveCollisionsJob(DigestJob):
         is_sharded = shard > 0
         leaders: set[Place] = set()
 
-        def arrivals() -> Iterator[Arrival]:
+        def arrivals() -> Iterator[ShuffledBody]:
             nonlocal members, is_sharded
-            for role, arrival in arrive(values):
+            for role, arrival in received_bodies(values):
                 if role == LEADER:
                     leaders.add(place_of(arrival.line))
                 members += role != COPY
@@ -138,7 +138,7 @@ class ResolveCollisionsJob(DigestJob):
 
         first: ManifestLine | None = None
         with Spool[ManifestLine](item_bytes=estimate_line_bytes) as later:
-            for line in number_arrivals(arrivals(), count=count):
+            for line in number_shuffled(arrivals(), count=count):
                 is_first, first = first is None, first or line
                 if is_first and shard:
                     continue  # a copy: in the first shard it is a member

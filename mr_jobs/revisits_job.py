@@ -17,9 +17,9 @@ from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES, ArchiveJob, TaskFiles
 from pinakes.mr_jobs.extra import MRStep
+from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.originals_sent import received, sent
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
-from pinakes.mr_jobs.lines.travelling import line_text, text_line
 from pinakes.warc.revisit import Unwritable
 
 Pair = tuple[bytes, bytes]

@@ -20,6 +20,7 @@ from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.dedupe.decide.counting import Decisions
+from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.dedupe.run.decided_records import Pair
 from pinakes.dedupe.run.run_report import DedupeRequest
 from pinakes.dedupe.run.tasks import FileOutcome
@@ -28,13 +29,14 @@ from pinakes.dedupe.write.proven_originals import original_place
 from pinakes.index.external_sort import sort_outside_memory
 from pinakes.index.manifest import ManifestLine
 from pinakes.mr_jobs.archive_job import WRITTEN, ArchiveJob
+from pinakes.mr_jobs.digest_job import trust_options
 from pinakes.mr_jobs.driver.orphans import end_orphans, tag_words
 from pinakes.mr_jobs.driver.running import JobReport, JobRequest, run_job
 from pinakes.mr_jobs.flag_duplicates import FlagDuplicatesJob
 from pinakes.mr_jobs.job_counts import add_processed, add_resolved
+from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.outcome_lines import text_outcome
 from pinakes.mr_jobs.lines.pairs import FilePair, OriginalsFile, format_pair
-from pinakes.mr_jobs.lines.travelling import line_text, text_line
 from pinakes.mr_jobs.resolve_collisions import ResolveCollisionsJob
 from pinakes.mr_jobs.validate import ValidateJob
 from pinakes.mr_jobs.write_generations import WriteGenerationsJob, pair_text, text_pair
@@ -86,18 +88,25 @@ class StoreTasks:
         lines: Iterable[ManifestLine],
         generations: Mapping[str, int],
         decisions: Decisions,
+        *,
+        compare: bool,
     ) -> Iterator[ManifestLine]:
         place = f"{self._place}/decide-{uuid4().hex[:8]}"
+        if not compare:
+            lines = resolve_lines(lines, None, count=decisions.resolved)
         if not self._write_lines(place, map(line_text, lines)):
             return
-        resolved = self._job(
-            ResolveCollisionsJob,
-            [f"{place}/{_LINES}"],
-            f"{place}/resolved",
-            generations=generations,
-        )
-        add_resolved(decisions.resolved, resolved)
-        inputs = [f"{output}/part-*" for output in resolved.outputs]
+        inputs = [f"{place}/{_LINES}"]
+        if compare:
+            resolved = self._job(
+                ResolveCollisionsJob,
+                inputs,
+                f"{place}/resolved",
+                options=trust_options(self._request.trust),
+                generations=generations,
+            )
+            add_resolved(decisions.resolved, resolved)
+            inputs = [f"{output}/part-*" for output in resolved.outputs]
         flagged = self._job(
             FlagDuplicatesJob, inputs, f"{place}/flagged", options=("--duplicates-only",)
         )

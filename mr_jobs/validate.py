@@ -38,12 +38,12 @@ from pinakes.mr_jobs.lines.pairs import (
     parse_pair,
 )
 from pinakes.mr_jobs.lines.problems import problem_text, text_problem
-from pinakes.mr_jobs.lines.sums import sha256_of_source
-from pinakes.mr_jobs.lines.travelling_references import (
+from pinakes.mr_jobs.lines.references import (
     DepartingReferences,
     Pair,
     arriving_references,
 )
+from pinakes.mr_jobs.lines.sums import sha256_of_source
 from pinakes.warc.source import Source
 
 SUMS = "--sums"

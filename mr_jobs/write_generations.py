@@ -25,9 +25,9 @@ from pinakes.dedupe.write.given_back import require_records
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
+from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.outcome_lines import outcome_text
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR
-from pinakes.mr_jobs.lines.travelling import line_text, text_line
 from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
 from pinakes.rewrite.generations import write_generation
 from pinakes.rewrite.replace import Replacement

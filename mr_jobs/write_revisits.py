@@ -17,7 +17,7 @@ from pinakes.dedupe.write.refs import RefsCount
 from pinakes.dedupe.write.stored_rewriting import rewrite_stored
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
-from pinakes.mr_jobs.lines.travelling import text_line
+from pinakes.mr_jobs.lines.bodies import text_line
 from pinakes.mr_jobs.revisits_job import Duplicates, RevisitsJob
 from pinakes.mr_jobs.writing_job import WritingJob, mark_of
 from pinakes.rewrite.replace import Replacement

@@ -17,11 +17,11 @@ from pinakes.dedupe.decide.second_digests import MOST_READ, find_collision
 from pinakes.dedupe.decide.trust import Trust, second_digest
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
+from pinakes.mr_jobs.lines.bodies import COPY, LEADER, MEMBER, line_text, text_line
 from pinakes.mr_jobs.lines.collisions import collision_text
 from pinakes.mr_jobs.lines.settled import settled
 from pinakes.mr_jobs.lines.shards import to_read
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
-from pinakes.mr_jobs.lines.travelling import COPY, LEADER, MEMBER, line_text, text_line
 
 SECOND, COLLISION = b"s", b"x"
 """Prefixes of keys."""

@@ -19,13 +19,13 @@ from zlib import crc32
 
 from pinakes.dedupe.decide.counting import ProcessCount
 from pinakes.dedupe.decide.divided import Leaders, decide_part
-from pinakes.dedupe.decide.process import Entry, Group, group_of
+from pinakes.dedupe.decide.entries import Entry, Group, group_of
 from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
+from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.settled import settled
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable_place
-from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 CONTENT, PART, SHARD = b"c", b"p", b"s"
 """Prefixes of keys."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from pinakes.index.manifest import ManifestLine
-from pinakes.mr_jobs.lines.travelling import line_text
+from pinakes.mr_jobs.lines.bodies import line_text
 
 SETTLED = b"="
 """The prefix of their keys."""

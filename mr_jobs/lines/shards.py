@@ -2,7 +2,7 @@
 
 d DIGEST           a shard that a map has begun, or a line       from the maps
 f FILE             a line, its role, and to which shard          from maps and digests
-d DIGEST # SHARD   a line and its body (`travelling`)            from the files
+d DIGEST # SHARD   a line and its body (`bodies`)            from the files
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pinakes.index.manifest import ManifestLine
+from pinakes.mr_jobs.lines.bodies import line_text, text_line
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable
-from pinakes.mr_jobs.lines.travelling import line_text, text_line
 
 FILE, DIGEST = b"f", b"d"
 """Prefixes of keys, after `SETTLED`: a file to read, a digest to compare."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pinakes.dedupe.decide.clusters import CLASH, KNOWN, LATE, PINNED, SETTLED
 from pinakes.dedupe.decide.counting import ProcessCount
 from pinakes.dedupe.decide.divided import Leaders, decide_part, order_of
-from pinakes.dedupe.decide.process import Entry, decide_contents
+from pinakes.dedupe.decide.entries import Entry, decide_contents
 from pinakes.index.manifest import ManifestLine, place_of
 
 # Two spellings of one address, and another two.

@@ -33,7 +33,9 @@ Collection = tuple[list[ManifestLine], Bodies]
 @given(collections())
 def test_decisions_follow_the_written_rules(collection: Collection) -> None:
     lines = resolved(*collection)
-    assert decisions_in(processed(lines)) == decide_slowly(lines)
+    done = processed(lines)
+    assert decisions_in(done) == decide_slowly(lines)
+    assert chain(*collection) == done
 
 
 @given(collections())

@@ -15,8 +15,9 @@ from manifest_sets import SECONDS, TIGHT, URIS, Bodies, collections, fit, proces
 
 from pinakes.dedupe.decide import compare
 from pinakes.dedupe.decide.compare import KEPT_BODY_BYTES
+from pinakes.dedupe.decide.contents import number_contents
 from pinakes.dedupe.decide.counting import ResolveCount
-from pinakes.dedupe.decide.resolve import number_contents, resolve_lines
+from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.index.manifest import ManifestLine, place_of

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.dedupe.decide import compare, shuffled_bodies
+from pinakes.dedupe.decide.contents import number_contents
 from pinakes.dedupe.decide.counting import ResolveCount
-from pinakes.dedupe.decide.resolve import number_contents
-from pinakes.dedupe.decide.shuffled_bodies import Arrival, ShuffledBodies, number_arrivals
+from pinakes.dedupe.decide.shuffled_bodies import ShuffledBodies, ShuffledBody, number_shuffled
 from pinakes.errors import MalformedRecord
 from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.index.manifest import ManifestLine
@@ -47,10 +47,10 @@ class Once:
     def __init__(self, lines: list[ManifestLine], bodies: list[bytes], length: int) -> None:
         self.lines, self.bodies, self.length = lines, bodies, length
 
-    def __iter__(self) -> Iterator[Arrival]:
+    def __iter__(self) -> Iterator[ShuffledBody]:
         for one in self.lines:
             drawn = pieces(one, self.bodies[one.offset], self.length)
-            yield Arrival(one, drawn)
+            yield ShuffledBody(one, drawn)
             assert next(drawn, None) is None, "the next line was asked for before the body ended"
 
 
@@ -71,7 +71,7 @@ def test_equals_reading_bodies_again(
         patch.setattr(shuffled_bodies, "_PIECE_BYTES", 2)
         wanted, known = ResolveCount(), ResolveCount()
         again = list(number_contents(iter(lines), Again(bodies), wanted, DEFAULT_SPACE))
-        once = list(number_arrivals(Once(lines, bodies, length), count=known))
+        once = list(number_shuffled(Once(lines, bodies, length), count=known))
     assert once == again
     assert known.collisions == wanted.collisions
     assert known.contents == wanted.contents
@@ -85,12 +85,12 @@ def test_truncated_body_is_left_out() -> None:
 
     whole = [line(number, b"abcdef", sized=False) for number in range(3)]
     arrivals = [
-        Arrival(whole[0], pieces(whole[0], b"xyz", 2)),
-        Arrival(whole[1], broken(whole[1])),
-        Arrival(whole[2], pieces(whole[2], b"abc", 2)),
+        ShuffledBody(whole[0], pieces(whole[0], b"xyz", 2)),
+        ShuffledBody(whole[1], broken(whole[1])),
+        ShuffledBody(whole[2], pieces(whole[2], b"abc", 2)),
     ]
     count = ResolveCount()
-    found = {one.offset: one for one in number_arrivals(arrivals, count=count)}
+    found = {one.offset: one for one in number_shuffled(arrivals, count=count)}
     assert [found[number].hash_extension for number in range(3)] == [0, None, 1]
     assert found[1].skip == "unreadable"
     assert [str(problem) for problem in count.problems] == ["f:1: is damaged"]
@@ -101,10 +101,10 @@ def test_equal_bodies_take_no_space() -> None:
     lines = [line(number, body, sized=True) for number, body in enumerate(bodies)]
     largest = 0
     count = ResolveCount()
-    with ShuffledBodies(Once(lines, bodies, 100)) as travelling:
-        for one in number_contents(travelling.lines(), travelling, count, DEFAULT_SPACE):
+    with ShuffledBodies(Once(lines, bodies, 100)) as shuffled:
+        for one in number_contents(shuffled.lines(), shuffled, count, DEFAULT_SPACE):
             if one.offset:
-                travelling.drop(one)
-            largest = max(largest, travelling.kept_bytes)
+                shuffled.drop(one)
+            largest = max(largest, shuffled.kept_bytes)
     assert count.contents == 1
     assert largest <= 2000

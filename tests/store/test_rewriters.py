@@ -1,4 +1,4 @@
-"""`pinakes dedupe -j N`: several processes rewrite files."""
+"""`pinakes dedupe -j N`: several processes compare payloads and rewrite files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from killing import in_child
 from store_profiles import Land, landing
 
 from pinakes.cli import main
-from pinakes.dedupe.run.batches import FileTask
+from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.run.file_rewriting import FileRewriter
-from pinakes.dedupe.run.rewriting_run import Committed
 
 pytestmark = pytest.mark.slow
 DEDUPE = ("dedupe", "--all", "--min-file-saving", "0")
@@ -53,31 +52,34 @@ def test_batches_run_in_turn_within_the_byte_limit(land: Land) -> None:
     assert several.state() == alone.state()
 
 
-def test_killed_rewriter_is_taken_over(
-    land: Land,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+@pytest.mark.parametrize("at", ["rewrite", "open_body"])
+def test_killed_process_is_taken_over(
+    land: Land, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, at: str
 ) -> None:
     """The run ends, and the same command goes on with it."""
     undisturbed = land("undisturbed")
     undisturbed.run(*DEDUPE)
     profile = land("store")
-    rewrite = FileRewriter.rewrite
+    of = FileRewriter if at == "rewrite" else ArchiveBodies
+    work = getattr(of, at)
     died = tmp_path / "died"
+    us = os.getpid()
 
-    def die_at_the_second(self: FileRewriter, task: FileTask) -> Committed:
-        committed = rewrite(self, task)
+    def die_at_the_second(self: object, given: object) -> object:
+        done = work(self, given)
         with died.open("ab") as file:
             file.write(b".")
         if died.stat().st_size == 2:
+            assert os.getppid() != us, "done by the command's own process"
             os.kill(os.getpid(), signal.SIGKILL)
-        return committed
+        return done
 
     with monkeypatch.context() as patched:
-        patched.setattr(FileRewriter, "rewrite", die_at_the_second)
+        patched.setattr(of, at, die_at_the_second)
         patched.setenv("PINAKES_STORE", profile.settings["store"])
         # A process that ends: else it would still have the collection's lease.
         assert in_child(lambda: os._exit(main([*DEDUPE, "-j", "2"]))) == 4
+    assert died.stat().st_size >= 2
     assert profile.run(*DEDUPE)[0] == 0
     assert profile.run("fsck", "--full")[0] == 0
     assert profile.state() == undisturbed.state()

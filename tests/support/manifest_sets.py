@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from surt import surt
 
-from pinakes.dedupe.decide.counting import ProcessCount, ResolveCount
-from pinakes.dedupe.decide.process import process_lines
+from pinakes.dedupe.decide.counting import Decisions, ProcessCount, ResolveCount
+from pinakes.dedupe.decide.process import process_lines, resolve_and_process
 from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.errors import MalformedRecord
 from pinakes.index.external_sort import SortSpace
@@ -135,7 +135,8 @@ def processed(lines: Iterable[ManifestLine]) -> list[ManifestLine]:
 
 
 def chain(lines: Iterable[ManifestLine], bodies: Bodies) -> list[ManifestLine]:
-    return processed(resolved(lines, bodies))
+    """Both in one go, as a dedupe run decides."""
+    return list(resolve_and_process(lines, bodies, Decisions(), space=TIGHT))
 
 
 def address(uri: str, date: str) -> tuple[str, str]:

@@ -12,7 +12,8 @@ from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Decisions
-from pinakes.dedupe.decide.process import resolve_and_process
+from pinakes.dedupe.decide.process import process_lines
+from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.dedupe.references.resolution import Resolution
 from pinakes.dedupe.run.decided_records import Pair, annotate, decided_by_ordinal
 from pinakes.dedupe.run.run_report import DedupeRequest
@@ -42,12 +43,16 @@ class TasksHere:
         lines: Iterable[ManifestLine],
         generations: Mapping[str, int],
         decisions: Decisions,
+        *,
+        compare: bool,
     ) -> Iterator[ManifestLine]:
         known = list(lines)
         with self._files({line.file for line in known}, generations) as files:
-            yield from resolve_and_process(
-                known, ArchiveBodies(files), decisions, only_duplicates=True
-            )
+            bodies = ArchiveBodies(files) if compare else None
+            resolved = resolve_lines(known, bodies, count=decisions.resolved)
+            for line in process_lines(resolved, count=decisions.processed):
+                if (line.copy_number or 0) > 1:
+                    yield line
 
     def _files(self, names: Iterable[str], generations: Mapping[str, int]) -> StoredFiles:
         stored = {

@@ -21,13 +21,12 @@ from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.progress import Progress, SilentProgress
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.dedupe_jobs import require_jobs, tasks_by_jobs
-from pinakes.cli.verbs.dedupe_workers import committers, rewriters
+from pinakes.cli.verbs.dedupe_workers import ALONE, RunProcesses, committers, run_processes
 from pinakes.cli.verbs.plan_text import format_plan
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.file_commit import Commit
-from pinakes.dedupe.run.file_rewriting import Rewrite
 from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.run.plan import plan_dedupe
 from pinakes.dedupe.run.run_files import RunFiles, clear_ended_runs
@@ -102,7 +101,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--jobs",
         metavar="N",
-        help="processes that rewrite files, or, with jobs, commit what these have written (1)",
+        help="processes that compare payloads and rewrite files, or, with jobs, commit what these "
+        "have written (1)",
     )
     parser.add_argument(
         "--drop-old",
@@ -155,7 +155,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
     by_jobs = call.runner != "inline"
     with (
         committers(configuration.jobs if by_jobs else 1, configuration) as commit,
-        rewriters(1 if by_jobs else configuration.jobs, configuration) as rewrite,
+        run_processes(1 if by_jobs else configuration.jobs, configuration) as processes,
         open_stores(configuration, tally=tally) as stores,
     ):
         request = _request(call, configuration, stores)
@@ -172,7 +172,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             if call.grace_ms is not None:
                 drop = partial(_drop, call.grace_ms, stores, actor, console)
             execute = partial(
-                _execute, stores, lease, wanted, actor, console, drop, rewrite=rewrite
+                _execute, stores, lease, wanted, actor, console, drop, processes=processes
             )
             if by_jobs:
                 tasks = tasks_by_jobs(
@@ -181,7 +181,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
                 execute = partial(execute, tasks=tasks, commit=commit)
             report = execute()
             clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
-            # One that was taken up is told of, too: nobody else does.
+            # Also of a run that was resumed: nothing else reports it.
             _tell(report, console)
             is_well = is_well and not report.amiss
             if wanted == request:
@@ -240,7 +240,7 @@ def _what_to_do(
     act = lease.lease.act
     facts = read_run(stores.rows, act) if lease.resumed else None
     if lease.resumed and not act.startswith(f"{_VERB}-"):
-        # The lease stays as it is, unfinished: whoever runs that act again takes it over.
+        # The lease stays as it is, unfinished: the next run of that act takes it over.
         raise Conflict(f"{act} was not finished: run it again first")
     if facts is not None:
         return DedupeRequest(**json.loads(facts.arguments[0])), True
@@ -268,7 +268,7 @@ def _execute(
     *,
     tasks: Tasks | None = None,
     commit: Commit | None = None,
-    rewrite: Rewrite | None = None,
+    processes: RunProcesses = ALONE,
 ) -> DedupeReport:
     act = lease.lease.act
     work = StoreRun(
@@ -282,7 +282,8 @@ def _execute(
         drop=drop,
         tasks=tasks,
         commit=commit,
-        rewrite=rewrite,
+        compare=processes.compare,
+        rewrite=processes.rewrite,
     )
     # Jobs have a bar each.
     shown = console.progress(_VERB, unit="files") if tasks is None else nullcontext(_SILENT)

@@ -1,4 +1,5 @@
-"""`pinakes dedupe -j N`: processes that rewrite files, or commit what jobs have written of them.
+"""`pinakes dedupe -j N`: processes that compare payloads and rewrite files, or commit what jobs
+have written of them.
 
 Each has stores and claims of its own.  One that dies ends the run, and the same command goes
 on with it.
@@ -9,30 +10,58 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache, partial
-from typing import Protocol, TypeVar
+from itertools import islice
+from typing import NamedTuple
 
 from pinakes.cli.frame.workers import Died, Workers
 from pinakes.config import Configuration
+from pinakes.dedupe.decide.bodies import ArchiveBodies
+from pinakes.dedupe.decide.contents import Batch, Compared, compare_batch
+from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.batches import FileTask
 from pinakes.dedupe.run.file_commit import Commit, FileCommitter
 from pinakes.dedupe.run.file_rewriting import FileRewriter, RevisitRules, Rewrite
 from pinakes.dedupe.run.rewriting_run import Committed
 from pinakes.dedupe.run.run_files import RunFiles
+from pinakes.dedupe.run.store_run import CompareFor
 from pinakes.dedupe.run.stored_files import StoredFiles
 from pinakes.dedupe.run.tasks import FileOutcome
 from pinakes.errors import StoreUnavailable
 from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.ingest.acts import Actor
 from pinakes.profile import open_stores
 
+_AHEAD = 2
+"""Files that are looked at ahead for each process."""
+_WAIT_S = 1.0
 
-class _OfFile(Protocol):
-    @property
-    def archive_file(self) -> str: ...
+
+class RunProcesses(NamedTuple):
+    """What processes do for a run; None: this process does."""
+
+    compare: CompareFor | None
+    rewrite: Rewrite | None
 
 
-F = TypeVar("F", bound=_OfFile)
-R = TypeVar("R")
+ALONE = RunProcesses(None, None)
+
+
+class _Comparing(NamedTuple):
+    run: str
+    trust: Trust | None
+    number: int
+    batch: Batch
+
+
+class _Rewriting(NamedTuple):
+    rules: RevisitRules
+    file: FileTask
+
+
+RunTask = _Comparing | _Rewriting
+RunWorkers = Workers[RunTask, Compared | Committed]
+CommitWorkers = Workers[tuple[str, FileOutcome], Committed]
 
 
 @contextmanager
@@ -45,17 +74,17 @@ def committers(count: int, configuration: Configuration) -> Iterator[Commit | No
         yield None
         return
     with Workers(count, partial(_committing, configuration)) as workers:
-        yield partial(_all_done, workers)
+        yield partial(_committed, workers)
 
 
 @contextmanager
-def rewriters(count: int, configuration: Configuration) -> Iterator[Rewrite | None]:
-    """Rewrites by so many processes; see `committers`."""
+def run_processes(count: int, configuration: Configuration) -> Iterator[RunProcesses]:
+    """Comparing and rewriting by so many processes; see `committers`."""
     if count == 1:
-        yield None
+        yield ALONE
         return
-    with Workers(count, partial(_rewriting, configuration)) as workers:
-        yield partial(_all_done, workers)
+    with Workers(count, partial(_working, configuration)) as workers:
+        yield RunProcesses(partial(_compared, workers), partial(_rewritten, workers, count))
 
 
 @contextmanager
@@ -75,47 +104,121 @@ def _committing(
 
 
 @contextmanager
-def _rewriting(
-    configuration: Configuration,
-) -> Iterator[Callable[[tuple[RevisitRules, FileTask]], Committed]]:
+def _working(configuration: Configuration) -> Iterator[Callable[[RunTask], Compared | Committed]]:
     with open_stores(configuration) as stores, ExitStack() as opened:
         actor = Actor()
 
         @lru_cache(maxsize=1)
-        def rewriter_of(rules: RevisitRules) -> FileRewriter:
-            files = RunFiles(stores.runs_folder / rules.run)
+        def files_of(run: str) -> tuple[RunFiles, StoredFiles]:
+            files = RunFiles(stores.runs_folder / run)
             names = {
                 name: generation_file(name, number) for name, number in files.generations().items()
             }
             opened.close()  # what the run before this one has left open
             bodies = StoredFiles(stores.archive, names)
             opened.enter_context(bodies)
+            return files, bodies
+
+        @lru_cache(maxsize=1)
+        def rewriter_of(rules: RevisitRules) -> FileRewriter:
+            files, bodies = files_of(rules.run)
             claim = partial(actor.claim, stores.rows, act=rules.run)
             return FileRewriter(stores.rows, stores.archive, bodies, files, rules, claim=claim)
 
-        def rewrite(task: tuple[RevisitRules, FileTask]) -> Committed:
-            rules, file = task
-            return rewriter_of(rules).rewrite(file)
+        def work(task: RunTask) -> Compared | Committed:
+            if isinstance(task, _Rewriting):
+                return rewriter_of(task.rules).rewrite(task.file)
+            bodies = ArchiveBodies(files_of(task.run)[1])
+            return compare_batch(task.batch, bodies, task.trust, DEFAULT_SPACE)
 
-        yield rewrite
+        yield work
 
 
-def _all_done(
-    workers: Workers[tuple[R, F], Committed], of: R, files: Iterable[F]
-) -> Iterator[Committed]:
-    for file in files:
+def _compared(
+    workers: RunWorkers,
+    run: str,
+    trust: Trust | None,
+    advance: Callable[[int], None],
+    batches: Iterable[Batch],
+) -> Iterator[Compared]:
+    """What each batch has come to, in order; one that is done early waits for those before it."""
+    done: dict[int, Compared] = {}
+    due = 0
+
+    def collect() -> Iterator[Compared]:
+        nonlocal due
+        advance(0)
+        for task, answer in workers.answers(_WAIT_S):
+            if isinstance(answer, Died):
+                raise StoreUnavailable(
+                    "a process that compared payloads has died: the same command goes on"
+                )
+            if isinstance(task, _Comparing) and isinstance(answer, Compared):
+                done[task.number] = answer
+        while due in done:
+            yield done.pop(due)
+            due += 1
+
+    for number, batch in enumerate(batches):
         while not workers.has_room:
-            yield from _done(workers)
-        workers.give((of, file))
+            yield from collect()
+        workers.give(_Comparing(run, trust, number, batch))
     while workers.under_way:
-        yield from _done(workers)
+        yield from collect()
 
 
-def _done(workers: Workers[tuple[R, F], Committed]) -> Iterator[Committed]:
-    for (_, file), answer in workers.answers():
+def _rewritten(
+    workers: RunWorkers, count: int, rules: RevisitRules, files: Iterable[FileTask]
+) -> Iterator[Committed]:
+    for file in _largest_first(files, _AHEAD * count):
+        while not workers.has_room:
+            yield from _rewritten_now(workers)
+        workers.give(_Rewriting(rules, file))
+    while workers.under_way:
+        yield from _rewritten_now(workers)
+
+
+def _largest_first(files: Iterable[FileTask], ahead: int) -> Iterator[FileTask]:
+    """Always the file of most duplicates among the next few, so that a small one ends last.
+
+    Memory: so many files' duplicates.
+    """
+    source = iter(files)
+    waiting = list(islice(source, ahead))
+    while waiting:
+        waiting.sort(key=lambda file: len(file.lines))
+        yield waiting.pop()
+        waiting += islice(source, 1)
+
+
+def _rewritten_now(workers: RunWorkers) -> Iterator[Committed]:
+    for task, answer in workers.answers():
+        if isinstance(task, _Rewriting) and isinstance(answer, Died):
+            raise _death(task.file.archive_file)
+        if isinstance(answer, Committed):
+            yield answer
+
+
+def _committed(
+    workers: CommitWorkers, run: str, outcomes: Iterable[FileOutcome]
+) -> Iterator[Committed]:
+    for outcome in outcomes:
+        while not workers.has_room:
+            yield from _committed_now(workers)
+        workers.give((run, outcome))
+    while workers.under_way:
+        yield from _committed_now(workers)
+
+
+def _committed_now(workers: CommitWorkers) -> Iterator[Committed]:
+    for (_, outcome), answer in workers.answers():
         if isinstance(answer, Died):
-            raise StoreUnavailable(
-                "the process that was at work on it has died: the same command goes on",
-                file=file.archive_file,
-            )
+            raise _death(outcome.archive_file)
         yield answer
+
+
+def _death(archive_file: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        "the process that was at work on it has died: the same command goes on",
+        file=archive_file,
+    )

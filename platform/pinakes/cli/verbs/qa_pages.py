@@ -69,7 +69,7 @@ def drawn_pages(stores: Stores, choice: PageChoice, console: Console) -> Iterato
     end gives their number.
 
     Raises:
-        InputRefused: there is no such crawl, or a file cannot be read.
+        InputRefused: the crawl does not exist, or a file cannot be read.
     """
     require_crawl(stores.rows, choice.crawl)
     not_landed = 0

@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _need_extras(request: StudyRequest) -> None:
-    """Import what an extra brings: one that is missing is told of at the start.
+    """Import what an extra brings, so that a missing one is reported at the start.
 
     Raises:
         MissingExtra: for that one.

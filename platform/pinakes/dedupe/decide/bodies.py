@@ -36,7 +36,7 @@ class BodyReader(Protocol):
     """
 
     def open_body(self, line: ManifestLine) -> Iterable[Piece]:
-        """The stored body, transfer-coding as it lies there, in pieces of at most 4 MiB.
+        """The stored body, transfer-coding included, in pieces of at most 4 MiB.
 
         Raises, at once or while the pieces are drawn:
             InputRefused: where the file cannot be read.

@@ -54,6 +54,18 @@ class ResolveCount:
     problems: list[PinakesError] = field(default_factory=list)
     """Bodies that could not be read, with file and offset."""
 
+    def add(self, other: ResolveCount) -> None:
+        """Count in what was seen of other lines, whose digests are not among these."""
+        self.records += other.records
+        self.clusters += other.clusters
+        self.contents += other.contents
+        self.compared_bytes += other.compared_bytes
+        self.believed += other.believed
+        self.second_digests_unread += other.second_digests_unread
+        self.skipped.update(other.skipped)
+        self.collisions += other.collisions
+        self.problems += other.problems
+
     def as_json(self) -> dict[str, object]:
         """For `--stats`; documented in docs/dedupe.md."""
         return {

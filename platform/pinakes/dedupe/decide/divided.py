@@ -3,7 +3,7 @@
 Pure.  Of a content with a hundred million copies a decision depends on a few: the first, the
 first that can be addressed, and, of those that stay full because they are pinned or settled,
 the first two of a kind at two addresses.  `ContentCluster` takes no other for an original, so
-whoever is told of these *leaders* decides on any of the captures as if all were there.  Only
+who knows these *leaders* decides on any of the captures as if all were there.  Only
 the copy numbers of a part are its own.
 """
 
@@ -15,7 +15,7 @@ from pinakes.index.manifest import ManifestLine
 
 from .clusters import CLASH, PINNED, SETTLED, Candidate, is_preferred
 from .counting import ProcessCount
-from .process import Clusters, Entry, Group, decide_entry, group_of, offer_entry
+from .entries import Clusters, Entry, Group, decide_entry, group_of, offer_entry
 
 Order = tuple[str, str, int, int]
 """Second, file, offset, inner offset."""

@@ -1,15 +1,15 @@
 """What only the whole collection can tell of a capture: can it be addressed, is it pinned.
 
-Captures that share urlkey and second may clash, captures of a urlkey that a revisit refers to
-may be pinned, and records whose id it names are: these are looked for in columns, and judged
-here.  Replay looks up by urlkey, so everything is judged by urlkey: `http` and `https`,
+A manifest is read once and joined three times, each join a sort outside memory: by urlkey
+and second for captures that clash, by urlkey for what revisits refer to, by record id.
+Replay looks up by urlkey, so everything here is judged by urlkey: `http` and `https`,
 `www.` and none, any order of the query are one address.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
@@ -17,7 +17,6 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 
-from .capture_table import CaptureTable, line_of, text_of
 from .clusters import CLASH, PINNED, parse_flags
 from .pins import (
     FULL,
@@ -26,14 +25,13 @@ from .pins import (
     Address,
     PinRequest,
     estimate_request_bytes,
+    pins_by_id,
     request_of,
     watch_for_pins,
 )
 
 Flag = tuple[int, int]
-"""Number of the line, flags."""
-_FLAG_BYTES = 120
-_NUMBER_BYTES = 40
+"""Number of the line in the manifest, flags."""
 
 
 def flag_lines(
@@ -42,68 +40,17 @@ def flag_lines(
     """Yield every line in the order given, with its flags (`clusters.FLAGS`).
 
     Reads all of `lines` before the first is yielded.  Flags that a line carries in `marks`
-    are kept.  Memory: that of a `CaptureTable`.
+    are kept.  Memory: a few times `space`.
     """
-    with CaptureTable(space) as table:
-        table.load(lines)
-        flag_captures(table, space)
-        for line, flags in table.rows("SELECT line, flags FROM flagged ORDER BY n"):
-            yield line_of(line), flags
-
-
-def flag_captures(table: CaptureTable, space: SortSpace) -> None:
-    """A view `flagged`: the captures, with the flags of those that clash or are pinned raised."""
-    table.create("raised", {"n": "int64", "flag": "int64"})
-    table.insert_rows("raised", clashes(_shared_addresses(table)))
-    if table.has_revisits:
-        table.execute(
-            "INSERT INTO raised SELECT n, $pinned FROM captures WHERE NOT is_revisit AND "
-            "record_id IN (SELECT refers_id FROM captures WHERE is_revisit "
-            "AND refers_id IS NOT NULL)",
-            pinned=PINNED,
+    requests: Spool[PinRequest] = Spool(space=space, item_bytes=estimate_request_bytes)
+    with Spool(space=space, item_bytes=estimate_line_bytes) as spool, requests:
+        addresses = sort_outside_memory(
+            _addresses(lines, spool, requests), space=space, item_bytes=_address_bytes
         )
-        _pin_requested(table, space)
-    table.execute(
-        "CREATE VIEW flagged AS SELECT captures.* REPLACE "
-        "(captures.flags | coalesce(found.flags, 0) AS flags) FROM captures "
-        "LEFT JOIN (SELECT n, bit_or(flag) AS flags FROM raised GROUP BY n) AS found USING (n)"
-    )
-
-
-def _shared_addresses(table: CaptureTable) -> Iterator[Address]:
-    """The captures that share urlkey and second with another, those of a place together."""
-    rows = table.rows(
-        "SELECT urlkey, second, n, line, extension FROM captures SEMI JOIN "
-        "(SELECT urlkey, second FROM captures WHERE second IS NOT NULL "
-        "GROUP BY ALL HAVING count(*) > 1) USING (urlkey, second) ORDER BY urlkey, second, n"
-    )
-    yield from map(_address, rows)
-
-
-def _pin_requested(table: CaptureTable, space: SortSpace) -> None:
-    """Pin what revisits refer to by URI and second, or by digest."""
-    with Spool[PinRequest](space=space, item_bytes=estimate_request_bytes) as requests:
-        for (stored,) in table.rows("SELECT line FROM captures WHERE is_revisit"):
-            line = line_of(stored)
-            requests.append(request_of(line, second_of(line.date)))
-        table.create("requested", {"urlkey": "text"})
-        table.insert_rows("requested", ((request.prefix[:-1],) for request in requests))
-        rows = table.rows(
-            # In the order of `Address.key`.
-            "SELECT urlkey, second, n, line, extension FROM captures "
-            "SEMI JOIN requested USING (urlkey) WHERE second IS NOT NULL "
-            "ORDER BY urlkey || encode(' ' || second), n"
+        flags = sort_outside_memory(
+            _all_flags(addresses, spool, requests, space), space=space, item_bytes=_flag_bytes
         )
-        with Spool[int](space=space, item_bytes=lambda _: _NUMBER_BYTES) as pinned:
-            for _ in watch_for_pins(map(_address, rows), requests, pinned, space):
-                pass
-            table.insert_rows("raised", ((number, PINNED) for number in pinned))
-
-
-def _address(row: tuple[bytes, int, int, bytes, int | None]) -> Address:
-    key, second, number, stored, extension = row
-    line = line_of(stored)
-    return _address_at(f"{text_of(key)} {second}", number, line._replace(hash_extension=extension))
+        yield from _flagged(spool, flags)
 
 
 def flag_urlkey(
@@ -123,11 +70,20 @@ def flag_urlkey(
             for number, line in _kept(lines, spool)
         )
         found = _clashes_and_pins(addresses, requests, space)
-        flags = sort_outside_memory(found, space=space, item_bytes=lambda _: _FLAG_BYTES)
-        flags_of = FlagsInOrder(flags)
-        for number, line in enumerate(spool):
-            raised = flags_of.take(number) if number >= flags_of.next else 0
-            yield line, raised | (parse_flags(line.marks) if line.marks else 0)
+        flags = sort_outside_memory(found, space=space, item_bytes=_flag_bytes)
+        yield from _flagged(spool, flags)
+
+
+def _flagged(
+    lines: Iterable[ManifestLine], found: Iterator[Flag]
+) -> Iterator[tuple[ManifestLine, int]]:
+    """The lines with these flags, in order, and those that they carry."""
+    flags_of = FlagsInOrder(found)
+    for number, line in enumerate(lines):
+        flags = flags_of.take(number) if number >= flags_of.next else 0
+        if line.marks is not None:
+            flags |= parse_flags(line.marks)
+        yield line, flags
 
 
 def _kept(
@@ -139,20 +95,49 @@ def _kept(
 
 
 def _address_of(number: int, line: ManifestLine, second: str) -> Address:
-    return _address_at(f"{urlkey(line.target_uri)} {second}", number, line)
-
-
-def _address_at(key: str, number: int, line: ManifestLine) -> Address:
     full = FULL if line.skip is None else SKIPPED
-    kind = REVISIT if line.type == "revisit" else full
-    return Address(key, number, kind, line.digest, line.hash_extension, line.also)
+    return Address(
+        f"{urlkey(line.target_uri)} {second}",
+        number,
+        REVISIT if line.type == "revisit" else full,
+        line.digest,
+        line.hash_extension,
+        line.also,
+    )
+
+
+def _addresses(
+    lines: Iterable[ManifestLine], spool: Spool[ManifestLine], requests: Spool[PinRequest]
+) -> Iterator[Address]:
+    for number, line in _kept(lines, spool):
+        second = second_of(line.date)
+        if line.type == "revisit":
+            requests.append(request_of(line, second))
+        if second is not None:
+            yield _address_of(number, line, second)
+
+
+def _all_flags(
+    addresses: Iterator[Address],
+    spool: Iterable[ManifestLine],
+    requests: Spool[PinRequest],
+    space: SortSpace,
+) -> Iterator[Flag]:
+    # All lines are read, and `requests` filled, when the first address comes.
+    first = next(addresses, None)
+    ordered = addresses if first is None else chain((first,), addresses)
+    if not requests:
+        yield from clashes(ordered)
+        return
+    yield from _clashes_and_pins(ordered, requests, space)
+    yield from ((number, PINNED) for number in pins_by_id(spool, requests, space))
 
 
 def _clashes_and_pins(
     addresses: Iterable[Address], requests: Spool[PinRequest], space: SortSpace
 ) -> Iterator[Flag]:
     """What sorted addresses tell; who is pinned is known when all of them have been drawn."""
-    with Spool[int](space=space, item_bytes=lambda _: _NUMBER_BYTES) as pinned:
+    with Spool[int](space=space, item_bytes=_number_bytes) as pinned:
         yield from clashes(watch_for_pins(addresses, requests, pinned, space))
         yield from ((number, PINNED) for number in pinned)
 
@@ -237,3 +222,15 @@ class FlagsInOrder:
         flags = self._flags
         self._advance()
         return flags
+
+
+def _address_bytes(address: Address) -> int:
+    return 400 + len(address.key)
+
+
+def _flag_bytes(_: Flag) -> int:
+    return 120
+
+
+def _number_bytes(_: int) -> int:
+    return 40

@@ -1,4 +1,4 @@
-"""What the revisits of a collection refer to, and therefore must stay a full record.
+"""What the revisits of a collection refer to: records that must stay full.
 
 A revisit that was here before us is found its target in every way a replay tool may try:
 by record id; by URI and second; and by digest among the captures of that URI, the latest
@@ -210,6 +210,29 @@ def _shown(address: Address) -> str:
 def _algorithm(digest: str) -> str:
     """Of a digest as lines have it; of what is none, something that no capture has."""
     return digest.partition(":")[0]
+
+
+def pins_by_id(
+    lines: Iterable[ManifestLine], requests: Iterable[PinRequest], space: SortSpace
+) -> Iterator[int]:
+    """The numbers of the full records whose record id a revisit names."""
+    ids = (request.record_id for request in requests if request.record_id is not None)
+    wanted = sort_outside_memory(ids, space=space)
+    records = sort_outside_memory(
+        (
+            (line.record_id, number)
+            for number, line in enumerate(lines)
+            if line.record_id is not None and line.type != "revisit"
+        ),
+        space=space,
+    )
+    record = next(records, None)
+    for record_id, _ in groupby(wanted):
+        while record is not None and record[0] < record_id:
+            record = next(records, None)
+        while record is not None and record[0] == record_id:
+            yield record[1]
+            record = next(records, None)
 
 
 def estimate_request_bytes(request: PinRequest) -> int:

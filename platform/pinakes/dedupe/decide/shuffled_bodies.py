@@ -1,7 +1,7 @@
 """Bodies that come with their lines, one after another, to be compared where they arrive.
 
 A job reads each archive file once, in order of offset, and sends the bodies to where those of
-one digest are compared: whoever compares cannot go back to a file.  What may be wanted again
+one digest are compared: the reader cannot go back to a file.  What may be wanted again
 (a representative, a body unequal to it) is kept in a temporary file until it is dropped.
 """
 
@@ -18,14 +18,14 @@ from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine, place_of
 
 from .bodies import Piece
+from .contents import number_contents
 from .counting import ResolveCount
-from .resolve import number_contents
 
 Place = tuple[str, int, int]
 _PIECE_BYTES = 1 << 20
 
 
-class Arrival(NamedTuple):
+class ShuffledBody(NamedTuple):
     """A line and its body; drawing that raises InputRefused or MalformedRecord where it could
     not be read."""
 
@@ -44,12 +44,12 @@ class _Kept(NamedTuple):
 class ShuffledBodies:
     """A `BodyReader` over one digest's arrivals, no two of one place; a context manager."""
 
-    def __init__(self, arrivals: Iterable[Arrival], *, folder: Path | None = None) -> None:
+    def __init__(self, arrivals: Iterable[ShuffledBody], *, folder: Path | None = None) -> None:
         self._arrivals = arrivals
         self._file = tempfile.TemporaryFile(prefix="pinakes-", dir=folder)  # noqa: SIM115
         self._end = 0
         self._kept: dict[Place, _Kept] = {}
-        self._arriving: Arrival | None = None
+        self._arriving: ShuffledBody | None = None
         self._dropped = False
 
     def __enter__(self) -> ShuffledBodies:
@@ -92,7 +92,7 @@ class ShuffledBodies:
             self._take_rest(arriving)
         return self._read(place)
 
-    def _first_reading(self, arriving: Arrival) -> Iterator[Piece]:
+    def _first_reading(self, arriving: ShuffledBody) -> Iterator[Piece]:
         """The pieces as they come, kept on the way."""
         place, begin = place_of(arriving.line), self._end
         self._kept[place] = _Kept(begin, 0)
@@ -111,7 +111,7 @@ class ShuffledBodies:
         begin = self._kept[place].offset
         self._kept[place] = _Kept(begin, self._end - begin)
 
-    def _take_rest(self, arriving: Arrival) -> None:
+    def _take_rest(self, arriving: ShuffledBody) -> None:
         """Keep what has not been drawn."""
         place = place_of(arriving.line)
         if place not in self._kept:
@@ -157,8 +157,8 @@ def _fault(line: ManifestLine, error: PinakesError | OSError) -> PinakesError:
     return InputRefused(str(error), file=line.file, offset=line.offset)
 
 
-def number_arrivals(
-    arrivals: Iterable[Arrival],
+def number_shuffled(
+    arrivals: Iterable[ShuffledBody],
     *,
     count: ResolveCount,
     folder: Path | None = None,

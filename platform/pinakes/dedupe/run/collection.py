@@ -11,6 +11,7 @@ from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies, BodyReader, Piece
 from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED, format_flags
+from pinakes.dedupe.decide.contents import Compare
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.flags import FlagsInOrder
 from pinakes.dedupe.decide.process import resolve_and_process
@@ -136,14 +137,16 @@ class Collection:
         compare: bool = True,
         trust: Trust | None = None,
         advance: Callable[[int], None] = lambda count: None,
+        elsewhere: Compare | None = None,
     ) -> Iterator[ManifestLine]:
         """The duplicates, each with its original, by file and offset.
 
         Without `compare`, equal SHA-256 digests are taken for equal bodies; with `trust` they
         are where it believes them, and bodies are read elsewhere.  `advance` is
         called for each file read, and with 0 for each body: comparing may take hours.
+        `elsewhere`: see `resolve_captures`.
         """
-        bodies = _ToldOf(ArchiveBodies(files), advance) if compare else None
+        bodies = _CountedBodies(ArchiveBodies(files), advance) if compare else None
         return resolve_and_process(
             self.lines(advance),
             bodies,
@@ -151,11 +154,12 @@ class Collection:
             trust=trust,
             only_duplicates=True,
             space=self._space,
+            compare=elsewhere,
         )
 
 
-class _ToldOf:
-    """Bodies; somebody is told each time that one is asked for."""
+class _CountedBodies:
+    """Bodies; `advance(0)` is called for each one that is opened."""
 
     def __init__(self, bodies: BodyReader, advance: Callable[[int], None]) -> None:
         self._bodies = bodies

@@ -8,6 +8,7 @@ one check-and-put.  A run that died is taken up by the next `dedupe` of the coll
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import groupby
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore
@@ -18,7 +19,9 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.decide.contents import Batch, Compared
 from pinakes.dedupe.decide.counting import Decisions
+from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import Pin
@@ -41,6 +44,11 @@ from .tasks import Tasks
 from .wave_rewriting import WaveRewriter
 from .waves import Drop, Room, drop_each
 
+CompareFor = Callable[
+    [str, Trust | None, Callable[[int], None], Iterable[Batch]], Iterator[Compared]
+]
+"""A `Compare` for a run; calls `advance(0)` while it waits."""
+
 
 class StoreRun:
     """One run under its lease; see the module.  Not for several threads."""
@@ -58,6 +66,7 @@ class StoreRun:
         drop: Drop | None = None,
         tasks: Tasks | None = None,
         commit: Commit | None = None,
+        compare: CompareFor | None = None,
         rewrite: Rewrite | None = None,
         at: Callable[[str], None] = lambda step: None,
         space: SortSpace = DEFAULT_SPACE,
@@ -66,7 +75,7 @@ class StoreRun:
 
         `drop(entries)` drops old generations where there is no room else; None: never.
         `tasks` work on archive files, and `commit` commits what they write; without tasks,
-        `rewrite` rewrites files.  None of these: this process does.
+        `compare` compares bodies and `rewrite` rewrites files.  None of these: this process does.
         """
         self._rows = rows
         self._archive = archive
@@ -79,6 +88,7 @@ class StoreRun:
         self._drop = drop
         self._tasks = tasks
         self._commit = commit
+        self._compare = compare
         self._rewrite_files = rewrite
         self._at = at
         self._space = space
@@ -194,14 +204,24 @@ class StoreRun:
         decisions = Decisions()
         compare = self._request.compare
         trust = self._request.trust
-        if self._tasks is None or not compare or trust is not None:
-            # Columns decide faster than a job is started; tasks are for reading bodies.
+        if self._tasks is None:
+            elsewhere = None
+            if self._compare is not None:
+                elsewhere = partial(self._compare, self._run, trust, advance)
             lines = collection.decide(
-                bodies, decisions, compare=compare, trust=trust, advance=advance
+                bodies,
+                decisions,
+                compare=compare,
+                trust=trust,
+                advance=advance,
+                elsewhere=elsewhere,
             )
         else:
             found = self._tasks.decide(
-                collection.lines(advance), self._files.old_generations(), decisions
+                collection.lines(advance),
+                self._files.old_generations(),
+                decisions,
+                compare=compare,
             )
             lines = sort_outside_memory(
                 found, key=place_of, space=self._space, item_bytes=estimate_line_bytes

@@ -46,8 +46,10 @@ class Tasks(Protocol):
         lines: Iterable[ManifestLine],
         generations: Mapping[str, int],
         decisions: Decisions,
+        *,
+        compare: bool,
     ) -> Iterator[ManifestLine]:
-        """The duplicates among the lines of a collection, all bodies compared; in no order.
+        """The duplicates among the lines of a collection, decided; in no order.
 
         `decisions` is complete when they have been drawn.
         """

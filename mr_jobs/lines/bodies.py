@@ -19,7 +19,7 @@ from isal import isal_zlib
 
 import pinakes.errors as error_classes
 from pinakes.dedupe.decide.bodies import BodyReader, Piece
-from pinakes.dedupe.decide.shuffled_bodies import Arrival
+from pinakes.dedupe.decide.shuffled_bodies import ShuffledBody
 from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.index.manifest import ManifestLine, format_line, parse_line
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable_place
@@ -42,7 +42,7 @@ def text_line(text: bytes) -> ManifestLine:
     return parse_line(text.decode("utf-8", "surrogateescape"))
 
 
-def depart(line: ManifestLine, role: bytes, bodies: BodyReader) -> Iterator[bytes]:
+def send_body(line: ManifestLine, role: bytes, bodies: BodyReader) -> Iterator[bytes]:
     """A body as values that sort in this order; one that cannot be read ends with the reason."""
     place = sortable_place(line)
     number = 0
@@ -69,8 +69,8 @@ def _packed(piece: Piece) -> bytes:
     return b2a_base64(isal_zlib.compress(piece, 1), newline=False)
 
 
-def arrive(values: Iterable[bytes]) -> Iterator[tuple[bytes, Arrival]]:
-    """Yield role and body of each arrival, in order.
+def received_bodies(values: Iterable[bytes]) -> Iterator[tuple[bytes, ShuffledBody]]:
+    """Yield role and body of each line, in order.
 
     Raises:
         PinakesError: the beginning or the end of a body is missing.
@@ -81,12 +81,12 @@ def arrive(values: Iterable[bytes]) -> Iterator[tuple[bytes, Arrival]]:
             raise PinakesError("a body arrived without its line")
         line = text_line(content[1:])
         pieces = _pieces(line, stream)
-        yield content[:1], Arrival(line, pieces)
+        yield content[:1], ShuffledBody(line, pieces)
         try:
             for _ in pieces:
-                """Whoever compares may have seen enough."""
+                """The caller may have stopped before the end."""
         except (InputRefused, MalformedRecord):
-            """It has been told, or did not want to know."""
+            """Raised to the caller already, if it drew so far."""
 
 
 def _parse(value: bytes) -> tuple[bytes, bytes]:
