@@ -146,7 +146,7 @@ class Configuration:
     )
     jobs: int = _setting(parse_count, 1, "number of worker processes")
     temp_dir: Path | None = _setting(
-        _parse_path, None, "folder for temporary files (default: the system's)"
+        _parse_path, None, "folder for temporary files; unset: the system's"
     )
     spill_bytes: int = _setting(
         parse_size, 64 << 20, "memory a sort may use before it writes to temp_dir"
@@ -169,11 +169,11 @@ class Configuration:
     hbase_http_path: str = _setting(_parse_text, "/", "path of the Thrift servers, over HTTP")
     hbase_tls: str = _setting(_one_of("off", "on"), "off", "encrypt, and verify certificates")
     hbase_ca_file: Path | None = _setting(
-        _parse_path, None, "trusted certificate authorities (default: the system's)"
+        _parse_path, None, "trusted certificate authorities; unset: the system's"
     )
     hbase_certificate_file: Path | None = _setting(_parse_path, None, "client certificate for TLS")
     hbase_key_file: Path | None = _setting(
-        _parse_path, None, "client key (default: in the certificate file)"
+        _parse_path, None, "client key; unset: in the certificate file"
     )
     hbase_kerberos_service: str | None = _setting(
         _optional(_parse_name), None, "first part of the Thrift servers' principal; none: no SASL"
@@ -191,14 +191,14 @@ class Configuration:
         _optional(_parse_text), None, "the name nodes' web servers, for checksums; none: read back"
     )
     hdfs_config: Path | None = _setting(
-        _parse_path, None, "folder of core-site.xml and hdfs-site.xml; HADOOP_CONF_DIR where unset"
+        _parse_path, None, "folder of core-site.xml and hdfs-site.xml; unset: HADOOP_CONF_DIR"
     )
     hdfs_principal: str | None = _setting(
         _optional(_parse_text), None, "Kerberos principal; none: use the existing ticket"
     )
     hdfs_keytab: Path | None = _setting(_parse_path, None, "the principal's keytab")
     hdfs_ticket_cache: Path | None = _setting(
-        _parse_path, None, "Kerberos ticket cache (default: Kerberos' own)"
+        _parse_path, None, "Kerberos ticket cache; unset: Kerberos' own"
     )
     hdfs_replication: int | None = _setting(
         _optional(parse_count), None, "copies of each block; none: the cluster's default"
@@ -233,7 +233,7 @@ class Configuration:
         "interpreter of tasks of jobs, as their hosts know it; of this version",
     )
     job_streaming_jar: Path | None = _setting(
-        _parse_path, None, "hadoop-streaming-….jar; searched for in HADOOP_HOME where unset"
+        _parse_path, None, "hadoop-streaming-….jar; unset: searched for in HADOOP_HOME"
     )
     job_options: str = _setting(
         _parse_words, "", "words for every job on YARN, such as -D mapreduce.job.queuename=archive"

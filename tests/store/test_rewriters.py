@@ -12,7 +12,11 @@ from killing import in_child
 from store_profiles import Land, landing
 
 from pinakes.cli import main
+from pinakes.cli.verbs import dedupe_workers
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.decide import contents
 from pinakes.dedupe.decide.bodies import ArchiveBodies
+from pinakes.dedupe.decide.contents import compare_batch
 from pinakes.dedupe.run.file_rewriting import FileRewriter
 
 pytestmark = pytest.mark.slow
@@ -32,6 +36,31 @@ def test_several_rewriters_equal_one(land: Land) -> None:
     assert (code, json.loads(out)["files_rewritten"]) == (0, 4)
     assert several.run("fsck", "--full")[0] == 0
     assert several.state() == alone.state()
+
+
+def test_each_process_keeps_what_it_has_inflated(
+    land: Land, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Records that share a member are inflated once, however many batches they are in."""
+    begin = ArchiveBodies.__init__
+    begun, batches = tmp_path / "begun", tmp_path / "batches"
+
+    def note_beginning(self: ArchiveBodies, files: ArchiveFiles) -> None:
+        begin(self, files)
+        with begun.open("ab") as file:
+            file.write(b".")
+
+    def note_batch(*given: object) -> object:
+        with batches.open("ab") as file:
+            file.write(b".")
+        return compare_batch(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(contents, "_MOST_AT_ONCE", 3)
+    monkeypatch.setattr(dedupe_workers, "compare_batch", note_batch)
+    monkeypatch.setattr(ArchiveBodies, "__init__", note_beginning)
+    assert land("store").run(*DEDUPE, "-j", "2")[0] == 0
+    assert batches.stat().st_size > 4
+    assert begun.stat().st_size <= 3, "two processes, and this one"
 
 
 def test_batches_run_in_turn_within_the_byte_limit(land: Land) -> None:

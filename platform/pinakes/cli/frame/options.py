@@ -11,6 +11,25 @@ from typing import TextIO
 from pinakes.config import SETTINGS, Configuration, load_configuration
 from pinakes.errors import ConfigError, InputRefused
 
+_VALUES = {
+    "admin": "HOST:PORT",
+    "as": "USER",
+    "cache": "FILE",
+    "config": "DIR",
+    "connections": "N",
+    "hbase": "HOST:PORT",
+    "hdfs": "URL",
+    "jar": "FILE",
+    "jobs": "N",
+    "replication": "N",
+    "s": "SECONDS",
+    "saving": "FRACTION",
+    "tls": "on|off",
+    "versions": "N",
+    "web": "URL",
+}
+"""What `--help` calls the value of a setting, by the last word of its name, if not by that word."""
+
 
 def add_settings(parser: argparse._ActionsContainer, *names: str) -> None:
     """Let options override these settings: `min_saving_bytes` by `--min-saving-bytes`."""
@@ -19,7 +38,7 @@ def add_settings(parser: argparse._ActionsContainer, *names: str) -> None:
         default = "unset" if setting.default in (None, "") else setting.default
         parser.add_argument(
             f"--{name.replace('_', '-')}",
-            metavar=name.rpartition("_")[2].upper(),
+            metavar=_VALUES.get(name.rpartition("_")[2], name.rpartition("_")[2].upper()),
             help=f"{setting.help} (default: from the configuration, else {default})".replace(
                 "%", "%%"
             ),

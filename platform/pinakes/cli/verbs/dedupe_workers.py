@@ -120,6 +120,10 @@ def _working(configuration: Configuration) -> Iterator[Callable[[RunTask], Compa
             return files, bodies
 
         @lru_cache(maxsize=1)
+        def bodies_of(run: str) -> ArchiveBodies:
+            return ArchiveBodies(files_of(run)[1])
+
+        @lru_cache(maxsize=1)
         def rewriter_of(rules: RevisitRules) -> FileRewriter:
             files, bodies = files_of(rules.run)
             claim = partial(actor.claim, stores.rows, act=rules.run)
@@ -128,8 +132,7 @@ def _working(configuration: Configuration) -> Iterator[Callable[[RunTask], Compa
         def work(task: RunTask) -> Compared | Committed:
             if isinstance(task, _Rewriting):
                 return rewriter_of(task.rules).rewrite(task.file)
-            bodies = ArchiveBodies(files_of(task.run)[1])
-            return compare_batch(task.batch, bodies, task.trust, DEFAULT_SPACE)
+            return compare_batch(task.batch, bodies_of(task.run), task.trust, DEFAULT_SPACE)
 
         yield work
 
