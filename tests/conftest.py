@@ -39,7 +39,7 @@ BUDGET_S = {
     "cli": 10,
     "cluster": 50,
     "conformance": 20,
-    "dedupe": 330,
+    "dedupe": 120,
     "fuzz": 20,
     "hbase_schema": 10,
     "house": 40,
@@ -50,7 +50,7 @@ BUDGET_S = {
     "qa": 470,
     "rewrite": 25,
     "row_store": 120,
-    "store": 310,
+    "store": 210,
     "tests": 5,
     "warc": 170,
 }
