@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from sys import intern
 from typing import NamedTuple
 
 from pinakes.archive_store.anew import write_anew
@@ -51,7 +52,7 @@ class FileRewriter:
     ) -> None:
         """`claim(archive_file)` takes a file's claim for the run; `bodies` are as decided on."""
         duplicates = frozenset(
-            (line.file, line.offset, line.inner_offset) for line in files.read_decided()
+            (intern(line.file), line.offset, line.inner_offset) for line in files.read_decided()
         )
         self._rows = rows
         self._archive = archive
