@@ -82,6 +82,11 @@ def renew_lease(store: RowStore, held: HeldLease, now_ms: int) -> HeldLease:
     return replace(held, lease=cell.renew(store, held.lease, expires_ms=now_ms + LEASE_MS))
 
 
+def leave_lease(store: RowStore, held: HeldLease) -> None:
+    """Leave the act unfinished: whoever takes the lease next goes on with it."""
+    _cell_of(held.collection).renew(store, held.lease, expires_ms=1)
+
+
 def release_lease(store: RowStore, held: HeldLease) -> None:
     """Release the lease; its act time is kept, because the next act must be later."""
     _cell_of(held.collection).renew(store, held.lease, expires_ms=0)

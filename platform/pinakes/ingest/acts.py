@@ -15,6 +15,7 @@ from pinakes.catalog.pinning import is_pinned, take_pin
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.row_store.port import RowStore
 
+_ENDED = ("Z", "X")
 _LOOK_AGAIN_S = 0.1
 
 
@@ -111,4 +112,8 @@ def _started(pid: int) -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
     except OSError:
         return "gone"
-    return f"{boot.strip()[:8]}-{stat.rpartition(')')[2].split()[19]}"
+    fields = stat.rpartition(")")[2].split()
+    # One that has ended, and that its parent has not asked for: it works on nothing any more.
+    if fields[0] in _ENDED:
+        return "gone"
+    return f"{boot.strip()[:8]}-{fields[19]}"

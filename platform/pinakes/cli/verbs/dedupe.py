@@ -12,7 +12,7 @@ from functools import partial
 from pinakes import __version__
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.file_rows import FileEntry
-from pinakes.catalog.leases import HeldLease, release_lease, renew_lease
+from pinakes.catalog.leases import HeldLease, leave_lease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
@@ -30,7 +30,13 @@ from pinakes.dedupe.run.file_commit import Commit
 from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
 from pinakes.dedupe.run.plan import plan_dedupe
 from pinakes.dedupe.run.run_files import RunFiles, clear_ended_runs
-from pinakes.dedupe.run.run_report import WANTS_ROOM, DedupeReport, DedupeRequest
+from pinakes.dedupe.run.run_report import (
+    CLAIMED,
+    KEPT_FULL,
+    WANTS_ROOM,
+    DedupeReport,
+    DedupeRequest,
+)
 from pinakes.dedupe.run.store_run import StoreRun
 from pinakes.dedupe.run.tasks import Tasks
 from pinakes.dedupe.run.waves import Drop
@@ -46,7 +52,8 @@ _UNCHANGED = {
     "larger than max-extra-bytes": "larger than max_extra_bytes",
     WANTS_ROOM: "no room left within max_extra_bytes",
     "failed": "could not be rewritten (named above)",
-    "claimed by another": "another process is working on it (named above)",
+    CLAIMED: "another process is working on it (named above): the same command goes on",
+    KEPT_FULL: "all its duplicates stay full (counted above)",
     "not stored any more": "removed meanwhile",
     "done already": "rewritten already",
 }
@@ -184,7 +191,7 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             # Also of a run that was resumed: nothing else reports it.
             _tell(report, console)
             is_well = is_well and not report.amiss
-            if wanted == request:
+            if wanted == request or not report.is_complete:
                 break
     return Exit.DONE if is_well else Exit.SOME_FAILED
 
@@ -299,6 +306,10 @@ def _execute(
             progress.advance(count)
 
         report = work.execute(advance)
+    if not report.is_complete:
+        # Another run would decide anew, and find what a process that died has published of ours.
+        leave_lease(stores.rows, lease)
+        return report
     set_run_state(stores.rows, act, RunState(state="stopped" if report.is_stopped else "done"))
     release_lease(stores.rows, lease)
     return report

@@ -19,6 +19,7 @@ from pinakes.row_store.port import RowStore
 
 from .decided_records import newly_replaced
 from .rewriting_run import Committed, move_records
+from .run_report import CLAIMED, KEPT_FULL
 from .tasks import FileOutcome
 
 Commit = Callable[[str, Iterable[FileOutcome]], Iterator[Committed]]
@@ -50,10 +51,12 @@ class FileCommitter:
         if written is None:
             why_not = "failed" if outcome.problem is not None else None
             return Committed(name, why_not, outcome.problem)
+        if not outcome.count.records:
+            return Committed(name, KEPT_FULL, refs=outcome.count)
         try:
             held = self._claim(name)
         except Conflict as problem:
-            return Committed(name, "claimed by another", problem)
+            return Committed(name, CLAIMED, problem)
         clear_dead_asides(self._archive, held)
         try:
             committed = self._commit_claimed(held, outcome, written)

@@ -17,11 +17,13 @@ from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.generations import Written, current_generation, write_generation
 from pinakes.row_store.port import RowStore
+from pinakes.warc.source import Source
 
 from .batches import FileTask
 from .decided_records import annotate, decided_by_ordinal
 from .rewriting_run import Committed, move_records
 from .run_files import RunFiles
+from .run_report import CLAIMED, KEPT_FULL
 from .stored_files import StoredFiles
 
 
@@ -34,6 +36,14 @@ class RevisitRules(NamedTuple):
 
 Rewrite = Callable[[RevisitRules, Iterable[FileTask]], Iterator[Committed]]
 """Rewrites files of a run, in no order."""
+
+
+class _AllLeftFullError(Exception):
+    """No record of a file became a revisit: it stays in its generation."""
+
+    def __init__(self, count: RefsCount) -> None:
+        super().__init__()
+        self.count = count
 
 
 class FileRewriter:
@@ -71,7 +81,7 @@ class FileRewriter:
         try:
             held = self._claim(task.archive_file)
         except Conflict as problem:
-            return Committed(task.archive_file, "claimed by another", problem)
+            return Committed(task.archive_file, CLAIMED, problem)
         clear_dead_asides(self._archive, held)
         try:
             committed = self._write_claimed(held, task)
@@ -92,19 +102,28 @@ class FileRewriter:
 
         def write() -> tuple[Written, RefsCount]:
             count = RefsCount()
+
+            def check(before: Source, after: Source) -> None:
+                if not count.records:
+                    raise _AllLeftFullError(count)
+                require_records(before, after)
+
             written = write_generation(
                 self._archive,
                 self._archive,
                 old,
                 partial(self._writer.replacements, lines=task.lines, count=count),
                 token=held.claim.token,
-                check=require_records,
+                check=check,
                 annotate=partial(annotate, decided),
                 at=self._at,
             )
             return written, count
 
-        written, count = write_anew(write, held.archive_file)
+        try:
+            written, count = write_anew(write, held.archive_file)
+        except _AllLeftFullError as nothing:
+            return Committed(held.archive_file, KEPT_FULL, refs=nothing.count)
         move_records(
             self._rows, self._archive, held, written, decided=decided, run=self._run, at=self._at
         )

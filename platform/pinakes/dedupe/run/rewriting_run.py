@@ -54,11 +54,14 @@ class RewritingRun:
 
     def note(self, committed: Committed, report: DedupeReport) -> None:
         """Note what became of a file; one that is rewritten has moved, and takes its room."""
-        if committed.refs is not None:
+        if committed.refs is not None and committed.why_not is None:
             self.moved.add(committed.archive_file)
             self.room.take(committed.size)
             report.add_file(committed.size, committed.refs)
-        elif committed.problem is not None:
+            return
+        if committed.refs is not None:
+            report.refs.add(committed.refs)
+        if committed.problem is not None:
             report.leave(committed.why_not or "failed", committed.problem)
         elif committed.why_not is not None:
             report.files_left[committed.why_not] += 1

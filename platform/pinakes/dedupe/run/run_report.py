@@ -11,6 +11,8 @@ from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import InputRefused, PinakesError
 
+CLAIMED = "claimed by another"
+KEPT_FULL = "all left full"
 WANTS_ROOM = "max-extra-bytes"
 """Why a file is left that the same command rewrites once old generations are dropped."""
 
@@ -49,6 +51,11 @@ class DedupeReport:
     refs: RefsCount = field(default_factory=RefsCount)
     problems: list[PinakesError] = field(default_factory=list)
     decisions: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no file was left because another act had it: its decisions still stand."""
+        return not self.files_left[CLAIMED]
 
     def leave(self, why: str, problem: PinakesError) -> None:
         """Note a file that could not be rewritten."""
