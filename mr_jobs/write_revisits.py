@@ -29,7 +29,7 @@ class WriteRevisitsJob(RevisitsJob, WritingJob):
 
     def duplicate(self, text: bytes) -> tuple[ManifestLine, bytes] | None:
         line = text_line(text)
-        return (line, b"") if (line.copy_number or 0) > 1 else None
+        return (line, b"") if line.is_duplicate else None
 
     def write(self, name: str, duplicates: Duplicates) -> bytes | None:
         count = RefsCount()

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 from uuid import UUID
 
-from pinakes.catalog.generation_rows import is_replaced
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.hbase_schema.text import printable_urlkey
@@ -185,7 +184,7 @@ _CELLS: MappingProxyType[str, Cell] = MappingProxyType(
             c.row.dechunked_sha256.hex() if c.row.dechunked_sha256 is not None else None
         ),
         "skip": lambda c: c.skip,
-        "is_replaced": lambda c: is_replaced(c.row),
+        "is_replaced": lambda c: c.row.is_replaced,
         "takes_part": lambda c: c.takes_part,
     }
 )

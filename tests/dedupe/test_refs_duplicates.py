@@ -50,7 +50,7 @@ def test_equals_parsing_every_line(
     with ArchiveFiles() as files:
         duplicates = Duplicates.read(path, files)
     read = [parse_line(text) for text in written]
-    expected = [line for line in read if line.copy_number is not None and line.copy_number > 1]
+    expected = [line for line in read if line.is_duplicate]
     assert duplicates.files == {line.file for line in read}
     assert duplicates.places == {(d.file, d.offset, d.inner_offset) for d in expected}
     for name in duplicates.files:

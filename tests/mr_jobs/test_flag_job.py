@@ -167,7 +167,7 @@ def test_duplicates_alone_are_those_of_the_whole(content_lines: int) -> None:
     found = decided_by_job(lines, options)
     assert len(found) == 6
     assert sorted(decided_by_job(lines, options, "--duplicates-only"), key=place_of) == sorted(
-        (line for line in found if (line.copy_number or 0) > 1), key=place_of
+        (line for line in found if line.is_duplicate), key=place_of
     )
 
 

@@ -44,7 +44,7 @@ def test_files_are_those_of_refs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     status, by_verb, job_status, by_job = write(tmp_path, names, lines, capsys)
     assert (status, job_status) == (0, 0)
     named = {line.file for line in map(parse_line, lines.read_text().splitlines())
-             if (line.copy_number or 0) > 1}  # fmt: skip
+             if line.is_duplicate}  # fmt: skip
     assert by_job == [result for result in by_verb if result["file"] in named]
     assert sum(int(str(result["revisits"])) for result in by_job) > 10
     for name in named:
@@ -79,7 +79,7 @@ def test_false_manifest_is_handled_as_by_refs(
     dice = random.Random(seed)
     lines = [parse_line(text) for text in path.read_text().splitlines()]
     for number, line in enumerate(lines):
-        if (line.copy_number or 0) > 1 and dice.random() < 0.5:
+        if line.is_duplicate and dice.random() < 0.5:
             other = dice.choice(lines)
             lines[number] = line._replace(
                 original_file=other.file,

@@ -51,7 +51,7 @@ class TasksHere:
             bodies = ArchiveBodies(files) if compare else None
             resolved = resolve_lines(known, bodies, count=decisions.resolved)
             for line in process_lines(resolved, count=decisions.processed):
-                if (line.copy_number or 0) > 1:
+                if line.is_duplicate:
                     yield line
 
     def _files(self, names: Iterable[str], generations: Mapping[str, int]) -> StoredFiles:

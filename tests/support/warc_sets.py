@@ -251,7 +251,7 @@ def refs(
         (line.file, line.offset, line.inner_offset)
         for group in by_file.values()
         for line in group
-        if (line.copy_number or 0) > 1
+        if line.is_duplicate
     }
     out.mkdir(parents=True, exist_ok=True)
     with ArchiveFiles() as files:

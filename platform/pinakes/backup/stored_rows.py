@@ -14,7 +14,7 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry
-from pinakes.catalog.generation_rows import is_replaced, mark_of
+from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.errors import PinakesError
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
@@ -104,7 +104,7 @@ class StoredRows:
         originals = {
             key
             for row in captures
-            for key in [row.original_key if is_replaced(row) else row.row_key]
+            for key in [row.original_key if row.is_replaced else row.row_key]
             if row.copy_number is not None and key is not None
         }
         known = get_captures(self._rows, sorted(originals))

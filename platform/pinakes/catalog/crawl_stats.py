@@ -37,8 +37,7 @@ class CrawlStats:
 
     def add(self, row: SidecarRow, seen: set[bytes]) -> None:
         """Count one record; `seen` holds the contents counted before."""
-        replaced = (row.copy_number or 0) > 1
-        kind = "revisit" if replaced else row.type or "unknown"
+        kind = "revisit" if row.is_replaced else row.type or "unknown"
         self.types[kind] += 1
         self.bytes_by_type[kind] += row.length
         if row.row_key is None:

@@ -109,11 +109,6 @@ def _as_known(row: SidecarRow, capture: Capture, replaced_size: int | None) -> S
     )
 
 
-def is_replaced(row: SidecarRow) -> bool:
-    """Whether a run of dedupe has made this record a revisit."""
-    return row.copy_number is not None and row.copy_number > 1
-
-
 def without_decision(row: SidecarRow) -> SidecarRow:
     """The row of a record that was replaced, as its landing wrote it, but for its place."""
     return row._replace(
@@ -135,9 +130,9 @@ def mark_of(row: SidecarRow, run: str) -> DedupeMark | None:
         hash_extension=row.hash_extension or 0,
         copy_number=row.copy_number,
         refers_to_key=row.original_key.decode("ascii") if row.original_key else None,
-        refers_to_target_uri=row.refers_uri if is_replaced(row) else None,
-        refers_to_date=row.refers_date if is_replaced(row) else None,
-        refers_to_id=row.refers_id if is_replaced(row) else None,
+        refers_to_target_uri=row.refers_uri if row.is_replaced else None,
+        refers_to_date=row.refers_date if row.is_replaced else None,
+        refers_to_id=row.refers_id if row.is_replaced else None,
     )
 
 

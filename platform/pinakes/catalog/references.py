@@ -135,7 +135,7 @@ def _marked(store: RowStore, copies: Sequence[FoundDigest], original: bytes) -> 
 
 def _original_of(store: RowStore, row: SidecarRow, crawl: str, owned: _Owned) -> str | None:
     """The capture of this crawl that a revisit needs; None if it needs none of them."""
-    if row.original_key is not None and (row.copy_number or 0) > 1:
+    if row.original_key is not None and row.is_replaced:
         if hash(row.original_key) not in owned.keys:
             return None
         found = get_captures(store, [row.original_key]).values()

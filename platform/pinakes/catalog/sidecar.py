@@ -60,6 +60,11 @@ class SidecarRow(NamedTuple):
     copy_number: int | None = None
     original_key: bytes | None = None
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether a run of dedupe has made this record a revisit."""
+        return self.copy_number is not None and self.copy_number > 1
+
 
 def sidecar_name(file: str) -> str:
     """The name of a file's sidecar, beside it."""

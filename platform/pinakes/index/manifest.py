@@ -71,6 +71,11 @@ class ManifestLine(NamedTuple):
     also: str | None = None
     marks: str | None = None
 
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether it was decided that the record is to become a revisit."""
+        return self.copy_number is not None and self.copy_number > 1
+
 
 # Key in the text, field, whether it is a number; in the order they are written.
 _KEYS = (

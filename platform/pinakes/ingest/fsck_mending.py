@@ -15,7 +15,6 @@ from pinakes.catalog.asides import SIDECAR, aside_token
 from pinakes.catalog.file_records import iter_sidecar, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held
 from pinakes.catalog.generation_rows import (
-    is_replaced,
     mark_of,
     read_generation_rows,
     without_decision,
@@ -124,7 +123,7 @@ class StoredFileMender:
         for row in batch:
             if row.row_key is None:
                 continue
-            landed = without_decision(row) if is_replaced(row) else row
+            landed = without_decision(row) if row.is_replaced else row
             cells = capture_cells(landed, self._entry.archive_file)
             if self._entry.generation != 1:
                 # Its first location is only in its first sidecar.

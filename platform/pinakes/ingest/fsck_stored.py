@@ -215,7 +215,7 @@ class StoredFileCheck:
         return self._sidecar_finding("location", _location_amiss(row))
 
     def _check_references(self, rows: Iterable[SidecarRow]) -> Iterator[FsckFinding]:
-        ours = [row for row in rows if (row.copy_number or 0) > 1 and row.original_key]
+        ours = [row for row in rows if row.is_replaced and row.original_key]
         originals = get_captures(self._rows, [row.original_key for row in ours if row.original_key])
         for row in ours:
             original = originals.get(row.original_key or b"")

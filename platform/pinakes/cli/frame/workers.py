@@ -1,9 +1,7 @@
 """Processes that do one task after another; one that is killed takes no more than its task along.
 
     with Workers(3, open_work) as workers:
-        while workers.has_room:
-            workers.give(task)
-        for task, answer in workers.answers(timeout_s=1): ...
+        for task, answer in workers.answered(tasks): ...
 
 They are forked when the block begins, so that they share nothing that is opened in it, and
 open what they work with at their first task.  What ends one early is answered as `Died`;
@@ -19,7 +17,7 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -99,6 +97,26 @@ class Workers(Generic[Task, Answer]):
         busy = {worker.connection: worker for worker in self._workers if worker.tasks}
         ready = wait(list(busy), timeout_s) if busy else []
         return [self._answer(worker) for c, worker in busy.items() if c in ready]
+
+    def answered(
+        self,
+        tasks: Iterable[Task],
+        *,
+        timeout_s: float | None = None,
+        wait: Callable[[], None] = lambda: None,
+    ) -> Iterator[tuple[Task, Answer | Died]]:
+        """Every task with its answer, as they come; a task is drawn when somebody is idle.
+
+        `wait` is called before waiting, which ends after so long.  Memory: a task a process.
+        """
+        for task in tasks:
+            while not self.has_room:
+                wait()
+                yield from self.answers(timeout_s)
+            self.give(task)
+        while self.under_way:
+            wait()
+            yield from self.answers(timeout_s)
 
     def _answer(self, worker: _Worker[Task]) -> tuple[Task, Answer | Died]:
         task = worker.tasks.pop()

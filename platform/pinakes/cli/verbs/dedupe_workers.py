@@ -147,44 +147,34 @@ def _compared(
     """What each batch has come to, in order; one that is done early waits for those before it."""
     done: dict[int, Compared] = {}
     due = 0
-
-    def collect() -> Iterator[Compared]:
-        nonlocal due
-        advance(0)
-        for task, answer in workers.answers(_WAIT_S):
-            if isinstance(answer, Died):
-                raise StoreUnavailable(
-                    "a process that compared payloads has died: the same command goes on"
-                )
-            if isinstance(task, _Comparing) and isinstance(answer, Compared):
-                done[task.number] = answer
+    tasks = (_Comparing(run, trust, number, batch) for number, batch in enumerate(batches))
+    for task, answer in workers.answered(tasks, timeout_s=_WAIT_S, wait=partial(advance, 0)):
+        if isinstance(answer, Died):
+            raise StoreUnavailable(
+                "a process that compared payloads has died: the same command goes on"
+            )
+        if isinstance(task, _Comparing) and isinstance(answer, Compared):
+            done[task.number] = answer
         while due in done:
             yield done.pop(due)
             due += 1
-
-    for number, batch in enumerate(batches):
-        while not workers.has_room:
-            yield from collect()
-        workers.give(_Comparing(run, trust, number, batch))
-    while workers.under_way:
-        yield from collect()
 
 
 def _rewritten(
     workers: RunWorkers, count: int, rules: RevisitRules, files: Iterable[FileTask]
 ) -> Iterator[Committed]:
-    for file in _largest_first(files, _AHEAD * count):
-        while not workers.has_room:
-            yield from _rewritten_now(workers)
-        workers.give(_Rewriting(rules, file))
-    while workers.under_way:
-        yield from _rewritten_now(workers)
+    tasks = (_Rewriting(rules, file) for file in _largest_first(files, _AHEAD * count))
+    for task, answer in workers.answered(tasks):
+        if isinstance(task, _Rewriting) and isinstance(answer, Died):
+            raise _death(task.file.archive_file)
+        if isinstance(answer, Committed):
+            yield answer
 
 
 def _largest_first(files: Iterable[FileTask], ahead: int) -> Iterator[FileTask]:
     """Always the file of most duplicates among the next few, so that a small one ends last.
 
-    Memory: so many files' duplicates.
+    Memory: the duplicates of `ahead` files.
     """
     source = iter(files)
     waiting = list(islice(source, ahead))
@@ -194,27 +184,10 @@ def _largest_first(files: Iterable[FileTask], ahead: int) -> Iterator[FileTask]:
         waiting += islice(source, 1)
 
 
-def _rewritten_now(workers: RunWorkers) -> Iterator[Committed]:
-    for task, answer in workers.answers():
-        if isinstance(task, _Rewriting) and isinstance(answer, Died):
-            raise _death(task.file.archive_file)
-        if isinstance(answer, Committed):
-            yield answer
-
-
 def _committed(
     workers: CommitWorkers, run: str, outcomes: Iterable[FileOutcome]
 ) -> Iterator[Committed]:
-    for outcome in outcomes:
-        while not workers.has_room:
-            yield from _committed_now(workers)
-        workers.give((run, outcome))
-    while workers.under_way:
-        yield from _committed_now(workers)
-
-
-def _committed_now(workers: CommitWorkers) -> Iterator[Committed]:
-    for (_, outcome), answer in workers.answers():
+    for (_, outcome), answer in workers.answered((run, outcome) for outcome in outcomes):
         if isinstance(answer, Died):
             raise _death(outcome.archive_file)
         yield answer

@@ -119,16 +119,7 @@ def _open_work(
 def _together(
     workers: Workers[_Planned, Answer], plan: RunPlan, tasks: Iterable[Task]
 ) -> Iterator[Answer]:
-    for task in tasks:
-        while not workers.has_room:
-            yield from _answers(workers)
-        workers.give((plan, task, 1))
-    while workers.under_way:
-        yield from _answers(workers)
-
-
-def _answers(workers: Workers[_Planned, Answer]) -> Iterator[Answer]:
-    for (plan, task, tries), answer in workers.answers():
+    for (_, task, tries), answer in workers.answered((plan, task, 1) for task in tasks):
         if not isinstance(answer, Died):
             yield answer
         elif tries < _TRIES:

@@ -33,11 +33,6 @@ def is_decided_on(line: ManifestLine, *, resources: bool) -> bool:
     return line.type is None or (resources and line.type == RESOURCE)
 
 
-def is_duplicate(line: ManifestLine) -> bool:
-    """Whether it was decided that a line's record is to become a revisit."""
-    return line.copy_number is not None and line.copy_number > 1
-
-
 def leave_undecided(line: ManifestLine, count: ProcessCount) -> ManifestLine:
     """A line that takes no part, without what was decided earlier; counted."""
     if line.type == "revisit":

@@ -17,7 +17,7 @@ from pinakes.index.seconds import second_of
 from .bodies import BodyReader
 from .contents import Compare
 from .counting import Decisions, ProcessCount
-from .entries import Entry, decide_contents, is_decided_on, is_duplicate, leave_undecided
+from .entries import Entry, decide_contents, is_decided_on, leave_undecided
 from .flags import flag_lines
 from .resolve import resolve_lines
 from .trust import Trust
@@ -49,7 +49,7 @@ def process_lines(
         # `rest` last: all that is in it is there by then.
         decided: Iterator[ManifestLine] = chain(decide_contents(by_content, count), rest)
         if only_duplicates:
-            decided = filter(is_duplicate, decided)
+            decided = (line for line in decided if line.is_duplicate)
         yield from sort_outside_memory(
             decided, key=place_of, space=space, item_bytes=estimate_line_bytes
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.generation_rows import is_replaced, mark_of
+from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.hbase_schema.capture_cells import DedupeMark
 from pinakes.hbase_schema.cells import encode_cell
@@ -31,7 +31,7 @@ def decided_by_ordinal(
             if (
                 pair is not None
                 and (pair[0].target_uri, pair[0].date) == (row.target_uri, row.date)
-                and not is_replaced(row)
+                and not row.is_replaced
             ):
                 result[row.ordinal] = pair
     return result if len(result) == len(pairs) else None
@@ -67,6 +67,6 @@ def newly_replaced(archive: ArchiveReader, old_file: str, new_file: str) -> set[
 
     def replaced(stored_file: str) -> set[int]:
         with archive.open(sidecar_name(stored_file)) as file:
-            return {row.ordinal for row in read_sidecar(file) if is_replaced(row)}
+            return {row.ordinal for row in read_sidecar(file) if row.is_replaced}
 
     return replaced(new_file) - replaced(old_file)

@@ -146,7 +146,7 @@ def _forecast(
         merged = [
             (line, row)
             for line, row in _with_rows(lines, collection.sidecar_rows(name), plan)
-            if line.copy_number is not None and line.copy_number > 1
+            if line.is_duplicate
         ]
         worth = []
         for line, row in merged:

@@ -67,7 +67,7 @@ class RunFiles:
                  closefd=False) as file,
         ):  # fmt: skip
             for line in lines:
-                if line.copy_number is not None and line.copy_number > 1:
+                if line.is_duplicate:
                     file.write(format_line(line) + "\n")
             file.flush()
             self.write_json(COUNTS, counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pinakes.catalog.generation_rows import is_replaced, without_decision
+from pinakes.catalog.generation_rows import without_decision
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import CAPTURE_TYPES
@@ -19,7 +19,7 @@ def landed_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
 
     One that is a revisit of ours now is told by its copy number; no other has one.
     """
-    if not is_replaced(row):
+    if not row.is_replaced:
         return stored_line(row, archive_file)
     line = stored_line(without_decision(row), archive_file)
     return line._replace(copy_number=row.copy_number) if line is not None else None
@@ -33,7 +33,7 @@ def stored_line(row: SidecarRow, archive_file: str) -> ManifestLine | None:
     """
     if row.type not in CAPTURE_TYPES:
         return None
-    is_revisit = row.type == "revisit" or is_replaced(row)
+    is_revisit = row.type == "revisit" or row.is_replaced
     return ManifestLine(
         file=archive_file,
         offset=row.offset,

@@ -17,7 +17,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from pinakes.catalog.generation_rows import is_replaced
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.decide.clusters import CLASH, PINNED
 from pinakes.dedupe.decide.flags import flag_lines
@@ -73,7 +72,7 @@ class Survey:
     def want_unaddressable(self, name: str, rows: Iterable[SidecarRow]) -> None:
         """Want the revisits of ours in a file that refer to such a capture."""
         for row in rows if self._ambiguous else ():
-            if is_replaced(row) and _referred(row) in self._ambiguous:
+            if row.is_replaced and _referred(row) in self._ambiguous:
                 self.wanted[name].add((row.offset, row.inner_offset))
 
 
@@ -118,7 +117,7 @@ def _lines(
         line = landed_line(row, name)
         if line is None:
             continue
-        if is_replaced(row):
+        if row.is_replaced:
             found.settle(row)
         second = second_of(line.date)
         if line.type is None and line.skip is None and second is not None:

@@ -103,7 +103,7 @@ class RevisitWriter:
         """
         # Each file anew: a book learns only so many shapes.
         self._shapes = ShapeBook()
-        duplicates = (line for line in lines if line.copy_number and line.copy_number > 1)
+        duplicates = (line for line in lines if line.is_duplicate)
         # Told where each begins: what a file begins with may be damaged, or of another kind.
         stretches = (
             _Stretch(list(group), compression_of(source, offset))
