@@ -45,15 +45,18 @@ def python_tag() -> str:
     return f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
 
 
-def distributions(extras: Iterable[str] = EXTRAS) -> dict[str, Distribution]:
-    """What Pinakes with these extras needs, by canonical name, itself left out.
+def distributions(
+    extras: Iterable[str] = EXTRAS, others: Iterable[str] = ()
+) -> dict[str, Distribution]:
+    """What Pinakes with these extras and these other distributions need, by canonical name,
+    Pinakes left out.
 
     Raises:
         MissingExtra: naming what is not installed.
     """
     extras = frozenset(extras)
     found: dict[str, Distribution] = {}
-    waiting = [(NAME, extras)]
+    waiting = [(NAME, extras), *((name, frozenset[str]()) for name in others)]
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         name, wanted = waiting.pop()
@@ -113,13 +116,13 @@ def _our_files() -> Iterator[EnvironmentFile]:
 class Environment:
     """The environment of this process, packed when it is wanted."""
 
-    def __init__(self, extras: Iterable[str] = EXTRAS) -> None:
-        """Look at what is installed.
+    def __init__(self, extras: Iterable[str] = EXTRAS, others: Iterable[str] = ()) -> None:
+        """Look at what is installed: see `distributions`.
 
         Raises:
             MissingExtra: where something is not.
         """
-        found = distributions(extras)
+        found = distributions(extras, others)
         self.versions = {name: one.version for name, one in sorted(found.items())}
         self.files = sorted({file.name: file for file in environment_files(found.values())}.items())
         self.archive_name = f"environment-{self._hash()[:20]}.tar.gz"

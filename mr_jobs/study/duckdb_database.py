@@ -9,13 +9,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
-from pinakes.errors import ConfigError, StoreUnavailable
+from pinakes.errors import ConfigError, MissingExtra, StoreUnavailable
 from pinakes.mr_jobs.study.database import VIEW
 from pinakes.mr_jobs.study.index_columns import COLUMNS
 from pinakes.mr_jobs.study.study import ORIGINAL
+
+try:
+    import duckdb
+except ImportError as error:
+    raise MissingExtra(f"study needs {error.name}: pip install 'pinakes[study]'") from error
 
 _MEMORY = "1GiB"
 _PATIENCE_S = 0.05

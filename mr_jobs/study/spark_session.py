@@ -131,7 +131,8 @@ def _yarn_settings(configuration: Configuration) -> dict[str, str]:
     )
 
     home = f"{job_folder(configuration)}/{ENVIRONMENTS}"
-    environment = Environment()
+    # Of what `study` needs, only this is called in tasks.
+    environment = Environment(others=["tldextract"])
     with open_folder(home, configuration) as folder:
         ensure_environment(folder, environment)
         jars = _ensure_jars(folder)

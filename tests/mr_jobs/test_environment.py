@@ -66,6 +66,13 @@ def test_the_same_environment_has_the_same_name_and_bytes(
     assert out.getvalue() == packed
 
 
+def test_others_come_with_what_they_need() -> None:
+    pytest.importorskip("tldextract")
+    environment = Environment(others=["tldextract"])
+    assert {"tldextract", "requests", "happybase"} <= set(environment.versions)
+    assert "tldextract/.tld_set_snapshot" in dict(environment.files)
+
+
 def test_another_version_has_another_name(environment: Environment) -> None:
     before = environment.archive_name
     again = Environment(extras=("jobs",))

@@ -122,12 +122,16 @@ def test_an_extra_that_is_missing_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No others: a class that is imported anew is another class, which Spark cannot pickle.
-    for name in ("spark_extra", "plots"):
+    for name in ("spark_extra", "duckdb_database", "plots"):
         monkeypatch.delitem(sys.modules, f"pinakes.mr_jobs.study.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     command = ["study", "--all", "--store", str(tmp_path)]
     assert main([*command, "--master", "local[2]"]) == 2
     assert "pip install 'pinakes[spark]'" in capsys.readouterr().err
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert main([*command, "-o", str(tmp_path / "out")]) == 2
-    assert "pip install 'pinakes[study]'" in capsys.readouterr().err
+    for engine in ("duckdb", "matplotlib.figure"):
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, engine, None)
+            assert main([*command, "-o", str(tmp_path / "out")]) == 2
+        told = capsys.readouterr().err
+        assert f"needs {engine.partition('.')[0]}" in told
+        assert "pip install 'pinakes[study]'" in told

@@ -116,6 +116,8 @@ def _need_extras(request: StudyRequest) -> None:
     """
     if request.master is not None:
         import pinakes.mr_jobs.study.spark_extra
+    else:
+        import pinakes.mr_jobs.study.duckdb_database
     if request.output is not None:
         import pinakes.mr_jobs.study.plots  # noqa: F401
 
