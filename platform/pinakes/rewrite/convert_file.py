@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
@@ -36,7 +37,7 @@ class Conversion:
     """The findings of records that were carried over."""
     verified_bytes: int | None = None
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """For `--json`; documented in docs/convert.md."""
         return {
             "arc": self.arc,

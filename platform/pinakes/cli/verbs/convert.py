@@ -108,7 +108,13 @@ def _by_job(request: ConvertRequest, runner: JobRunner, console: Console) -> Exi
     runner.refuse({"--back": request.back, "--dry-run": request.dry_run})
     job = job_request(ConvertArcJob, request.names, runner)
     start = partial(run_writing_job, job, request.output)
-    return report_job(show_job_results(start, runner, console, _sentence, verb="convert"), console)
+
+    def tell(result: Mapping[str, Any]) -> str:
+        # The job's report has the stretches.
+        _warn(result["arc"], result["findings"], console)
+        return _sentence(result)
+
+    return report_job(show_job_results(start, runner, console, tell, verb="convert"), console)
 
 
 def _make_folder(folder: Path) -> None:
@@ -129,10 +135,15 @@ def _convert(arc: Path, request: ConvertRequest, console: Console) -> bool:
             dry_run=request.dry_run,
             advance=progress.advance,
         )
-    for finding in (*result.stretches, *result.findings):
-        console.warn(PinakesError(finding.message, file=result.arc, offset=finding.offset))
-    console.result(result.as_json(), text=_sentence(result.as_json()))
+    told = result.as_json()
+    _warn(told["arc"], [*told["stretches"], *told["findings"]], console)
+    console.result(told, text=_sentence(told))
     return not result.stretches
+
+
+def _warn(arc: str, findings: Iterable[Mapping[str, Any]], console: Console) -> None:
+    for finding in findings:
+        console.warn(PinakesError(finding["message"], file=arc, offset=finding["offset"]))
 
 
 def _back(warc: Path, folder: Path, console: Console) -> None:
