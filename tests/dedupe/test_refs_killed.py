@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,7 +81,12 @@ def without_paths(found: dict[str, bytes], where: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
-def test_killed_at_each_step_and_run_again(verb: str, tmp_path: Path) -> None:
+def test_killed_at_each_step_and_run_again(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     arguments, folder = VERBS[verb](tmp_path / "once")
     names = {path.name for path in folder.glob("[!.]*.warc*")} or {"a.warc.gz", "b.warc"}
     assert main([str(argument) for argument in arguments]) == 0
@@ -94,6 +100,7 @@ def test_killed_at_each_step_and_run_again(verb: str, tmp_path: Path) -> None:
         arguments, folder = VERBS[verb](where)
         old = {path.name: path.read_bytes() for path in folder.glob("[!.]*.warc*")}
         died = dies(arguments, where, step)
+        assert not [path for path in temporary.rglob("*") if path.is_file()], step
         # What is visible is the old file or the new one, whole.
         for path in folder.glob("[!.]*.warc*"):
             new = expected[path.name].replace(b"WHERE", str(where).encode())

@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, NamedTuple
 
 from pinakes.warc.dates import format_14, parse_warc_date
@@ -90,16 +90,17 @@ class References:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = TemporaryDirectory(prefix="pinakes-check-", dir=folder)
-        name = self._folder.name
-        self._database = sqlite3.connect(f"{name}/references", isolation_level=None)
-        # Where sorting spills; an SQLite built without this pragma ignores it.
-        self._database.execute(f"PRAGMA temp_store_directory = {_quoted(name)}")
-        self._database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        self._database.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;"
-            + _SCHEMA
-        )
+        place = str(folder or gettempdir())
+        # Deleted while it is open: nothing stays of it, however this process ends.
+        with TemporaryDirectory(prefix="pinakes-check-", dir=place) as name:
+            self._database = sqlite3.connect(f"{name}/references", isolation_level=None)
+            # Where sorting spills; an SQLite built without this pragma ignores it.
+            self._database.execute(f"PRAGMA temp_store_directory = {_quoted(place)}")
+            self._database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            self._database.executescript(
+                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;"
+                + _SCHEMA
+            )
         self._database.execute("BEGIN")
         self._file = -1
         self._foregoing: set[str] = set()
@@ -108,7 +109,6 @@ class References:
         """Drop everything."""
         self._database.execute("PRAGMA temp_store_directory = ''")
         self._database.close()
-        self._folder.cleanup()
 
     def begin_file(self, number: int) -> None:
         """Records noted from now on are of this file."""

@@ -11,9 +11,9 @@ an old one without URI and date to an earlier one of its own URI.
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from pinakes.warc.record import Record
@@ -64,12 +64,13 @@ class Resolution:
     """Collects full records and references, then tells of each reference; a context manager."""
 
     def __init__(self, *, temporary_folder: Path | None = None) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="pinakes-", dir=temporary_folder)
-        self._database = sqlite3.connect(Path(self._folder.name) / "references.sqlite")
-        self._database.executescript(
-            f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-{_CACHE_KIB};"
-            + _SCHEMA
-        )
+        # Deleted while it is open: nothing stays of it, however this process ends.
+        with TemporaryDirectory(prefix="pinakes-", dir=temporary_folder) as folder:
+            self._database = sqlite3.connect(f"{folder}/references")
+            self._database.executescript(
+                f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-{_CACHE_KIB};"
+                + _SCHEMA
+            )
         self._full: list[tuple[object, ...]] = []
         self._references: list[tuple[object, ...]] = []
         self._names = 0
@@ -81,9 +82,8 @@ class Resolution:
         self.close()
 
     def close(self) -> None:
-        """Remove what lies on disk."""
+        """Free what it has on disk."""
         self._database.close()
-        self._folder.cleanup()
 
     def add_file(self, name: str) -> int:
         """See `FoundReferences`."""
