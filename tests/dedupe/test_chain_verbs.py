@@ -67,8 +67,13 @@ def test_resolve_then_process_is_resolve_with_process(folder: Path) -> None:
 def test_trusted_digests_decide_the_same_and_read_nothing(folder: Path) -> None:
     Path("a.warc.gz").unlink()
     arguments = ["resolve", "sha256.manifest", "--compare", "none", "--process", "-o", "processed"]
-    assert main(arguments) == Exit.DONE
+    assert main([*arguments, "--stats", "stats"]) == Exit.DONE
     assert references("processed") == EXPECTED
+    stats = json.loads(Path("stats").read_text())
+    assert stats["records"] == len(EXPECTED)
+    # Digests are not counted, for nothing is sorted.
+    assert [stats[name] for name in ("clusters", "contents", "duplicates")] == [None] * 3
+    assert stats["process"]["duplicates"] == sum(uri is not None for uri in EXPECTED.values())
 
 
 def test_weak_digests_are_not_trusted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

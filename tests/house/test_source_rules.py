@@ -168,7 +168,7 @@ def test_what_the_package_imports_is_declared(repository: Path, sources: dict[st
     imported = {
         n for _, module in module_trees(repository, sources) for n in imported_names(module)
     }
-    extras = ("jobs", "cluster", "spark", "qa")
+    extras = ("jobs", "cluster", "spark", "study", "qa")
     assert imported - {"pinakes"} - declared(repository, *extras) == set()
 
 

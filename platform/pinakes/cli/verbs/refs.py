@@ -62,7 +62,9 @@ class RefsRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, the manifest that says what to do, and where to write."""
-    add_inputs(parser, "WARC", "files to rewrite; with --runner, give none")
+    add_inputs(
+        parser, "WARC", "files to rewrite, each of another base name; with --runner, give none"
+    )
     parser.add_argument(
         "--manifest",
         metavar="FILE",
@@ -247,7 +249,7 @@ class _Batch:
         count = RefsCount()
         path = Path(name)
         if not self._duplicates.names_of(path):
-            self._console.warn(f"{name}: not in the manifest: copied unchanged")
+            self._console.warn(f"{name}: not in the manifest: nothing in it is replaced")
         try:
             lines = self._duplicates.lines_of(path)
             yield partial(self._writer.replacements, lines=lines, count=count), count

@@ -159,6 +159,8 @@ def _write_stats(
 ) -> None:
     statistics = count.as_json()
     statistics["compare"] = request.compare
+    if request.compare == "none":  # which sorts nothing
+        statistics |= dict.fromkeys(("clusters", "contents", "duplicates"))
     if request.process:
         statistics["process"] = decisions.as_json()
     write_stats(request.stats, statistics, console)
