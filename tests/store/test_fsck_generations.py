@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from killing import KILLED, dies, in_child
-from scenes import Scene, land_late_revisit, make_scene
+from scenes import COLLECTION, Scene, land_late_revisit, make_scene
 
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.file_rows import read_entry
@@ -180,3 +180,18 @@ def test_killed_at_every_step_and_run_again(deduped: Scene, tmp_path: Path) -> N
         if not died:
             break
     assert step > len(REWRITTEN) * 3
+
+
+def test_a_generation_that_no_run_has_committed_is_named(deduped: Scene) -> None:
+    """While a run is not finished it may be this run's, which will commit it."""
+    name = REWRITTEN[1]
+    last = read_entry(deduped.rows, name).generation
+    left = generation_file(name, last + 1)
+    deduped.archive.path_of(left).parent.mkdir(parents=True)
+    shutil.copy(deduped.archive.path_of(generation_file(name, last)), deduped.archive.path_of(left))
+    findings = list(Fsck(deduped.rows, deduped.archive, Actor()).findings())
+    assert [(found.code, found.file, found.mend) for found in findings] == [
+        ("unknown-file", left, None)
+    ]
+    Actor().lease(deduped.rows, COLLECTION, act="dedupe-c")
+    assert mend(deduped) == []

@@ -12,7 +12,7 @@ from functools import partial
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
-from pinakes.catalog.crawl_rows import scan_crawls
+from pinakes.catalog.crawl_rows import read_crawl, scan_crawls
 from pinakes.catalog.file_records import read_generations, stored_names
 from pinakes.catalog.file_rows import (
     FileEntry,
@@ -25,6 +25,7 @@ from pinakes.catalog.row_deletion import RowName, delete_rows, scan_rows_outside
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
@@ -75,7 +76,7 @@ class Fsck:
         stored: set[str] = set()
         tokens = set()
         for entry in scan_entries(self._rows):
-            names = stored_names(entry, read_generations(self._rows, entry.archive_file))
+            names = self._names_of(entry)
             if self._acts.is_alive(entry.claim):
                 tokens.add(entry.claim.token if entry.claim is not None else "")
                 known.update(names)
@@ -108,6 +109,13 @@ class Fsck:
 
     # --- files of the archive
 
+    def _names_of(self, entry: FileEntry) -> list[str]:
+        """What the archive may have of it: while a run is not finished, one generation more."""
+        names = stored_names(entry, read_generations(self._rows, entry.archive_file))
+        crawl = read_crawl(self._rows, crawl_of(entry.archive_file))
+        lease = read_lease(self._rows, crawl.facts.collection) if crawl is not None else None
+        return names if lease is not None and lease.expires_ms else names[:-1]
+
     def _check_asides(self, asides: list[str], tokens: set[str]) -> Iterator[FsckFinding]:
         for name in asides:
             token = name.removeprefix(f"{ASIDE}/").partition(".")[0]
@@ -127,7 +135,7 @@ class Fsck:
     def _check_archive(self, known: set[str]) -> Iterator[FsckFinding]:
         for stored in self._archive.list():
             finding = self._judge_stored(stored, known)
-            if finding is not None and not self._is_busy(stored.name.removesuffix(_SIDECAR)):
+            if finding is not None and not self._is_busy(stored.name.removesuffix(_SIDECAR), known):
                 yield finding
 
     def _judge_stored(self, stored: StoredFile, known: set[str]) -> FsckFinding | None:
@@ -152,11 +160,14 @@ class Fsck:
             mend=mend,
         )
 
-    def _is_busy(self, name: str) -> bool:
-        """Whether a process works on this file now, in any generation."""
+    def _is_busy(self, name: str, known: set[str]) -> bool:
+        """Whether a process works on this file now, in any generation, or has done so meanwhile."""
         crawl, _, path = name.partition("/")
         entry = read_entry(self._rows, f"{crawl}/{_GENERATION.sub('', path)}")
-        return self._acts.is_alive(entry.claim)
+        if self._acts.is_alive(entry.claim):
+            return True
+        has_landed = entry.state is FileState.STORED
+        return name not in known and has_landed and name in self._names_of(entry)
 
     def _check_leases(self) -> Iterator[FsckFinding]:
         collections = set()
