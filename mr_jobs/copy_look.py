@@ -14,7 +14,8 @@ import json
 from collections.abc import Iterable, Iterator
 
 from pinakes.dedupe.copy.reference_check import add_set_records, add_standing_records
-from pinakes.dedupe.references.outcomes import Full, Revisit
+from pinakes.dedupe.references.outcomes import Full
+from pinakes.dedupe.references.stream import Entry, has_place
 from pinakes.errors import InputRefused
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.archive_job import FILES, LINES_OF_REDUCES, ArchiveJob
@@ -114,16 +115,14 @@ class CopyLookJob(ArchiveJob):
 class _FileReferences(DepartingReferences):
     """Also sends which file has, or refers to, a full record of a URI and second."""
 
-    def _send(self, uri: bytes, entry: Full | Revisit) -> None:
+    def _send(self, uri: str, entry: Entry) -> None:
         super()._send(uri, entry)
-        is_full = isinstance(entry, Full)
-        if entry.second is None or (isinstance(entry, Revisit) and entry.uri is None):
+        if not has_place(entry):
             return
-        place = (sortable(entry.second), sortable(uri.decode("utf-8", "surrogateescape")))
-        name = json.dumps(self._name.decode("utf-8", "surrogateescape")).encode()
-        self._pairs.append(
-            (_PLACE + SEPARATOR.join(place), (_HOLDS if is_full else _REFERS) + name)
-        )
+        place = (sortable(entry.second or ""), sortable(uri))
+        name = json.dumps(self._name).encode()
+        kind = _HOLDS if isinstance(entry, Full) else _REFERS
+        self._pairs.append((_PLACE + SEPARATOR.join(place), kind + name))
 
 
 if __name__ == "__main__":

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from pinakes.dedupe.references.outcomes import Full, Revisit
 from pinakes.dedupe.references.resolution import Reference, reference_of
-from pinakes.dedupe.references.stream import judge_references, place_of, uri_of, wanted_id
-from pinakes.dedupe.references.values import as_bytes, full_of, indexed_full, revisit_of
+from pinakes.dedupe.references.stream import (
+    Entry,
+    entries_of,
+    judge_references,
+    place_of,
+    uri_of,
+)
+from pinakes.dedupe.references.values import full_of, indexed_full, revisit_of
 from pinakes.index.external_sort import Spool
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, from_sortable, sortable
 from pinakes.warc.record import Record
 
 Pair = tuple[bytes, bytes]
 _WANTED, _ENTRY = b"0", b"1"
-_BYTES = ("utf-8", "surrogateescape")
 
 
 class DepartingReferences:
@@ -32,7 +36,7 @@ class DepartingReferences:
     def __init__(self, prefix: bytes, name: str, pairs: Spool[Pair]) -> None:
         """`name` is that of the file with the references."""
         self._prefix = prefix
-        self._name = _data(name)
+        self._name = name
         self._pairs = pairs
 
     def add_file(self, name: str) -> int:
@@ -61,21 +65,18 @@ class DepartingReferences:
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
         """See `FoundReferences`."""
-        revisit = revisit_of(record, kind, body, name=self._name)
-        uri = uri_of(revisit) or b""  # among the full records of no URI there is none
-        record_id = wanted_id(revisit)
-        if record_id is not None:
-            self._pairs.append((self._key(uri), _WANTED + sortable(_text(record_id))))
-        self._send(uri, revisit)
+        revisit = revisit_of(record, kind, body, file=self._name)
+        for entry in entries_of(revisit):
+            self._send(uri_of(revisit) or "", entry)  # among the full records of no URI is none
 
-    def _send(self, uri: bytes, entry: Full | Revisit) -> None:
-        second, rank = place_of(entry)
-        order = _ENTRY + SEPARATOR.join((sortable(second), b"%d" % rank))
-        text = json.dumps([_plain(field) for field in entry]).encode()
-        self._pairs.append((self._key(uri), SEPARATOR.join((order, text))))
-
-    def _key(self, uri: bytes) -> bytes:
-        return self._prefix + sortable(_text(uri))
+    def _send(self, uri: str, entry: Entry) -> None:
+        if isinstance(entry, str):
+            value = _WANTED + sortable(entry)
+        else:
+            second, rank = place_of(entry)
+            order = (sortable(second), b"%d" % rank, json.dumps(entry).encode())
+            value = _ENTRY + SEPARATOR.join(order)
+        self._pairs.append((self._prefix + sortable(uri), value))
 
 
 def arriving_references(values: Iterable[bytes]) -> Iterator[Reference]:
@@ -83,40 +84,13 @@ def arriving_references(values: Iterable[bytes]) -> Iterator[Reference]:
 
     Memory: as `judge_references`.
     """
-    stream = iter(values)
-    wanted: set[bytes] = set()
-    first: list[bytes] = []
-    for value in stream:
-        if value.startswith(_ENTRY):
-            first.append(value)
-            break
-        wanted.add(_data(from_sortable(value.removeprefix(_WANTED))))
-    judged = judge_references(wanted, map(_entry, chain(first, stream)))
-    for revisit, outcome in judged:
+    for revisit, outcome in judge_references(map(_entry, values)):
         yield reference_of(revisit, outcome)
 
 
-def _entry(value: bytes) -> Full | Revisit:
+def _entry(value: bytes) -> Entry:
+    if value.startswith(_WANTED):
+        return from_sortable(value.removeprefix(_WANTED))
     _, rank, text = value.split(SEPARATOR, 2)
     fields = json.loads(text)
-    if rank == b"0":
-        return Full(*fields)._replace(id=as_bytes(fields[0]))
-    revisit = Revisit(*fields)
-    return revisit._replace(
-        uri=as_bytes(fields[2]),
-        id=as_bytes(fields[4]),
-        own_uri=as_bytes(fields[8]),
-        name=_data(fields[10]),
-    )
-
-
-def _plain(field: object) -> object:
-    return _text(field) if isinstance(field, bytes) else field
-
-
-def _text(data: bytes) -> str:
-    return data.decode(*_BYTES)
-
-
-def _data(text: str) -> bytes:
-    return text.encode(*_BYTES)
+    return Full(*fields) if rank == b"0" else Revisit(*fields)

@@ -1,19 +1,28 @@
-"""References judged as they pass by, sorted, come to what the database says of them."""
+"""References judged as they pass by, sorted, come to what the rules say of them."""
 
 from __future__ import annotations
 
 import io
-from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from warc_sets import OTHER, PAGE, Rec
 
-from pinakes.dedupe.references.outcomes import CHECKED, KEPT, RESTORED, REWRITTEN, Full, Revisit
-from pinakes.dedupe.references.resolution import Resolution
-from pinakes.dedupe.references.stream import judge_references, place_of, uri_of, wanted_id
+from pinakes.dedupe.references.outcomes import (
+    CHECKED,
+    KEPT,
+    RESTORED,
+    REWRITTEN,
+    Full,
+    Revisit,
+    judge_at,
+    judge_others,
+)
+from pinakes.dedupe.references.resolution import Resolution, reference_of
 from pinakes.dedupe.references.values import full_of, revisit_of
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -51,35 +60,40 @@ def _raw(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-@settings(max_examples=200)
-@given(st.lists(recs(), max_size=12), st.lists(st.booleans(), min_size=12, max_size=12))
-def test_outcomes_are_those_of_the_database(
-    made: list[tuple[Rec, str, str]], stays: list[bool]
+def outcome_of(revisit: Revisit, fulls: Iterable[tuple[str | None, Full]]) -> str:
+    """By the rules alone, with every full record at hand."""
+    dated = [(uri, full) for uri, full in fulls if full.second is not None]
+    if revisit.uri is None:
+        own = (full for uri, full in dated if uri == revisit.own_uri)
+        until = revisit.own_second or ""
+        return judge_others(revisit, [full for full in own if (full.second or "") <= until], [])
+    of_uri = [full for uri, full in dated if uri == revisit.uri]
+    at = [full for full in of_uri if full.second == revisit.second]
+    return judge_at(revisit, at) or judge_others(revisit, [], of_uri)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(recs(), max_size=12),
+    st.lists(st.booleans(), min_size=12, max_size=12),
+    st.sampled_from([DEFAULT_SPACE, SortSpace(memory_bytes=0)]),
+)
+def test_outcomes_are_those_of_the_rules(
+    made: list[tuple[Rec, str, str]], stays: list[bool], space: SortSpace
 ) -> None:
     data = b"".join(rec.raw(number) for number, (rec, _, _) in enumerate(made))
-    wanted: dict[bytes, set[bytes]] = defaultdict(set)
-    entries: dict[bytes, list[Full | Revisit]] = defaultdict(list)
-    found = {}
-    with Resolution() as resolution:
-        number = resolution.add_file("a.warc")
+    fulls, revisits = [], []
+    with Resolution(space=space) as resolution:
+        number = resolution.add_file("a\udcff.warc")
         for record in iter_records(Source(io.BytesIO(data), name="a.warc")):
             assert isinstance(record, Record)
             _, kind, body = made[record.ordinal]
             if record.type == "response":
                 resolution.add_full(record, body, stays=stays[record.ordinal])
-                uri, full = full_of(record, body, stays=stays[record.ordinal])
-                assert uri is not None
-                entries[uri].append(full)
-                continue
-            resolution.add_reference(number, record, kind, body)
-            revisit = revisit_of(record, kind, body)
-            to = uri_of(revisit)
-            assert to is not None
-            entries[to].append(revisit)
-            if record_id := wanted_id(revisit):
-                wanted[to].add(record_id)
-        by_database = {reference.ordinal: reference.outcome for reference in resolution.outcomes()}
-    for uri, of_uri in entries.items():
-        judged = judge_references(wanted[uri], sorted(of_uri, key=place_of))
-        found.update((revisit.ordinal, outcome) for revisit, outcome in judged)
-    assert found == by_database
+                fulls.append(full_of(record, body, stays=stays[record.ordinal]))
+            else:
+                resolution.add_reference(number, record, kind, body)
+                revisits.append(revisit_of(record, kind, body, file="a\udcff.warc"))
+        found = [list(resolution.outcomes()) for _ in range(2)]
+    assert found[0] == found[1]
+    assert found[0] == [reference_of(revisit, outcome_of(revisit, fulls)) for revisit in revisits]

@@ -31,7 +31,7 @@ class Full(NamedTuple):
     `body` is the SHA-256 of its stored body; `stays` is 0 where it is a revisit now.
     """
 
-    id: bytes | None
+    id: str | None
     second: str | None
     declared: str | None
     written: str | None
@@ -44,15 +44,15 @@ class Revisit(NamedTuple):
 
     ordinal: int
     kind: str
-    uri: bytes | None
+    uri: str | None
     second: str | None
-    id: bytes | None
+    id: str | None
     declared: str | None
     written: str | None
     body: str | None
-    own_uri: bytes | None
+    own_uri: str | None
     own_second: str | None
-    name: bytes
+    file: str
 
 
 def judge_at(revisit: Revisit, found: list[Full]) -> str | None:

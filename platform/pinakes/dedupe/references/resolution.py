@@ -1,6 +1,6 @@
-"""Which references resolve: full records and references to them, joined on disk.
+"""Which references resolve: full records and references to them, joined by sorting.
 
-Memory is bounded by SQLite's cache, whatever the collection's size.  A reference that
+Memory is bounded, whatever the collection's size.  A reference that
 we wrote resolves to one full record: that of its target URI and second, with its
 record id, its digest as written, and the body that the replaced record had.  Of one
 that others wrote only the header is known: it resolves to a full record of that URI
@@ -10,33 +10,21 @@ an old one without URI and date to an earlier one of its own URI.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
+from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.warc.record import Record
 
-from .outcomes import Full, Revisit, judge_at, judge_others
-from .values import as_bytes, full_of, indexed_full, revisit_of
+from .outcomes import Full, Revisit
+from .stream import Entry, entries_of, has_place, judge_references, place_of, uri_of
+from .values import full_of, indexed_full, revisit_of
 
-_SCHEMA = """
-CREATE TABLE full (uri BLOB, second TEXT, id BLOB, declared TEXT, written TEXT, body TEXT,
-                   stays INTEGER, file INTEGER);
-CREATE TABLE reference (file INTEGER, ordinal INTEGER, kind TEXT, uri BLOB, second TEXT,
-                        id BLOB, declared TEXT, written TEXT, body TEXT,
-                        own_uri BLOB, own_second TEXT);
-CREATE TABLE file (number INTEGER PRIMARY KEY, name BLOB);
-"""
-_INDEXES = """
-CREATE INDEX IF NOT EXISTS full_by_uri ON full (uri, second);
-CREATE INDEX IF NOT EXISTS full_by_declared ON full (uri, declared, stays, second);
-CREATE INDEX IF NOT EXISTS full_by_id ON full (id);
-"""
-_FULL = "SELECT id, second, declared, written, body, stays "
-_BATCH_ROWS = 2000
-_CACHE_KIB = 65536
+_SPACE = SortSpace(memory_bytes=32 << 20)
+_ENTRY_BYTES = 900
+_REFERENCE_BYTES = 500
 
 
 class Reference(NamedTuple):
@@ -51,29 +39,30 @@ class Reference(NamedTuple):
 
 def reference_of(revisit: Revisit, outcome: str) -> Reference:
     """What to tell of a revisit."""
-    return Reference(
-        _text(revisit.name),
-        revisit.ordinal,
-        _text(revisit.uri or revisit.own_uri),
-        revisit.second or "",
-        outcome,
-    )
+    uri = revisit.uri or revisit.own_uri or ""
+    return Reference(revisit.file, revisit.ordinal, uri, revisit.second or "", outcome)
+
+
+class _Found(NamedTuple):
+    """An entry in the order of URIs and, of each, in that of `judge_references`."""
+
+    uri: str
+    second: str
+    rank: int
+    file: int
+    """0: none that was added."""
+    entry: Entry
 
 
 class Resolution:
     """Collects full records and references, then tells of each reference; a context manager."""
 
-    def __init__(self, *, temporary_folder: Path | None = None) -> None:
-        # Deleted while it is open: nothing stays of it, however this process ends.
-        with TemporaryDirectory(prefix="pinakes-", dir=temporary_folder) as folder:
-            self._database = sqlite3.connect(f"{folder}/references")
-            self._database.executescript(
-                f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-{_CACHE_KIB};"
-                + _SCHEMA
-            )
-        self._full: list[tuple[object, ...]] = []
-        self._references: list[tuple[object, ...]] = []
-        self._names = 0
+    def __init__(self, *, space: SortSpace = _SPACE) -> None:
+        """Memory: the names of files, and three times `space`."""
+        self._space = space
+        self._found: Spool[_Found] = Spool(space=space, item_bytes=_found_bytes)
+        self._files: dict[str, int] = {}
+        self._names = [""]
 
     def __enter__(self) -> Resolution:
         return self
@@ -83,18 +72,18 @@ class Resolution:
 
     def close(self) -> None:
         """Free what it has on disk."""
-        self._database.close()
+        self._found.close()
 
     def add_file(self, name: str) -> int:
         """See `FoundReferences`."""
-        self._names += 1
-        self._database.execute("INSERT INTO file VALUES (?, ?)", (self._names, as_bytes(name)))
-        return self._names
+        number = self._files.setdefault(name, len(self._names))
+        if number == len(self._names):
+            self._names.append(name)
+        return number
 
     def add_full(self, record: Record, body: str, *, stays: bool) -> None:
         """See `FoundReferences`."""
-        uri, full = full_of(record, body, stays=stays)
-        self._add(uri, full)
+        self._add(*full_of(record, body, stays=stays))
 
     def add_indexed(
         self,
@@ -109,89 +98,57 @@ class Resolution:
 
         `file` is for `edges`.
         """
-        uri, full = indexed_full(target_uri, date, digest, record_id)
-        self._add(uri, full, file)
-
-    def _add(self, uri: bytes | None, full: Full, file: int | None = None) -> None:
-        self._full.append((uri, full.second, full.id, *full[2:], file))
-        if len(self._full) >= _BATCH_ROWS:
-            self._flush()
+        self._add(*indexed_full(target_uri, date, digest, record_id), file or 0)
 
     def add_reference(self, file: int, record: Record, kind: str, body: str | None = None) -> None:
         """See `FoundReferences`."""
-        self._references.append((file, *revisit_of(record, kind, body)[:-1]))
-        if len(self._references) >= _BATCH_ROWS:
-            self._flush()
+        revisit = revisit_of(record, kind, body, file=self._names[file])
+        for entry in entries_of(revisit):
+            # Full records without a URI are not kept: a revisit without one finds none.
+            self._found.append(_Found(uri_of(revisit) or "", *place_of(entry), file, entry))
 
-    def _flush(self) -> None:
-        self._database.executemany("INSERT INTO full VALUES (?,?,?,?,?,?,?,?)", self._full)
-        self._database.executemany(
-            "INSERT INTO reference VALUES (?,?,?,?,?,?,?,?,?,?,?)", self._references
-        )
-        self._full.clear()
-        self._references.clear()
+    def _add(self, uri: str | None, full: Full, file: int = 0) -> None:
+        if uri is not None:
+            self._found.append(_Found(uri, *place_of(full), file, full))
 
     def outcomes(self) -> Iterator[Reference]:
         """Every reference with its outcome, by file and ordinal."""
-        self._flush()
-        self._database.executescript(_INDEXES)
-        query = (
-            "SELECT ordinal, kind, uri, second, id, declared, written, body, own_uri, own_second,"
-            " name FROM reference JOIN file ON number = file ORDER BY file, ordinal"
+        judged = (
+            reference_of(revisit, outcome)
+            for _, found in groupby(self._sorted(), key=itemgetter(0))
+            for revisit, outcome in judge_references(one.entry for one in found)
         )
-        for row in self._database.execute(query):
-            revisit = Revisit(*row)
-            yield reference_of(revisit, self._judge(revisit))
+        return sort_outside_memory(
+            judged,
+            key=lambda reference: (self._files[reference.file], reference.ordinal),
+            space=self._space,
+            item_bytes=lambda reference: _REFERENCE_BYTES + len(reference.target_uri),
+        )
 
     def edges(self) -> Iterator[tuple[str, str]]:
-        """Which file refers to which: names as given to `add_file`, each pair once."""
-        self._flush()
-        self._database.executescript(_INDEXES)
-        query = (
-            "SELECT DISTINCT a.name, b.name FROM reference r"
-            " JOIN full f ON f.uri = r.uri AND f.second = r.second"
-            " JOIN file a ON a.number = r.file JOIN file b ON b.number = f.file"
-            " WHERE r.file <> f.file ORDER BY a.name, b.name"
-        )
-        for name, other in self._database.execute(query):
-            yield _text(name), _text(other)
+        """Which file refers to which: names as given to `add_file`, each pair once.
 
-    def _judge(self, revisit: Revisit) -> str:
-        if revisit.uri is None:
-            return judge_others(revisit, list(self._before(revisit)), [])
-        outcome = judge_at(revisit, self._at(revisit.uri, revisit.second))
-        return outcome or judge_others(revisit, [], self._of(revisit.uri, revisit.declared))
+        Memory: the pairs.
+        """
+        pairs: set[tuple[int, int]] = set()
+        for _, found in groupby(self._sorted(), key=itemgetter(0, 1)):
+            originals: set[int] = set()
+            for one in found:
+                if not has_place(one.entry):
+                    continue
+                if isinstance(one.entry, Full):
+                    originals.add(one.file)
+                else:
+                    pairs.update((one.file, other) for other in originals)
+        for file, other in sorted(pairs):
+            if 0 != other != file:
+                yield self._names[file], self._names[other]
 
-    def _at(self, uri: bytes | None, second: str | None) -> list[Full]:
-        return self._read("FROM full WHERE uri = ? AND second = ?", uri, second)
-
-    # One record for each answer, and one that stays first: a URI may have very many of both.
-
-    def _of(self, uri: bytes, declared: str | None) -> list[Full]:
-        return self._read(
-            "FROM full INDEXED BY full_by_declared WHERE uri = ? AND declared IS ?"
-            " AND second IS NOT NULL ORDER BY stays DESC LIMIT 1",
-            uri,
-            declared,
+    def _sorted(self) -> Iterator[_Found]:
+        return sort_outside_memory(
+            self._found, key=itemgetter(0, 1, 2), space=self._space, item_bytes=_found_bytes
         )
 
-    def _before(self, revisit: Revisit) -> Iterator[Full]:
-        bounds = (revisit.own_uri, revisit.own_second or "")
-        first = "uri = ? AND second <= ? AND stays = ? LIMIT 1"
-        for stays in (1, 0):
-            if revisit.declared is None:
-                yield from self._read(f"FROM full WHERE {first}", *bounds, stays)
-                continue
-            for declared in (None, revisit.declared):
-                source = "FROM full INDEXED BY full_by_declared WHERE declared IS ? AND "
-                yield from self._read(source + first, declared, *bounds, stays)
-            if revisit.id is not None:
-                source = "FROM full INDEXED BY full_by_id WHERE id = ? AND "
-                yield from self._read(source + first, revisit.id, *bounds, stays)
 
-    def _read(self, source: str, *values: object) -> list[Full]:
-        return [Full(*row) for row in self._database.execute(_FULL + source, values)]
-
-
-def _text(blob: bytes | None) -> str:
-    return "" if blob is None else blob.decode("utf-8", "surrogateescape")
+def _found_bytes(found: _Found) -> int:
+    return _ENTRY_BYTES + len(found.uri)

@@ -1,49 +1,60 @@
-"""The references to one URI, judged as full records and revisits pass by in order.
-
-What `Resolution` does with a database, for what a shuffle has brought together and sorted:
-first the record ids that are asked for, then, by second, full records before revisits.
+"""The references to one URI, judged as full records and revisits pass by in order: first the
+record ids that are asked for, then, by second, full records before revisits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from pinakes.index.external_sort import Spool
 
 from .outcomes import Full, Revisit, judge_at, judge_others
 
+Entry = Full | Revisit | str
+"""A full record, a revisit, or a record id that one asks for."""
 
-def uri_of(revisit: Revisit) -> bytes | None:
+
+def uri_of(revisit: Revisit) -> str | None:
     """Among whose full records the original is looked for; None: among nobody's."""
     return revisit.own_uri if revisit.uri is None else revisit.uri
 
 
-def place_of(entry: Full | Revisit) -> tuple[str, int]:
+def entries_of(revisit: Revisit) -> list[Entry]:
+    """The revisit, and the id by which an earlier record of its own URI may be meant."""
+    if revisit.id is None or revisit.uri is not None:
+        return [revisit]
+    return [revisit.id, revisit]
+
+
+def place_of(entry: Entry) -> tuple[str, int]:
     """What entries of a URI are sorted by."""
+    if isinstance(entry, str):
+        return "", -1
     if isinstance(entry, Full):
         return entry.second or "", 0
     return (entry.own_second if entry.uri is None else entry.second) or "", 1
 
 
-def wanted_id(revisit: Revisit) -> bytes | None:
-    """The record id by which an earlier record of the revisit's own URI may be meant."""
-    return revisit.id if revisit.uri is None else None
+def has_place(entry: Entry) -> TypeGuard[Full | Revisit]:
+    """Whether it is at a URI and second, or refers to one."""
+    return not isinstance(entry, str) and entry.second is not None
 
 
-def judge_references(
-    wanted: Iterable[bytes], entries: Iterable[Full | Revisit]
-) -> Iterator[tuple[Revisit, str]]:
-    """Each revisit with its outcome; `wanted` are the `wanted_id`s of all.
+def judge_references(entries: Iterable[Entry]) -> Iterator[tuple[Revisit, str]]:
+    """Each revisit with its outcome.
 
     Memory: the different digests of the URI, the different full records of one of its
     seconds, the ids; revisits that wait for the end are spilled.
     """
-    seen = _Seen(wanted)
+    seen = _Seen()
     here: dict[Full, None] = {}
     second: str | None = None
     with Spool[Revisit]() as waiting:
         for entry in entries:
-            if isinstance(entry, Full):
+            if isinstance(entry, str):
+                seen.want(entry)
+            elif isinstance(entry, Full):
                 if entry.second is None:
                     continue  # nothing refers to what has no date
                 if entry.second != second:
@@ -67,9 +78,12 @@ def judge_references(
 class _Seen:
     """The full records so far, as few as give the same verdicts."""
 
-    def __init__(self, wanted: Iterable[bytes]) -> None:
-        self._by_id = {record_id: _nothing() for record_id in wanted}
+    def __init__(self) -> None:
+        self._by_id: dict[str, set[int]] = {}
         self._by_digest: dict[str | None, set[int]] = {}
+
+    def want(self, record_id: str) -> None:
+        self._by_id[record_id] = set()
 
     def add(self, full: Full) -> None:
         self._by_digest.setdefault(full.declared, set()).add(full.stays)
@@ -77,7 +91,7 @@ class _Seen:
             self._by_id[full.id].add(full.stays)
 
     def by_digest(self, declared: str | None) -> list[Full]:
-        stays = self._by_digest.get(declared, _nothing())
+        stays = self._by_digest.get(declared, ())
         return [_standing_for(declared, None, each) for each in stays]
 
     def by_revisit(self, revisit: Revisit) -> list[Full]:
@@ -86,14 +100,10 @@ class _Seen:
         declared = self._by_digest.keys() if anything else (None, revisit.declared)
         found = [full for each in declared for full in self.by_digest(each)]
         if revisit.id is not None:
-            stays = self._by_id.get(revisit.id, _nothing())
+            stays = self._by_id.get(revisit.id, ())
             found += [_standing_for(None, revisit.id, each) for each in stays]
         return found
 
 
-def _nothing() -> set[int]:
-    return set()
-
-
-def _standing_for(declared: str | None, record_id: bytes | None, stays: int) -> Full:
+def _standing_for(declared: str | None, record_id: str | None, stays: int) -> Full:
     return Full(id=record_id, second=None, declared=declared, written=None, body=None, stays=stays)

@@ -33,7 +33,7 @@ class FoundReferences(Protocol):
         ...
 
 
-def full_of(record: Record, body: str, *, stays: bool) -> tuple[bytes | None, Full]:
+def full_of(record: Record, body: str, *, stays: bool) -> tuple[str | None, Full]:
     """A full record's target URI, and what is judged by."""
     uri, full = indexed_full(record.target_uri, record.date, digest_of(record), record.record_id)
     return uri, full._replace(body=body, stays=int(stays))
@@ -41,17 +41,17 @@ def full_of(record: Record, body: str, *, stays: bool) -> tuple[bytes | None, Fu
 
 def indexed_full(
     target_uri: str | None, date: str | None, digest: str | None, record_id: str | None = None
-) -> tuple[bytes | None, Full]:
+) -> tuple[str | None, Full]:
     """The same of a full record as an index knows it: `digest` as it is looked up by."""
     full = Full(
-        id=as_bytes(record_id),
+        id=record_id,
         second=second_or_date(date),
         declared=normal_digest(digest),
-        written=storable(digest),
+        written=digest,
         body=None,
         stays=1,
     )
-    return as_bytes(target_uri), full
+    return target_uri, full
 
 
 def digest_of(record: Record) -> str:
@@ -59,45 +59,33 @@ def digest_of(record: Record) -> str:
     return record.header.payload_digest or str(record.payload_digest("sha1"))
 
 
-def revisit_of(record: Record, kind: str, body: str | None, *, name: bytes = b"") -> Revisit:
-    """A revisit in the file `name`, and what it refers to; `body` as `FoundReferences` has it."""
+def revisit_of(record: Record, kind: str, body: str | None, *, file: str) -> Revisit:
+    """A revisit, and what it refers to; `body` as `FoundReferences` has it."""
     header = record.header
     uri, date, record_id = header.refers_to()
     digest = header.payload_digest
     return Revisit(
         ordinal=record.ordinal,
         kind=kind,
-        uri=as_bytes(uri),
+        uri=uri,
         second=second_or_date(date) if uri else None,
-        id=as_bytes(record_id),
+        id=record_id,
         declared=normal_digest(digest),
-        written=storable(digest),
+        written=digest,
         body=body,
-        own_uri=as_bytes(record.target_uri),
+        own_uri=record.target_uri,
         own_second=second_or_date(record.date),
-        name=name,
+        file=file,
     )
 
 
 def normal_digest(digest: str | None) -> str | None:
     """A digest in our spelling, where it is one."""
     parsed = parse_digest(digest) if digest else None
-    return str(parsed) if parsed else storable(digest)
+    return str(parsed) if parsed else digest
 
 
 def second_or_date(date: str | None) -> str | None:
     """The second that a date is in, 14 digits; what is no date, as it is."""
     moment = parse_date(date) if date else None
-    return format_14(moment) if moment else storable(date)
-
-
-def as_bytes(text: str | None) -> bytes | None:
-    """The text as it stands in the file."""
-    return None if text is None else text.encode("utf-8", "surrogateescape")
-
-
-def storable(text: str | None) -> str | None:
-    """The text, where bytes that are no UTF-8 are written out: SQLite takes no other."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-8", "backslashreplace").decode()
+    return format_14(moment) if moment else date
