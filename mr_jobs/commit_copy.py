@@ -24,7 +24,13 @@ from typing import Any, BinaryIO
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.dedupe.archive_files import SUPERSEDED
-from pinakes.dedupe.copy.copy_steps import DONE, Step, plan_steps, require_permission
+from pinakes.dedupe.copy.copy_steps import (
+    DONE,
+    CopyRequest,
+    Step,
+    plan_steps,
+    require_permission,
+)
 from pinakes.dedupe.copy.reference_check import originals_first, refuse_dangling
 from pinakes.dedupe.references.resolution import Reference
 from pinakes.dedupe.validate.folders import sort_out
@@ -39,20 +45,6 @@ from pinakes.profile import open_folder
 
 Line = list[str]
 """Fields of a line that a map reads."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopyRequest:
-    """What to commit where: folders (paths, `hdfs://…`), the receipt, and the day's date.
-
-    `dry_run`: check everything, and write nothing.
-    """
-
-    source: str
-    target: str
-    receipt: Receipt
-    today: str
-    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -16,19 +15,8 @@ from pinakes.cli.frame.options import add_dry_run
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.copy.commit_copy import commit_copy, plan_copy
-from pinakes.dedupe.copy.copy_steps import DONE
-from pinakes.dedupe.validate.receipt import Receipt, read_receipt
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitRequest:
-    """What to commit where, by which receipt: folders, paths or `hdfs://…`."""
-
-    source: str
-    target: str
-    receipt: Receipt
-    today: str
-    dry_run: bool
+from pinakes.dedupe.copy.copy_steps import DONE, CopyRequest
+from pinakes.dedupe.validate.receipt import read_receipt
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; everything is checked before anything is written."""
-    request = CommitRequest(
+    request = CopyRequest(
         source=arguments.source,
         target=arguments.target,
         receipt=read_receipt(arguments.receipt),
@@ -67,7 +55,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     return _commit(request, console) if runner is None else _by_job(request, runner, console)
 
 
-def _commit(request: CommitRequest, console: Console) -> Exit:
+def _commit(request: CopyRequest, console: Console) -> Exit:
     size = sum(facts.size + facts.before_size for facts in request.receipt.files)
     with console.progress("check", total=size) as progress:
         plan = plan_copy(
@@ -90,17 +78,10 @@ def _commit(request: CommitRequest, console: Console) -> Exit:
     return Exit.DONE
 
 
-def _by_job(request: CommitRequest, runner: JobRunner, console: Console) -> Exit:
-    from pinakes.mr_jobs.commit_copy import CopyRequest, run_commit_copy
+def _by_job(request: CopyRequest, runner: JobRunner, console: Console) -> Exit:
+    from pinakes.mr_jobs.commit_copy import run_commit_copy
 
-    copy = CopyRequest(
-        source=request.source,
-        target=request.target,
-        receipt=request.receipt,
-        today=request.today,
-        dry_run=request.dry_run,
-    )
-    start = partial(run_commit_copy, copy)
+    start = partial(run_commit_copy, request)
     return report_job(show_job_results(start, runner, console, _line, verb="commit-copy"), console)
 
 

@@ -18,6 +18,18 @@ from pinakes.errors import Conflict, DigestMismatch, InputRefused
 DONE, TO_DO = "done", "to do"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyRequest:
+    """What to commit where: folders (paths, `hdfs://…`), the receipt, the day (YYYY-MM-DD)."""
+
+    source: str
+    target: str
+    receipt: Receipt
+    today: str
+    dry_run: bool = False
+    """Check everything, and write nothing."""
+
+
 class Place(Protocol):
     """One of the two copies."""
 
