@@ -6,17 +6,14 @@ never merged because of it.  Writers differ in what they hash; see docs/reading.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
+from pinakes.warc.codings import Undecodable, codings_of, decoded
 from pinakes.warc.digest import Digest, format_digest, hasher, parse_digest
-from pinakes.warc.http import Dechunker
 from pinakes.warc.record import Record
 
 _MOST_DECODED_BYTES = 1 << 32
-_STEP_BYTES = 1 << 20
-Decode = Callable[[Iterable[bytes | memoryview]], Iterator[bytes]]
+_CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 
 
 @lru_cache(maxsize=64)
@@ -60,44 +57,18 @@ def decoded_digest(record: Record, algorithm: str) -> Digest | None:
 
     Memory is bounded; a body that decodes to more than 4 GiB is a zip bomb and has none.
     """
-    decode = _decoder(((record.http and record.http.get("content-encoding")) or "").lower().strip())
-    if decode is None:
+    codings = codings_of(record)
+    # Not brotli, whose package is not everywhere: what is stored must not depend on it.
+    if not codings or not _CODINGS.issuperset(codings):
         return None
     state = hasher(algorithm)()
     seen = 0
     try:
-        for piece in decode(_dechunked(record)):
+        for piece in decoded(record):
             seen += len(piece)
             if seen > _MOST_DECODED_BYTES:
                 return None
             state.update(piece)
-    except zlib.error:
+    except Undecodable:
         return None
     return Digest(algorithm, state.digest())
-
-
-def _dechunked(record: Record) -> Iterator[bytes | memoryview]:
-    if record.http is None or not record.http.says_chunked or not record.chunks_finished:
-        yield from record.payload()
-        return
-    dechunker = Dechunker()
-    for piece in record.payload():
-        yield from dechunker.feed(piece)
-
-
-def _decoder(coding: str) -> Decode | None:
-    if coding in ("gzip", "x-gzip"):
-        return lambda pieces: _inflate(pieces, zlib.MAX_WBITS | 16)
-    if coding == "deflate":
-        return lambda pieces: _inflate(pieces, zlib.MAX_WBITS)
-    return None
-
-
-def _inflate(pieces: Iterable[bytes | memoryview], window_bits: int) -> Iterator[bytes]:
-    inflater = zlib.decompressobj(window_bits)
-    for piece in pieces:
-        pending: bytes | memoryview = piece
-        while pending and not inflater.eof:
-            yield inflater.decompress(pending, _STEP_BYTES)
-            pending = inflater.unconsumed_tail
-    yield inflater.flush()

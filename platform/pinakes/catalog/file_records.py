@@ -10,13 +10,14 @@ from pinakes.errors import InputRefused
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.file_cells import GenerationFacts
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
 from pinakes.row_store.port import RowStore, get_row
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
-from .file_rows import TABLE, FileEntry
+from .file_rows import TABLE, FileEntry, read_entry
 from .requests import iter_rows
 from .sidecar import SidecarRow, read_sidecar, sidecar_name
 
@@ -79,19 +80,34 @@ def read_rows_anew(
         yield from iter_rows(records(source), archive_file=archive_file, landed=landed)
 
 
-def capture_at(archive: ArchiveReader, file: str, offset: int) -> bytes | None:
-    """The row key of the first capture at an offset; None if there is none.
+def name_in_store(store: RowStore, archive: ArchiveReader, file: str) -> str:
+    """The stored file of this name; of a file whose first generation was dropped, its current one.
 
     Raises:
         InputRefused: the store has no such file.
     """
-    if archive.size(file) is None:
+    if archive.size(file) is not None:
+        return file
+    entry = read_entry(store, file)
+    if entry.state is not FileState.STORED:
         raise InputRefused("file not found on disk or in the store", file=file)
+    return generation_file(file, entry.generation)
+
+
+def capture_at(
+    archive: ArchiveReader, file: str, offset: int, inner_offset: int | None = None
+) -> bytes | None:
+    """The row key of the capture at an offset, None if there is none; of several in one member the
+    first, where no inner offset is given."""
     if archive.size(sidecar_name(file)) is None:
         return None
     with archive.open(sidecar_name(file)) as sidecar:
         for row in read_sidecar(sidecar):
-            if row.offset == offset and row.row_key is not None:
+            if (
+                row.offset == offset
+                and row.row_key is not None
+                and inner_offset in (None, row.inner_offset)
+            ):
                 return row.row_key
             if row.offset > offset:
                 break

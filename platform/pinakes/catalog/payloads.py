@@ -65,9 +65,20 @@ def read_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterato
     Raises:
         UnresolvedReference: the original is not in the store.
     """
+    with open_body(rows, archive, placed) as record:
+        yield from map(bytes, record.payload())
+
+
+@contextmanager
+def open_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterator[Record]:
+    """The record with the body of a capture: its own, or of a revisit its original's.
+
+    Raises:
+        UnresolvedReference: the original is not in the store.
+    """
     with open_placed(rows, archive, placed) as record:
         if record.type != "revisit":
-            yield from map(bytes, record.payload())
+            yield record
             return
         original = resolve(rows, placed.capture, record)
     with open_placed(rows, archive, original) as record:
@@ -75,7 +86,7 @@ def read_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterato
             raise UnresolvedReference(
                 "it refers to a revisit, which has no body either", file=_where(placed.capture)
             )
-        yield from map(bytes, record.payload())
+        yield record
 
 
 def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:

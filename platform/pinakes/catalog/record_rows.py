@@ -119,7 +119,7 @@ def _capture_row(record: Record, archive_file: str, landed: datetime) -> Sidecar
         date,
         200 if fit else http.status if http is not None else None,
         None,  # method: see `requests`
-        media_type_of(http) if http is not None else field(CONTENT_TYPE_KEY),
+        http.media_type if http is not None else field(CONTENT_TYPE_KEY),
         record.offset,
         record.length,
         record.inner_offset,
@@ -175,34 +175,6 @@ def method_of(request: Record) -> str | None:
         return "GET" if request.holds_http else None
     http = request.http
     return http.method if http is not None else None
-
-
-_NAME = b"content-type"
-
-
-def media_type_of(http: HttpHead) -> str | None:
-    """`http.media_type`, without reading the whole head if the field name occurs in it once."""
-    raw = http.raw
-    low = raw.lower()
-    at = low.find(_NAME)
-    if at < 0:
-        return None
-    end = raw.find(b"\n", at)
-    after = at + len(_NAME)
-    if (
-        end < 0
-        or raw[at - 1 : after + 1 : after - at + 1] != b"\n:"
-        or raw[end + 1 : end + 2] in (b" ", b"\t")
-        or low.find(_NAME, after) >= 0
-    ):
-        return http.media_type
-    return _media_type(raw[after + 1 : end])
-
-
-@lru_cache(maxsize=1024)
-def _media_type(value: bytes) -> str | None:
-    text = value.decode("utf-8", "surrogateescape").strip(" \t\r")
-    return text.split(";", 1)[0].strip().lower() if text else None
 
 
 def _findings(record: Record) -> str | None:

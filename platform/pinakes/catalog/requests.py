@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pinakes.index.post_query import method_query, with_query
-from pinakes.warc.http import Dechunker
+from pinakes.warc.codings import dechunked
 from pinakes.warc.record import Record
 
 from .record_rows import row_key_of, sidecar_row
@@ -65,18 +65,8 @@ def _query_of(record: Record) -> str | None:
     if http is None:
         return None
     return method_query(
-        http.method, http.get("content-type"), http.get("content-length"), _body(record)
+        http.method, http.get("content-type"), http.get("content-length"), dechunked(record)
     )
-
-
-def _body(record: Record) -> Iterator[bytes | memoryview]:
-    """The body, de-chunked if it is chunked."""
-    if record.http is None or not record.http.says_chunked or not record.chunks_finished:
-        yield from record.payload()
-        return
-    dechunker = Dechunker()
-    for piece in record.payload():
-        yield from dechunker.feed(piece)
 
 
 def _answer(capture: SidecarRow, request: _Request, archive_file: str) -> SidecarRow:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import lru_cache
 
 from .header import Header
 
@@ -16,6 +17,7 @@ HEAD_LIMIT_BYTES = 1 << 20
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?:[ \t\r\n]|\Z)", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\Z")
 _FOLD = (b" ", b"\t")
+_CONTENT_TYPE = b"content-type"
 _STATUS_200 = frozenset({b"HTTP/1.1 200 ", b"HTTP/1.0 200 "})
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 # Each line that says, or may say, where the body ends; group 1 is a plainly written length.
@@ -25,6 +27,13 @@ _FRAMING = re.compile(
     re.IGNORECASE,
 )
 _CHUNK_LINE_LIMIT_BYTES = 4096
+
+
+@lru_cache(maxsize=1024)
+def bare_media_type(value: str | None) -> str | None:
+    """A Content-Type without its parameters, lower case; None for an empty one."""
+    text = (value or "").strip(" \t\r")
+    return text.split(";", 1)[0].strip().lower() if text else None
 
 
 class HttpHead:
@@ -92,8 +101,22 @@ class HttpHead:
     @property
     def media_type(self) -> str | None:
         """Content-Type without its parameters, lower case."""
-        text = self.get("content-type")
-        return text.split(";", 1)[0].strip().lower() if text else None
+        raw = self.raw
+        low = raw.lower()
+        at = low.find(_CONTENT_TYPE)
+        if at < 0:
+            return None
+        end = raw.find(b"\n", at)
+        after = at + len(_CONTENT_TYPE)
+        # If the name occurs once, as a whole field on one line, no parse is needed.
+        if (
+            end > 0
+            and raw[at - 1 : after + 1 : after - at + 1] == b"\n:"
+            and raw[end + 1 : end + 2] not in _FOLD
+            and low.find(_CONTENT_TYPE, after) < 0
+        ):
+            return bare_media_type(raw[after + 1 : end].decode("utf-8", "surrogateescape"))
+        return bare_media_type(self.get("content-type"))
 
 
 def head_end(block: bytes, start: int = 0, end: int = sys.maxsize) -> int:

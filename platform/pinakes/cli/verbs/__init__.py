@@ -26,6 +26,8 @@ _HELP = {
     "lookup": "find where and since when a digest or URL is known",
     "timeline": "list the captures of a URL, with their state",
     "show": "show everything about a capture, or its body",
+    "ls": "list records, or count them by kind",
+    "cat": "write a record, its headers or its body",
     "check": "check WARC files against ISO 28500, by clause",
     "manifest": "list and hash every capture, one per line",
     "resolve": "compare bodies of equal digest, byte for byte",

@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import NamedTuple
 
 from pinakes.catalog.capture_history import CellState, read_cells
 from pinakes.catalog.captures import Placed, get_captures, place_captures
-from pinakes.catalog.file_records import capture_at
+from pinakes.catalog.file_records import capture_at, name_in_store
 from pinakes.catalog.file_rows import scan_inflight
 from pinakes.catalog.payloads import open_record, read_body
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.verbs.captures import format_ms
+from pinakes.cli.verbs.captures import Place, format_ms, key_or_place
 from pinakes.errors import (
     ConfigError,
     InputRefused,
@@ -26,20 +25,12 @@ from pinakes.errors import (
     UnresolvedReference,
 )
 from pinakes.hbase_schema.capture_cells import Location
-from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.profile import Stores, open_stores
 from pinakes.row_store.port import StoredCell
 from pinakes.warc.dates import parse_date
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import open_source
-
-
-class Place(NamedTuple):
-    """FILE:OFFSET, as errors and findings print it."""
-
-    file: str
-    offset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,36 +63,18 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Cells, a record, or a body."""
     before_ms = _before_ms(arguments.as_of) if arguments.as_of else None
     view = View(before_ms=before_ms, payload=arguments.payload)
-    key = _key_of(arguments.capture)
-    if key is None:
-        place = _place_of(arguments.capture)
-        if Path(place.file).is_file():
-            if before_ms is not None:
-                raise ConfigError("a file outside the store has no history")
-            _show_local(place, view, console)
-            return Exit.DONE
+    named = key_or_place(arguments.capture)
+    if isinstance(named, Place) and Path(named.file).is_file():
+        if before_ms is not None:
+            raise ConfigError("a file outside the store has no history")
+        _show_local(named, view, console)
+        return Exit.DONE
     with open_stores(configuration_of(arguments)) as stores:
-        if key is not None:
-            _show_capture(stores, key, view, console)
+        if isinstance(named, Place):
+            _show_place(stores, named, view, console)
         else:
-            _show_place(stores, place, view, console)
+            _show_capture(stores, named, view, console)
     return Exit.DONE
-
-
-def _key_of(text: str) -> bytes | None:
-    try:
-        key = text.encode("ascii")
-        decode_capture_key(key)
-    except (MalformedRecord, UnicodeEncodeError):
-        return None
-    return key
-
-
-def _place_of(text: str) -> Place:
-    file, colon, offset = text.rpartition(":")
-    if not colon or not (offset.isascii() and offset.isdigit()):
-        raise ConfigError(f"neither a CAPTURE as printed by timeline nor FILE:OFFSET: {text!r}")
-    return Place(file, int(offset))
 
 
 def _show_capture(stores: Stores, key: bytes, view: View, console: Console) -> None:
@@ -187,7 +160,7 @@ def _before_ms(text: str) -> int:
 
 def _show_local(place: Place, view: View, console: Console) -> None:
     with open_source(place.file) as source:
-        record = read_record(source, place.offset)
+        record = read_record(source, place.offset, inner_offset=place.inner_offset or 0)
         if not isinstance(record, Record) or record.offset != place.offset:
             raise MalformedRecord("no record begins here", file=place.file, offset=place.offset)
         if view.payload and record.type == "revisit":
@@ -201,13 +174,14 @@ def _show_local(place: Place, view: View, console: Console) -> None:
 
 def _show_place(stores: Stores, place: Place, view: View, console: Console) -> None:
     """What lies at a place of the store: the capture, or a record that is none."""
-    key = capture_at(stores.archive, place.file, place.offset)
+    place = place._replace(file=name_in_store(stores.rows, stores.archive, place.file))
+    key = capture_at(stores.archive, *place)
     if key is not None:
         _show_capture(stores, key, view, console)
         return
     if view.before_ms is not None:
         raise ConfigError("only captures have a history, and this record is not a capture")
-    location = Location(offset=place.offset, length=0)
+    location = Location(offset=place.offset, length=0, inner_offset=place.inner_offset or 0)
     with open_record(stores.archive, place.file, location) as record:
         _show_record(record, place, view, console)
 

@@ -1,0 +1,49 @@
+"""The records of stored files as entries, from their sidecars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.index.entries import Entry
+from pinakes.row_store.port import RowStore
+
+from .declared import sha1_text
+from .file_records import iter_sidecar
+from .file_rows import FileEntry, scan_entries, scan_inflight
+from .sidecar import SidecarRow
+
+
+def stored_files(rows: RowStore, crawl: str) -> Iterator[FileEntry]:
+    """The files of a crawl that readers see, by name."""
+    hidden = scan_inflight(rows)
+    for entry in scan_entries(rows, crawl):
+        if entry.state is FileState.STORED and entry.archive_file not in hidden:
+            yield entry
+
+
+def iter_stored_entries(archive: ArchiveReader, entry: FileEntry) -> Iterator[Entry]:
+    """The records of a stored file as it is now, in order."""
+    name = generation_file(entry.archive_file, entry.generation)
+    for row in iter_sidecar(archive, name):
+        yield _entry_of_row(row, name)
+
+
+def _entry_of_row(row: SidecarRow, file: str) -> Entry:
+    return Entry(
+        file,
+        row.offset,
+        row.length,
+        row.inner_offset,
+        "revisit" if row.is_replaced else row.type,
+        row.date,
+        row.target_uri,
+        row.status,
+        row.media_type,
+        row.content_length if row.payload_size is None else row.payload_size,
+        sha1_text(row.sha1) if row.sha1 is not None else row.declared,
+        row.record_id,
+        tuple(row.findings.split()) if row.findings else (),
+    )

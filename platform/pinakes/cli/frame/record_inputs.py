@@ -1,0 +1,136 @@
+"""What a verb that reads records is given: archive files, folders of them, crawls of the store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from types import TracebackType
+
+from pinakes.catalog.crawl_rows import scan_crawls
+from pinakes.catalog.entries import iter_stored_entries, stored_files
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.cli.frame.left_out import say_others
+from pinakes.cli.frame.output import Console
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesError
+from pinakes.index.entries import Entry, entry_of
+from pinakes.ingest.inputs import LeftOut, iter_inputs
+from pinakes.profile import Stores, open_stores
+from pinakes.warc.reader import Item, iter_records
+from pinakes.warc.record import DamagedStretch, Record
+from pinakes.warc.source import open_source
+
+InputFile = str | FileEntry
+"""A path, or a file of the store."""
+
+
+class RecordInputs:
+    """The files of these names, and their records; a context manager, which closes the store.
+
+    What cannot be read is named, and remembered in `failed`.
+    """
+
+    def __init__(
+        self, names: Iterable[str], configuration: Configuration, console: Console
+    ) -> None:
+        self.failed = False
+        self._names = names
+        self._configuration = configuration
+        self._console = console
+        self._stack = ExitStack()
+        self._opened: Stores | None = None
+
+    def __enter__(self) -> RecordInputs:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def stores(self) -> Stores:
+        """The store, opened once."""
+        if self._opened is None:
+            self._opened = self._stack.enter_context(open_stores(self._configuration))
+        return self._opened
+
+    def files(self) -> Iterator[InputFile]:
+        """Each file: a path as given or below a folder, or a file of a crawl.
+
+        A name is that of a path if there is one, else of a crawl or collection.
+
+        Raises:
+            ConfigError: for what is neither.
+        """
+        for name in self._names:
+            if os.path.lexists(name):
+                yield from self._paths(name)
+            else:
+                yield from self._stored(name)
+
+    def _paths(self, name: str) -> Iterator[str]:
+        if not os.path.isdir(name):
+            yield name
+            return
+        left = LeftOut()
+        try:
+            for found in iter_inputs([name], left):
+                yield os.path.join(name, found.name)
+        except InputRefused as refusal:
+            self.warn(refusal)
+        for path in left.unfinished:
+            self.warn(InputRefused("not finished: skipped", file=str(path)))
+        say_others(left, self._console)
+
+    def _stored(self, name: str) -> Iterator[FileEntry]:
+        try:
+            stores = self.stores
+        except ConfigError as error:
+            raise ConfigError(f"{name}: file not found, and {error.message}") from error
+        crawls = [
+            crawl.crawl
+            for crawl in scan_crawls(stores.rows)
+            if name in (crawl.crawl, crawl.facts.collection)
+        ]
+        if not crawls:
+            raise ConfigError(f"{name}: file not found, and no crawl or collection of this name")
+        for crawl in crawls:
+            yield from stored_files(stores.rows, crawl)
+
+    def entries(self, file: InputFile) -> Iterator[Entry]:
+        """Every record of a file, in order."""
+        if isinstance(file, str):
+            for record in self.records(file):
+                yield entry_of(record, file)
+            return
+        try:
+            yield from iter_stored_entries(self.stores.archive, file)
+        except (InputRefused, MalformedRecord) as problem:
+            self.warn(problem)
+
+    def records(self, path: str) -> Iterator[Record]:
+        """Every record of a file on disk; bodies are not hashed."""
+        try:
+            with open_source(path) as source:
+                yield from self._intact(iter_records(source, digests=()), path)
+                source.check_unchanged()
+        except InputRefused as refusal:
+            self.warn(refusal)
+
+    def _intact(self, items: Iterable[Item], path: str) -> Iterator[Record]:
+        for item in items:
+            if isinstance(item, DamagedStretch):
+                what = f"{item.reason}: {item.end - item.offset} bytes left out"
+                self.warn(MalformedRecord(what, file=path, offset=item.offset))
+            else:
+                yield item
+
+    def warn(self, problem: PinakesError) -> None:
+        """Name a problem; the verb ends with 3."""
+        self._console.warn(problem)
+        self.failed = True

@@ -1,0 +1,208 @@
+"""`pinakes cat`: a record as it is stored, its headers, or its body, to standard output."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from pinakes.catalog.captures import Placed, get_captures, place_captures
+from pinakes.catalog.file_records import capture_at, name_in_store
+from pinakes.catalog.payloads import open_body, open_placed, open_record
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.cli.verbs.captures import Place, key_or_place
+from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
+from pinakes.errors import ConfigError, InputRefused, MalformedRecord, UnresolvedReference
+from pinakes.hbase_schema.capture_cells import Location
+from pinakes.ingest.inputs import LeftOut, iter_inputs
+from pinakes.profile import Stores, open_stores
+from pinakes.warc.codings import Undecodable, decoded
+from pinakes.warc.digest import parse_digest
+from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.record import Record
+from pinakes.warc.source import open_source
+from pinakes.warc.write import record_pieces
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatRequest:
+    """What to write of which record."""
+
+    payload: bool
+    decoded: bool
+    headers: bool
+    originals: Path | None
+    """The folder for originals of revisits on disk; None: the folder of the file."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """A capture or a place in a file, and what to write of it."""
+    parser.add_argument(
+        "capture",
+        metavar="CAPTURE",
+        help="as printed by timeline, or FILE:OFFSET as printed by ls (in quotes)",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--record", action="store_true", help="the whole record, uncompressed (default)"
+    )
+    what.add_argument("--headers", action="store_true", help="its WARC header and its HTTP head")
+    what.add_argument(
+        "--payload", action="store_true", help="the stored body; of a revisit, its original's"
+    )
+    parser.add_argument(
+        "--decoded",
+        action="store_true",
+        help="with --payload: without chunks and content-coding (gzip, deflate, br)",
+    )
+    parser.add_argument(
+        "--dir",
+        metavar="DIR",
+        help="look for the original of a revisit in the files of this folder (default: the folder "
+        "of FILE)",
+    )
+    add_settings(parser, "store")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Bytes, and nothing else."""
+    if arguments.decoded and not arguments.payload:
+        raise ConfigError("--decoded needs --payload")
+    if console.json:
+        raise ConfigError("cat writes bytes: leave out --json (`pinakes show` has it)")
+    request = CatRequest(
+        payload=arguments.payload,
+        decoded=arguments.decoded,
+        headers=arguments.headers,
+        originals=Path(arguments.dir) if arguments.dir else None,
+    )
+    named = key_or_place(arguments.capture)
+    if isinstance(named, Place) and Path(named.file).is_file():
+        with _on_disk(named, request) as record:
+            _write(record, request, console)
+        return Exit.DONE
+    with open_stores(configuration_of(arguments)) as stores:
+        if isinstance(named, Place):
+            named = named._replace(file=name_in_store(stores.rows, stores.archive, named.file))
+        with _in_store(stores, named, request) as record:
+            _write(record, request, console)
+    return Exit.DONE
+
+
+def _write(record: Record, request: CatRequest, console: Console) -> None:
+    out = console.binary_out
+    try:
+        for piece in _pieces(record, request):
+            out.write(piece)
+    except Undecodable as error:
+        raise MalformedRecord(
+            f"{error}: leave out --decoded for the bytes as stored", offset=record.offset
+        ) from error
+    finally:
+        out.flush()
+
+
+def _pieces(record: Record, request: CatRequest) -> Iterable[bytes | memoryview]:
+    if request.payload:
+        return decoded(record) if request.decoded else record.payload()
+    if request.headers:
+        return [record.header.raw, record.http.raw if record.http is not None else b""]
+    return record_pieces(record.header.raw, record.chunks())
+
+
+# --- in the store
+
+
+@contextmanager
+def _in_store(stores: Stores, named: bytes | Place, request: CatRequest) -> Iterator[Record]:
+    if isinstance(named, bytes):
+        key = named
+    else:
+        found = capture_at(stores.archive, *named) if request.payload else None
+        if found is None:
+            location = Location(offset=named.offset, length=0, inner_offset=named.inner_offset or 0)
+            with open_record(stores.archive, named.file, location) as record:
+                yield record
+            return
+        key = found
+    placed = _placed(stores, key)
+    open_it = open_body if request.payload else open_placed
+    with open_it(stores.rows, stores.archive, placed) as record:
+        yield record
+
+
+def _placed(stores: Stores, key: bytes) -> Placed:
+    found = get_captures(stores.rows, [key])
+    placed = next(place_captures(stores.rows, found.values()), None)
+    if placed is None:
+        raise InputRefused("no such capture", file=key.decode("ascii"))
+    return placed
+
+
+# --- on disk
+
+
+@contextmanager
+def _on_disk(place: Place, request: CatRequest) -> Iterator[Record]:
+    with open_source(place.file) as source:
+        record = read_record(source, place.offset, inner_offset=place.inner_offset or 0)
+        if not isinstance(record, Record) or record.offset != place.offset:
+            raise MalformedRecord("no record begins here", file=place.file, offset=place.offset)
+        if not (request.payload and record.type == "revisit"):
+            yield record
+            return
+    with _original_of(record, place, request.originals or Path(place.file).parent) as original:
+        yield original
+
+
+@contextmanager
+def _original_of(revisit: Record, place: Place, folder: Path) -> Iterator[Record]:
+    """The full record that a revisit refers to, proven by its digest.
+
+    Raises:
+        UnresolvedReference: where it is in none of the files.
+    """
+    wanted = wanted_by(revisit.header)
+    if wanted is None:
+        raise UnresolvedReference(
+            "the revisit does not name its original by URI and date",
+            file=place.file,
+            offset=place.offset,
+        )
+    for path in _files_beside(place.file, folder):
+        with open_source(path) as source:
+            for record in iter_records(source, digests=()):
+                if isinstance(record, Record) and _is_meant(record, wanted, revisit):
+                    yield record
+                    return
+    raise UnresolvedReference(
+        f"its original, {wanted.target_uri} of {wanted.second}, is not among the files of "
+        f"{folder}: say where with --dir",
+        file=place.file,
+        offset=place.offset,
+    )
+
+
+def _files_beside(file: str, folder: Path) -> Iterator[Path]:
+    """The file itself, then the others of the folder."""
+    others = (found.path for found in iter_inputs([str(folder)], LeftOut()))
+    return chain([Path(file)], (path for path in others if path != Path(file)))
+
+
+def _is_meant(record: Record, wanted: Wanted, revisit: Record) -> bool:
+    if record.type not in ("response", "resource"):
+        return False
+    found = place_of("", record)
+    if found is None or found[0] != wanted:
+        return False
+    declared = parse_digest(revisit.header.payload_digest or "")
+    return declared is None or declared in (
+        record.payload_digest(declared.algorithm),
+        record.dechunked_digest(declared.algorithm),
+        parse_digest(record.header.payload_digest or ""),
+    )

@@ -1,0 +1,123 @@
+"""Which records somebody wants: by type, status, media type, URL, host, date, size, digest.  Pure.
+
+Every condition that is given has to hold; of the values of one condition, any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pinakes.errors import ConfigError
+from pinakes.warc.dates import format_14, parse_date
+from pinakes.warc.digest import Digest, parse_digest
+
+from .entries import Entry
+from .urlkey import urlkey
+
+ComputeDigest = Callable[[str], Digest | None]
+_STATUS = re.compile(r"[1-9](?:\d\d|xx)\Z", re.IGNORECASE)
+_DIGITS = re.compile(r"\d{4,14}\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Conditions; an empty one holds for every record.
+
+    `since` (included) and `until` (not) are the first
+    digits of a time.  Sizes are those of bodies, in bytes, included.
+    """
+
+    types: frozenset[str] = frozenset()
+    statuses: tuple[re.Pattern[str], ...] = ()
+    media_types: tuple[re.Pattern[str], ...] = ()
+    urls: tuple[re.Pattern[str], ...] = ()
+    urlkeys: frozenset[str] = frozenset()
+    hosts: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    digests: frozenset[Digest] = frozenset()
+    min_size: int | None = None
+    max_size: int | None = None
+    invert: bool = False
+
+    def selects(self, entry: Entry, compute: ComputeDigest) -> bool:
+        """Whether this record is wanted; `compute` gives its body's digest by an algorithm.
+
+        A revisit's digest is the one that it declares.
+        """
+        return self._holds(entry, compute) is not self.invert
+
+    def _holds(self, entry: Entry, compute: ComputeDigest) -> bool:
+        return (
+            (not self.types or entry.type in self.types)
+            and (not self.statuses or _matches(str(entry.status), self.statuses))
+            and (not self.media_types or _matches(entry.media_type, self.media_types))
+            and (not (self.urls or self.urlkeys) or self._has_url(entry.target_uri))
+            and (not self.hosts or _is_below(entry.host, self.hosts))
+            and (self.since is self.until is None or self._is_dated(entry.date))
+            and (self.min_size is None or entry.size >= self.min_size)
+            and (self.max_size is None or entry.size <= self.max_size)
+            and (not self.digests or self._has_digest(entry, compute))
+        )
+
+    def _has_url(self, uri: str | None) -> bool:
+        if uri is None:
+            return False
+        return _matches(uri, self.urls) or (bool(self.urlkeys) and urlkey(uri) in self.urlkeys)
+
+    def _is_dated(self, date: str | None) -> bool:
+        moment = parse_date(date) if date else None
+        if moment is None:
+            return False
+        time = format_14(moment)
+        return time >= (self.since or "") and (self.until is None or time < self.until)
+
+    def _has_digest(self, entry: Entry, compute: ComputeDigest) -> bool:
+        if entry.type == "revisit":
+            return parse_digest(entry.digest or "") in self.digests
+        algorithms = {digest.algorithm for digest in self.digests}
+        return any(compute(algorithm) in self.digests for algorithm in algorithms)
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """A pattern in which `*` stands for any characters, in any case."""
+    parts = (re.escape(part) for part in text.split("*"))
+    return re.compile(".*".join(parts) + r"\Z", re.IGNORECASE | re.DOTALL)
+
+
+def status_of(text: str) -> re.Pattern[str]:
+    """A status such as 200, or 4xx.  Raises ConfigError for anything else."""
+    if _STATUS.match(text) is None:
+        raise ConfigError(f"--status should be a number such as 200, or 4xx: {text!r}")
+    return re.compile(text.lower().replace("x", r"\d") + r"\Z")
+
+
+def digest_of(text: str) -> Digest:
+    """A digest with its label.  Raises ConfigError for what is none."""
+    digest = parse_digest(text)
+    if digest is None:
+        raise ConfigError(f"--digest should be one such as sha1:3I42H3S6…: {text!r}")
+    return digest
+
+
+def time_of(text: str) -> str:
+    """The first digits of a time, of 2024, 20240229, 2024-02-29 or 2024-02-29T10:00:00Z.
+
+    Raises:
+        ConfigError: for what is no time.
+    """
+    digits = re.sub(r"[-:TZ]", "", text)
+    if _DIGITS.match(digits) is None:
+        raise ConfigError(f"not a time such as 2024, 202402 or 2024-02-29T10:00:00Z: {text!r}")
+    return digits
+
+
+def _matches(text: str | None, patterns: Iterable[re.Pattern[str]]) -> bool:
+    return text is not None and any(pattern.match(text) for pattern in patterns)
+
+
+def _is_below(host: str | None, wanted: Iterable[str]) -> bool:
+    """Whether it is one of these hosts, or below one."""
+    return host is not None and any(host == one or host.endswith(f".{one}") for one in wanted)
