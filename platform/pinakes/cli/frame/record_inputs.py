@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
 from pinakes.catalog.crawl_rows import scan_crawls
@@ -17,12 +17,21 @@ from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesEr
 from pinakes.index.entries import Entry, entry_of
 from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.profile import Stores, open_stores
-from pinakes.warc.reader import Item, iter_records
+from pinakes.rewrite.generations import current_name
+from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
-from pinakes.warc.source import open_source
+from pinakes.warc.source import Source, open_source
 
 InputFile = str | FileEntry
 """A path, or a file of the store."""
+_STEP_BYTES = 1 << 22
+
+
+def size_of(file: InputFile) -> int:
+    """In bytes; 0 where there is none."""
+    if isinstance(file, str):
+        return os.path.getsize(file) if os.path.isfile(file) else 0
+    return file.facts.size if file.facts is not None else 0
 
 
 class RecordInputs:
@@ -105,7 +114,7 @@ class RecordInputs:
     def entries(self, file: InputFile) -> Iterator[Entry]:
         """Every record of a file, in order."""
         if isinstance(file, str):
-            for record in self.records(file):
+            for _, record in self.records(file):
                 yield entry_of(record, file)
             return
         try:
@@ -113,22 +122,39 @@ class RecordInputs:
         except (InputRefused, MalformedRecord) as problem:
             self.warn(problem)
 
-    def records(self, path: str) -> Iterator[Record]:
-        """Every record of a file on disk; bodies are not hashed."""
+    def records(
+        self, file: InputFile, advance: Callable[[int], None] = lambda count: None
+    ) -> Iterator[tuple[Source, Record]]:
+        """Every record of a file, read anew, with the open file; bodies are not hashed.
+
+        `advance` is called with the number of bytes read.
+        """
+        told = 0
         try:
-            with open_source(path) as source:
-                yield from self._intact(iter_records(source, digests=()), path)
+            with self._open(file) as source:
+                for item in iter_records(source, digests=()):
+                    if isinstance(item, DamagedStretch):
+                        what = f"{item.reason}: {item.end - item.offset} bytes left out"
+                        self.warn(MalformedRecord(what, file=source.name, offset=item.offset))
+                    else:
+                        yield source, item
+                    if source.position - told > _STEP_BYTES:
+                        advance(source.position - told)
+                        told = source.position
+                advance(source.size - told)
                 source.check_unchanged()
         except InputRefused as refusal:
             self.warn(refusal)
 
-    def _intact(self, items: Iterable[Item], path: str) -> Iterator[Record]:
-        for item in items:
-            if isinstance(item, DamagedStretch):
-                what = f"{item.reason}: {item.end - item.offset} bytes left out"
-                self.warn(MalformedRecord(what, file=path, offset=item.offset))
-            else:
-                yield item
+    @contextmanager
+    def _open(self, file: InputFile) -> Iterator[Source]:
+        if isinstance(file, str):
+            with open_source(file) as source:
+                yield source
+            return
+        name = current_name(file)
+        with self.stores.archive.open(name) as opened:
+            yield Source(opened, name=name)
 
     def warn(self, problem: PinakesError) -> None:
         """Name a problem; the verb ends with 3."""

@@ -65,7 +65,7 @@ def chosen(inputs: RecordInputs, file: InputFile, selection: Selection | None) -
     if selection is None:
         yield from inputs.entries(file)
     elif isinstance(file, str):
-        for record in inputs.records(file):
+        for _, record in inputs.records(file):
             entry = entry_of(record, file)
             if selection.selects(entry, record.payload_digest):
                 yield entry

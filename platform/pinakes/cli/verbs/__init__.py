@@ -28,6 +28,7 @@ _HELP = {
     "show": "show everything about a capture, or its body",
     "ls": "list records, or count them by kind",
     "cat": "write a record, its headers or its body",
+    "filter": "copy some records into a file of their own",
     "check": "check WARC files against ISO 28500, by clause",
     "manifest": "list and hash every capture, one per line",
     "resolve": "compare bodies of equal digest, byte for byte",

@@ -1,0 +1,212 @@
+"""`pinakes filter`: some records of archive files, into a file of their own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from pinakes.archive_store.whole_files import written_aside
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import (
+    add_dry_run,
+    add_inputs,
+    add_settings,
+    configuration_of,
+    inputs_of,
+)
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.progress import Progress
+from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, size_of
+from pinakes.cli.frame.selection_options import add_selection, selection_of
+from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
+from pinakes.errors import ConfigError, MalformedRecord
+from pinakes.index.entries import entry_of
+from pinakes.index.selection import Selection
+from pinakes.rewrite.taken import RecordTaker, require_whole
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+_STANDARD_OUTPUT = "-"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Archive files, folders or crawls; which of their records; where they go."""
+    add_inputs(parser, "WARC|CRAWL", "archive files, folders of them, crawls or collections")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="a new file, compressed unless it ends in .warc (-: standard output, compressed)",
+    )
+    parser.add_argument(
+        "--originals",
+        action="store_true",
+        help="also take the records that selected revisits refer to; reads all files twice",
+    )
+    add_selection(parser)
+    add_dry_run(parser)
+    add_settings(parser, "store")
+
+
+@dataclass(slots=True)
+class Taken:
+    """What was written, or would be."""
+
+    records: int = 0
+    left_out: int = 0
+    """Selected, and damaged."""
+    types: Counter[str] = field(default_factory=Counter)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """One file; what was selected and cannot be copied is named."""
+    selection = selection_of(arguments) or Selection()
+    output: str = arguments.output
+    with RecordInputs(inputs_of(arguments), configuration_of(arguments), console) as inputs:
+        # Before the new file is there: it may be in a folder that is given.
+        files = list(inputs.files())
+        work = _Filter(inputs, selection, Taken())
+        passes = 1 + arguments.originals
+        total = passes * sum(map(size_of, files))
+        with console.progress("filter", total=total) as progress:
+            if arguments.originals:
+                work.want_originals(files, progress)
+            if arguments.dry_run:
+                work.take(files, None, progress)
+                written = 0
+            else:
+                written = _write(work, files, output, progress, console)
+        for wanted in sorted(work.wanted - work.found):
+            inputs.warn(
+                MalformedRecord(
+                    f"the original {wanted.target_uri} of {wanted.second} is not in these files"
+                )
+            )
+    _tell(work.taken, output, written, console, dry_run=arguments.dry_run)
+    return Exit.SOME_FAILED if inputs.failed else Exit.DONE
+
+
+class _NothingTaken(Exception):
+    """No record was: no file is to appear."""
+
+
+def _write(
+    work: _Filter, files: Sequence[InputFile], output: str, progress: Progress, console: Console
+) -> int:
+    """The bytes written; no file appears where there are none."""
+    try:
+        with _opened(output, console) as out:
+            taker = RecordTaker(out, compressed=not output.endswith(".warc"))
+            work.take(files, taker, progress)
+            work.require_any()
+            return taker.written
+    except _NothingTaken:
+        return 0
+
+
+class _Filter:
+    """Which records of some files are taken, and what became of them."""
+
+    def __init__(self, inputs: RecordInputs, selection: Selection, taken: Taken) -> None:
+        self._inputs = inputs
+        self._selection = selection
+        self.taken = taken
+        self.wanted: set[Wanted] = set()
+        """Originals of selected revisits.  Memory: some 300 bytes each."""
+        self.found: set[Wanted] = set()
+
+    def want_originals(self, files: Sequence[InputFile], progress: Progress) -> None:
+        """Look at every revisit once, before anything is written."""
+        for file in files:
+            for source, record in self._inputs.records(file, progress.advance):
+                if record.type == "revisit" and self._is_selected(source, record):
+                    wanted = wanted_by(record.header)
+                    if wanted is not None:
+                        self.wanted.add(wanted)
+
+    def take(
+        self, files: Sequence[InputFile], taker: RecordTaker | None, progress: Progress
+    ) -> None:
+        """Write what is selected, and before the first of a file its warcinfo."""
+        for file in files:
+            warcinfo: Record | None = None
+            for source, record in self._inputs.records(file, progress.advance):
+                if self._is_wanted(source, record) or self._is_selected(source, record):
+                    if warcinfo is not None:
+                        self._take_one(source, warcinfo, taker)
+                    warcinfo = None
+                    self._take_one(source, record, taker)
+                elif record.type == "warcinfo":
+                    warcinfo = record
+
+    def require_any(self) -> None:
+        """Raise where nothing was taken."""
+        if not self.taken.records:
+            raise _NothingTaken
+
+    def _is_selected(self, source: Source, record: Record) -> bool:
+        return self._selection.selects(entry_of(record, source.name), record.payload_digest)
+
+    def _is_wanted(self, source: Source, record: Record) -> bool:
+        if not self.wanted or record.type not in ("response", "resource"):
+            return False
+        place = place_of(source.name, record)
+        if place is None or place[0] not in self.wanted:
+            return False
+        self.found.add(place[0])
+        return True
+
+    def _take_one(self, source: Source, record: Record, taker: RecordTaker | None) -> None:
+        try:
+            if taker is not None:
+                taker.take(source, record)
+            else:
+                require_whole(source, record)
+        except MalformedRecord as problem:
+            self.taken.left_out += 1
+            self._inputs.warn(problem)
+            return
+        self.taken.records += 1
+        self.taken.types[record.type] += 1
+
+
+@contextmanager
+def _opened(name: str, console: Console) -> Iterator[BinaryIO]:
+    """A new file that appears when it is whole, or standard output."""
+    if name == _STANDARD_OUTPUT:
+        yield console.binary_out
+        console.binary_out.flush()
+        return
+    target = Path(name)
+    if not target.parent.is_dir():
+        raise ConfigError(f"-o {name}: there is no folder {target.parent}")
+    with written_aside(target) as descriptor, os.fdopen(os.dup(descriptor), "wb") as out:
+        yield out
+
+
+def _tell(taken: Taken, output: str, written: int, console: Console, *, dry_run: bool) -> None:
+    counts = {
+        "output": output,
+        "records": taken.records,
+        "types": dict(sorted(taken.types.items())),
+        "left_out": taken.left_out,
+        "bytes": written,
+    }
+    kinds = ", ".join(f"{count:,} {name}" for name, count in sorted(taken.types.items()))
+    text = f"{printable(output)}: {taken.records:,} records"
+    text += f" ({kinds})" if kinds else ""
+    if dry_run or not taken.records:
+        text += ", nothing written"
+    else:
+        text += f", {written:,} bytes"
+    if output == _STANDARD_OUTPUT:
+        console.say(text)
+    else:
+        console.result(counts, text=text)

@@ -1,0 +1,67 @@
+"""Records of archive files written into another: their members verbatim where that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from pinakes.errors import MalformedRecord
+from pinakes.warc.members import compression_of
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+from pinakes.warc.write import gzip_member, record_pieces
+
+_HARMLESS = frozenset({"member", "record-end", "line-end"})
+
+
+class RecordTaker:
+    """Writes records one after the other; `written` bytes so far."""
+
+    def __init__(self, out: BinaryIO, *, compressed: bool) -> None:
+        self._out = out
+        self._compressed = compressed
+        self.written = 0
+
+    def take(self, source: Source, record: Record) -> None:
+        """Write a record of `source`.
+
+        A record that has its gzip member to itself is copied as that member.  Others keep every
+        byte, in a member of their own, or in none where the new file is not compressed; of one
+        without the two line ends that close it, those are added.
+
+        Raises:
+            MalformedRecord: for one that is damaged, or in an ARC file; nothing is written.
+        """
+        require_whole(source, record)
+        if self._compressed and is_alone(source, record):
+            self._write(source.pieces(record.offset, record.offset + record.length))
+            return
+        pieces = record_pieces(record.header.raw, record.chunks())
+        self._write(gzip_member(pieces) if self._compressed else pieces)
+
+    def _write(self, pieces: Iterable[bytes | memoryview]) -> None:
+        for piece in pieces:
+            self.written += self._out.write(piece)
+
+
+def is_alone(source: Source, record: Record) -> bool:
+    """Whether a gzip member holds this record and nothing else."""
+    shares = any(finding.code == "member" for finding in record.findings)
+    return not shares and compression_of(source, record.offset) == "gzip"
+
+
+def require_whole(source: Source, record: Record) -> None:
+    """Raise MalformedRecord for a record of which a copy would not be read as it is."""
+    if record.version[:4].upper() != "WARC":
+        raise MalformedRecord(
+            "a record of an ARC file is left out: convert the file first, with `pinakes convert`",
+            file=source.name,
+            offset=record.offset,
+        )
+    for finding in record.findings:
+        if finding.code not in _HARMLESS:
+            raise MalformedRecord(
+                f"left out, for it is damaged: {finding.message}",
+                file=source.name,
+                offset=record.offset,
+            )
