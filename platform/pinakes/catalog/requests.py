@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from pinakes.index.beside import BESIDE_RECORDS, are_beside
 from pinakes.index.post_query import method_query, with_query
 from pinakes.warc.codings import dechunked
 from pinakes.warc.record import Record
@@ -22,7 +23,6 @@ from pinakes.warc.record import Record
 from .record_rows import row_key_of, sidecar_row
 from .sidecar import SidecarRow
 
-BESIDE_RECORDS = 4
 ANSWERS = frozenset({"response", "revisit"})
 _METHOD = SidecarRow._fields.index("method")
 
@@ -72,7 +72,7 @@ def _query_of(record: Record) -> str | None:
 def _answer(capture: SidecarRow, request: _Request, archive_file: str) -> SidecarRow:
     """A capture, with the method and query of this request if that is beside it."""
     asked, query = request
-    if not _are_beside(asked, capture):
+    if not are_beside(asked, capture):
         return capture
     if asked.method == "GET":
         # Does the same as `_replace` in a third of the time: nearly every capture comes here.
@@ -84,13 +84,3 @@ def _answer(capture: SidecarRow, request: _Request, archive_file: str) -> Sideca
         uri = with_query(capture.target_uri, query)
         row_key = row_key_of(uri, capture.date, archive_file, capture.ordinal)
     return capture._replace(method=asked.method, skip=skip, row_key=row_key)
-
-
-def _are_beside(asked: SidecarRow, capture: SidecarRow) -> bool:
-    """Whether one names the other; if neither names any, whether they have the same URI."""
-    to, named = asked.concurrent_to, capture.concurrent_to
-    if to or named:
-        return (to is not None and to == capture.record_id) or (
-            named is not None and named == asked.record_id
-        )
-    return asked.target_uri == capture.target_uri

@@ -27,13 +27,12 @@ from pinakes.warc.header import Header, strip_brackets
 from pinakes.warc.reader import Item
 from pinakes.warc.record import DamagedStretch, Record
 
+from .beside import BESIDE_RECORDS, Names, are_beside, names_of
 from .eligibility import METHOD, RecordFacts, skip_reason
 from .manifest import ManifestLine
 
 CAPTURE_TYPES = frozenset({"response", "resource", "revisit"})
 HARMLESS_FINDINGS = frozenset({"member"})
-# A request is near its response: so many records are held back to search for it.
-_BESIDE_RECORDS = 4
 _FIRST_WEB_ARCHIVE_YEAR = 1991
 _PARTIAL = frozenset({WARC_TRUNCATED_KEY, WARC_SEGMENT_NUMBER_KEY})
 _HEX = frozenset(b"0123456789abcdefABCDEF")
@@ -56,7 +55,7 @@ def iter_manifest(
     `on_damage` is called with each damaged stretch.
     """
     held: deque[Held] = deque()
-    other_methods: deque[Record] = deque(maxlen=_BESIDE_RECORDS)
+    other_methods: deque[Record] = deque(maxlen=BESIDE_RECORDS)
     for record in items:
         if not isinstance(record, Record):
             if on_damage is not None:
@@ -68,7 +67,7 @@ def iter_manifest(
             for request in other_methods:
                 line = _mark_method(line, record.header, request)
             held.append((line, record.header))
-            if len(held) > _BESIDE_RECORDS:
+            if len(held) > BESIDE_RECORDS:
                 yield held.popleft()[0]
         elif record_type == "request" and not record.starts_with(b"GET "):
             other_methods.append(record)
@@ -82,14 +81,9 @@ def _mark_method(line: ManifestLine, header: Header, request: Record) -> Manifes
     """Mark a capture whose request was not a GET: its body may depend on the body of that."""
     if line.skip is not None or line.type is not None:
         return line
-    to = strip_brackets(request.header.field(WARC_CONCURRENT_TO_KEY))
-    named = strip_brackets(header.field(WARC_CONCURRENT_TO_KEY))
-    if to or named:
-        request_id = request.record_id
-        beside = (to and to == line.record_id) or (named and named == request_id)
-    else:
-        beside = request.target_uri == line.target_uri
-    return line._replace(skip=METHOD) if beside else line
+    to = strip_brackets(header.field(WARC_CONCURRENT_TO_KEY))
+    capture = Names(line.record_id, to, line.target_uri)
+    return line._replace(skip=METHOD) if are_beside(names_of(request), capture) else line
 
 
 def manifest_line(

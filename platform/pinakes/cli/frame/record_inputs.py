@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from types import TracebackType
+from typing import TypeVar
 
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.entries import iter_stored_entries, stored_files
@@ -22,6 +23,7 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
 from pinakes.warc.source import Source, open_source
 
+T = TypeVar("T")
 InputFile = str | FileEntry
 """A path, or a file of the store."""
 _STEP_BYTES = 1 << 22
@@ -44,6 +46,8 @@ class RecordInputs:
         self, names: Iterable[str], configuration: Configuration, console: Console
     ) -> None:
         self.failed = False
+        self.inside: dict[str, str] = {}
+        """Of each path, its name below the folder given; the base name of one given alone."""
         self._names = names
         self._configuration = configuration
         self._console = console
@@ -78,18 +82,20 @@ class RecordInputs:
         """
         for name in self._names:
             if os.path.lexists(name):
-                yield from self._paths(name)
+                for path, inside in self._paths(name):
+                    self.inside[path] = inside
+                    yield path
             else:
                 yield from self._stored(name)
 
-    def _paths(self, name: str) -> Iterator[str]:
+    def _paths(self, name: str) -> Iterator[tuple[str, str]]:
         if not os.path.isdir(name):
-            yield name
+            yield name, os.path.basename(name)
             return
         left = LeftOut()
         try:
             for found in iter_inputs([name], left):
-                yield os.path.join(name, found.name)
+                yield os.path.join(name, found.name), found.name
         except InputRefused as refusal:
             self.warn(refusal)
         for path in left.unfinished:
@@ -117,46 +123,60 @@ class RecordInputs:
             for _, record in self.records(file):
                 yield entry_of(record, file)
             return
-        try:
-            yield from iter_stored_entries(self.stores.archive, file)
-        except (InputRefused, MalformedRecord) as problem:
-            self.warn(problem)
+        yield from self.guarded(iter_stored_entries(self.stores.archive, file))
 
     def records(
         self, file: InputFile, advance: Callable[[int], None] = lambda count: None
     ) -> Iterator[tuple[Source, Record]]:
-        """Every record of a file, read anew, with the open file; bodies are not hashed.
-
-        `advance` is called with the number of bytes read.
-        """
-        told = 0
-        try:
-            with self._open(file) as source:
-                for item in iter_records(source, digests=()):
-                    if isinstance(item, DamagedStretch):
-                        what = f"{item.reason}: {item.end - item.offset} bytes left out"
-                        self.warn(MalformedRecord(what, file=source.name, offset=item.offset))
-                    else:
-                        yield source, item
-                    if source.position - told > _STEP_BYTES:
-                        advance(source.position - told)
-                        told = source.position
-                advance(source.size - told)
-                source.check_unchanged()
-        except InputRefused as refusal:
-            self.warn(refusal)
-
-    @contextmanager
-    def _open(self, file: InputFile) -> Iterator[Source]:
+        """See `read_records`; of a file in the store, too."""
         if isinstance(file, str):
-            with open_source(file) as source:
-                yield source
+            yield from read_records(file, self.warn, advance)
             return
         name = current_name(file)
         with self.stores.archive.open(name) as opened:
-            yield Source(opened, name=name)
+            yield from _intact(Source(opened, name=name), self.warn, advance)
+
+    def guarded(self, items: Iterable[T]) -> Iterator[T]:
+        """The same items; what cannot be read of them is named."""
+        try:
+            yield from items
+        except (InputRefused, MalformedRecord) as problem:
+            self.warn(problem)
 
     def warn(self, problem: PinakesError) -> None:
         """Name a problem; the verb ends with 3."""
         self._console.warn(problem)
         self.failed = True
+
+
+def read_records(
+    path: str,
+    warn: Callable[[PinakesError], None],
+    advance: Callable[[int], None] = lambda count: None,
+) -> Iterator[tuple[Source, Record]]:
+    """Every record of a file on disk, with the open file; bodies are not hashed.
+
+    `warn` gets what cannot be read, `advance` is called with the number of bytes read.
+    """
+    try:
+        with open_source(path) as source:
+            yield from _intact(source, warn, advance)
+            source.check_unchanged()
+    except InputRefused as refusal:
+        warn(refusal)
+
+
+def _intact(
+    source: Source, warn: Callable[[PinakesError], None], advance: Callable[[int], None]
+) -> Iterator[tuple[Source, Record]]:
+    told = 0
+    for item in iter_records(source, digests=()):
+        if isinstance(item, DamagedStretch):
+            what = f"{item.reason}: {item.end - item.offset} bytes left out"
+            warn(MalformedRecord(what, file=source.name, offset=item.offset))
+        else:
+            yield source, item
+        if source.position - told > _STEP_BYTES:
+            advance(source.position - told)
+            told = source.position
+    advance(source.size - told)

@@ -1,0 +1,55 @@
+"""Index lines from the sidecars of stored files: no archive file is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, decode_capture_key
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.index.cdxj import REVISIT_MIME, CdxLine, cdx_digest
+from pinakes.index.scan import CAPTURE_TYPES
+
+from .declared import sha1_text
+from .file_records import iter_sidecar
+from .file_rows import FileEntry
+from .sidecar import SidecarRow
+
+
+def iter_stored_cdx_lines(
+    archive: ArchiveReader, entry: FileEntry, *, on_unplaced: Callable[[str, int], None]
+) -> Iterator[CdxLine]:
+    """The lines of a stored file's captures as they are now, in their order; `on_unplaced` gets
+    file and offset of those that have none.
+    """
+    name = generation_file(entry.archive_file, entry.generation)
+    for row in iter_sidecar(archive, name):
+        if row.type not in CAPTURE_TYPES:
+            continue
+        line = _line_of(row, name)
+        if line is None:
+            on_unplaced(name, row.offset)
+        else:
+            yield line
+
+
+def _line_of(row: SidecarRow, filename: str) -> CdxLine | None:
+    if row.row_key is None or not row.target_uri:
+        return None
+    key = decode_capture_key(row.row_key)
+    if key.time == UNREADABLE_TIME:
+        return None
+    is_revisit = row.is_replaced or row.type == "revisit"
+    digest = row.declared if row.sha1 is None else sha1_text(row.sha1)
+    return CdxLine(
+        key.urlkey,
+        key.time[:14],
+        row.target_uri,
+        REVISIT_MIME if is_revisit else row.media_type,
+        None if row.status is None else str(row.status),
+        cdx_digest(digest) if digest else None,
+        row.length,
+        row.offset,
+        filename,
+        extra={"method": row.method} if row.method not in (None, "GET") else None,
+    )
