@@ -82,25 +82,11 @@ class RecordInputs:
         """
         for name in self._names:
             if os.path.lexists(name):
-                for path, inside in self._paths(name):
+                for path, inside in iter_paths(name, self.warn, self._console):
                     self.inside[path] = inside
                     yield path
             else:
                 yield from self._stored(name)
-
-    def _paths(self, name: str) -> Iterator[tuple[str, str]]:
-        if not os.path.isdir(name):
-            yield name, os.path.basename(name)
-            return
-        left = LeftOut()
-        try:
-            for found in iter_inputs([name], left):
-                yield os.path.join(name, found.name), found.name
-        except InputRefused as refusal:
-            self.warn(refusal)
-        for path in left.unfinished:
-            self.warn(InputRefused("not finished: skipped", file=str(path)))
-        say_others(left, self._console)
 
     def _stored(self, name: str) -> Iterator[FileEntry]:
         try:
@@ -147,6 +133,24 @@ class RecordInputs:
         """Name a problem; the verb ends with 3."""
         self._console.warn(problem)
         self.failed = True
+
+
+def iter_paths(
+    name: str, warn: Callable[[PinakesError], None], console: Console
+) -> Iterator[tuple[str, str]]:
+    """A file, or the archive files below a folder; each also by its name below it."""
+    if not os.path.isdir(name):
+        yield name, os.path.basename(name)
+        return
+    left = LeftOut()
+    try:
+        for found in iter_inputs([name], left):
+            yield os.path.join(name, found.name), found.name
+    except InputRefused as refusal:
+        warn(refusal)
+    for path in left.unfinished:
+        warn(InputRefused("not finished: skipped", file=str(path)))
+    say_others(left, console)
 
 
 def read_records(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 
 from pinakes import __version__
 from pinakes.catalog.crawl_rows import require_crawl
@@ -20,6 +21,7 @@ from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.progress import Progress, SilentProgress
 from pinakes.cli.frame.trust_options import add_trust, trust_of
+from pinakes.cli.verbs.dedupe_files import FilesCall, dedupe_files
 from pinakes.cli.verbs.dedupe_jobs import require_jobs, tasks_by_jobs
 from pinakes.cli.verbs.dedupe_workers import ALONE, RunProcesses, committers, run_processes
 from pinakes.cli.verbs.plan_text import format_plan
@@ -78,9 +80,20 @@ class DedupeCall:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """What to deduplicate, and how far to go."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("crawl", metavar="CRAWL", nargs="?", help="against all before it")
-    what.add_argument("--all", action="store_true", help="all crawls of the collection")
+    parser.add_argument(
+        "names",
+        metavar="CRAWL|PATH",
+        nargs="*",
+        help="a crawl of the store, against all before it; with -o archive files and folders",
+    )
+    parser.add_argument("--all", action="store_true", help="all crawls of the collection")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="deduplicate these files, without a store: each is written to this folder, and "
+        "validated",
+    )
     parser.add_argument(
         "--compare",
         choices=("bytes", "sha256", "none"),
@@ -131,14 +144,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do it under the collection's lease; take up what a run before left unfinished."""
+    if arguments.output is not None:
+        return dedupe_files(files_call_of(arguments), configuration_of(arguments), console)
     tally = Tally()
     with metrics_file(arguments.metrics_file, _VERB, tally, console) as job:
         job.exit = _dedupe(call_of(arguments), configuration_of(arguments), console, tally)
     return job.exit
 
 
+def files_call_of(arguments: argparse.Namespace) -> FilesCall:
+    """What was asked for with `-o`.  Raises ConfigError for what only a store has."""
+    refused = {
+        "--all": arguments.all,
+        "--sample": arguments.sample,
+        "--runner": arguments.runner != "inline",
+        "--drop-old": arguments.drop_old,
+        "--metrics-file": arguments.metrics_file,
+    }
+    given = [option for option, value in refused.items() if value]
+    if given:
+        raise ConfigError(f"{', '.join(given)}: not with -o, which takes files")
+    if not arguments.names:
+        raise ConfigError("-o deduplicates files: name some, or folders of them")
+    return FilesCall(
+        names=arguments.names,
+        output=Path(arguments.output),
+        compare=arguments.compare != "none",
+        trust=trust_of(arguments),
+        plan=arguments.plan,
+    )
+
+
 def call_of(arguments: argparse.Namespace) -> DedupeCall:
-    """What was asked for.  Raises ConfigError for what is no fraction."""
+    """What was asked for.  Raises ConfigError for what is no fraction, or not one crawl."""
+    if bool(arguments.names) == arguments.all or len(arguments.names) > 1:
+        raise ConfigError("name one crawl, or --all; or files and -o OUT")
     fraction = 1.0 if arguments.plan else None
     if arguments.sample:
         try:
@@ -148,7 +188,7 @@ def call_of(arguments: argparse.Namespace) -> DedupeCall:
         if not fraction:
             raise ConfigError("--sample 0 forecasts nothing")
     return DedupeCall(
-        crawl=arguments.crawl,
+        crawl=arguments.names[0] if arguments.names else None,
         compare=arguments.compare,
         trust=trust_of(arguments),
         runner=arguments.runner,

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
-from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.options import add_inputs, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
+from pinakes.cli.frame.record_inputs import iter_paths
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.config import Configuration
-from pinakes.errors import ConfigError, InputRefused, PinakesError
+from pinakes.errors import ConfigError, PinakesError
 from pinakes.index.manifest_file import ALGORITHMS, ManifestForm, iter_manifest_pieces
-from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.warc.source import open_source
 
 if TYPE_CHECKING:
@@ -163,18 +162,8 @@ class _Problems:
 def _files(names: Iterable[str], problems: _Problems) -> Iterator[str]:
     """The files to read: those given, under the names given, and those in folders given."""
     for name in names:
-        if not os.path.isdir(name):
-            yield name
-            continue
-        try:
-            left = LeftOut()
-            for found in iter_inputs([name], left):
-                yield os.path.join(name, found.name)
-            for path in left.unfinished:
-                problems.name(InputRefused("not finished: skipped", file=str(path)))
-            say_others(left, problems.console)
-        except InputRefused as refusal:
-            problems.name(refusal)
+        for path, _ in iter_paths(name, problems.name, problems.console):
+            yield path
 
 
 def _is_folder(name: str) -> bool:

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pinakes.archive_store.local_files import sha256_of
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
+from pinakes.cli.frame.left_full import left_full_text
 from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
@@ -22,7 +22,12 @@ from pinakes.dedupe.write.duplicates import Duplicates
 from pinakes.dedupe.write.in_place import InPlaceRewriting
 from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
-from pinakes.dedupe.write.rewriting import Replacements, refuse_equal_names, rewrite_or_copy
+from pinakes.dedupe.write.rewriting import (
+    Replacements,
+    refuse_equal_names,
+    rewrite_or_copy,
+    run_name_of,
+)
 from pinakes.errors import (
     ConfigError,
     Conflict,
@@ -274,17 +279,10 @@ def _read_duplicates(manifest: Path, files: ArchiveFiles) -> Duplicates:
         raise
 
 
-def run_name_of(manifest: Path) -> str:
-    """A name for the run that is the same whenever the manifest is."""
-    return f"refs-{sha256_of(manifest)[:12]}"
-
-
 def _size(names: Sequence[str]) -> int:
     return sum(path.stat().st_size for path in map(Path, names) if path.is_file())
 
 
 def _sentence(name: str, counts: Mapping[str, Any]) -> str:
-    left = ", ".join(f"{number} {reason}" for reason, number in sorted(counts["left_full"].items()))
-    return f"{name}: {counts['revisits']:,} revisits, {counts['saved_bytes']:,} bytes saved" + (
-        f"; left full: {left}" if left else ""
-    )
+    text = f"{name}: {counts['revisits']:,} revisits, {counts['saved_bytes']:,} bytes saved"
+    return text + left_full_text(counts["left_full"])

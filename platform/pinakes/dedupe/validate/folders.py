@@ -100,19 +100,48 @@ def validate_folders(
     """Compare every archive file below two folders; files are paired by name's stem."""
     old, new = archive_folder(before), archive_folder(after)
     result = Validation(accepted=list(accepted), others=not_compared(old, new))
+    pairs = []
+    for stem in sorted(old.archives.keys() | new.archives.keys()):
+        old_name, new_name = old.archives.get(stem), new.archives.get(stem)
+        if old_name is None or new_name is None:
+            result.comparison.discrepancies.append(
+                without_counterpart(stem, is_missing=new_name is None)
+            )
+        else:
+            pairs.append((before / old_name, old_name, new_name))
+    _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance)
+    if not result.files:
+        raise ConfigError(f"there is no pair of archive files in {before} and {after}")
+    return result
+
+
+def validate_files(
+    files: Iterable[Path],
+    after: Path,
+    *,
+    witnesses: Witnesses | None = None,
+    advance: Callable[[int], None] = lambda count: None,
+) -> Validation:
+    """Compare each of these files with the one of its base name in a folder."""
+    result = Validation()
+    pairs = [(path, str(path), path.name) for path in files]
+    _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance)
+    return result
+
+
+def _validate_pairs(
+    pairs: Iterable[tuple[Path, str, str]],
+    after: Path,
+    result: Validation,
+    witnesses: Witnesses,
+    advance: Callable[[int], None],
+) -> None:
+    """Compare each file, named as the second says, with the third in `after`."""
     with Resolution() as resolution:
-        for stem in sorted(old.archives.keys() | new.archives.keys()):
-            old_name, new_name = old.archives.get(stem), new.archives.get(stem)
-            if old_name is None or new_name is None:
-                result.comparison.discrepancies.append(
-                    without_counterpart(stem, is_missing=new_name is None)
-                )
-                continue
-            left, right = before / old_name, after / new_name
+        for left, old_name, new_name in pairs:
+            right = after / new_name
             with open_source(left) as was, open_source(right) as is_now:
-                compare_files(
-                    was, is_now, resolution, result.comparison, witnesses=witnesses or Witnesses()
-                )
+                compare_files(was, is_now, resolution, result.comparison, witnesses=witnesses)
                 # Hashed before the files are let go: the receipt is of what was compared.
                 result.files.append(
                     {
@@ -127,9 +156,6 @@ def validate_folders(
         _judge_references(resolution, result)
     found = result.comparison
     found.discrepancies = [_inside(after, d) for d in found.discrepancies]
-    if not result.files:
-        raise ConfigError(f"there is no pair of archive files in {before} and {after}")
-    return result
 
 
 def _inside(folder: Path, found: Discrepancy) -> Discrepancy:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from pinakes.archive_store.local_files import sha256_of
 from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
 from pinakes.rewrite.replace import Replacement, copy_with_replacements
@@ -29,6 +30,11 @@ def refuse_equal_names(paths: Iterable[str]) -> None:
     if clashes:
         listed = "; ".join(" and ".join(names) for names in clashes)
         raise ConfigError(f"inputs of one base name, nothing was written: {listed}")
+
+
+def run_name_of(manifest: Path) -> str:
+    """A name for the run that is the same whenever the manifest is."""
+    return f"refs-{sha256_of(manifest)[:12]}"
 
 
 def rewrite_to(

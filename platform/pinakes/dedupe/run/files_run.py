@@ -1,0 +1,202 @@
+"""The whole chain on archive files, without a store: list, compare, decide, write, validate.
+
+    files ─▶ manifest lines ─▶ resolved, processed ─▶ duplicates ─▶ new files ─▶ validated
+
+What is written depends on the files and the options alone: killed anywhere, the same call ends
+the work, and finds equal what it has written before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import NamedTuple
+
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.decide.bodies import ArchiveBodies
+from pinakes.dedupe.decide.counting import Decisions
+from pinakes.dedupe.decide.process import resolve_and_process
+from pinakes.dedupe.decide.trust import Trust
+from pinakes.dedupe.validate.file_pairs import Witnesses
+from pinakes.dedupe.validate.folders import Validation, validate_files
+from pinakes.dedupe.write.duplicates import Duplicates
+from pinakes.dedupe.write.proven_originals import OriginalReader
+from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
+from pinakes.dedupe.write.rewriting import (
+    Replacements,
+    refuse_equal_names,
+    rewrite_or_copy,
+    run_name_of,
+)
+from pinakes.errors import (
+    Conflict,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+)
+from pinakes.index.external_sort import SortSpace
+from pinakes.index.manifest import ManifestLine, format_line
+from pinakes.index.scan import iter_manifest
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import DamagedStretch
+from pinakes.warc.source import open_source
+
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesRequest:
+    """Which files to deduplicate, and how; options as those of `dedupe` on a store."""
+
+    names: list[str]
+    compare: bool
+    trust: Trust | None
+    min_saving_bytes: int | None
+    now: datetime
+    """A capture with a later date takes no part."""
+    space: SortSpace
+
+    @property
+    def algorithm(self) -> str:
+        """SHA-1 is enough where bodies are compared."""
+        return "sha1" if self.compare and self.trust is None else "sha256"
+
+
+class FileDone(NamedTuple):
+    """What became of one file."""
+
+    name: str
+    size: int
+    refs: RefsCount
+
+
+class FilesRun:
+    """One run; a context manager.  `decide`, then `write`, then `validate`.
+
+    `problems` gets what cannot be read; a file that cannot is left out.
+    """
+
+    def __init__(self, request: FilesRequest, on_problem: Callable[[PinakesError], None]) -> None:
+        """Raises ConfigError where two files would be written under one name."""
+        refuse_equal_names(request.names)
+        self.decisions = Decisions()
+        self._request = request
+        self._on_problem = on_problem
+        self._stack = ExitStack()
+        self._readable: list[str] = []
+
+    def __enter__(self) -> FilesRun:
+        self._files = self._stack.enter_context(ArchiveFiles())
+        folder = TemporaryDirectory(prefix="pinakes-", dir=self._request.space.folder)
+        self._manifest = Path(self._stack.enter_context(folder)) / "manifest"
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def decide(self, advance: Advance = lambda count: None) -> None:
+        """List all captures, compare bodies, choose originals."""
+        request = self._request
+        bodies = ArchiveBodies(self._files) if request.compare else None
+        lines = resolve_and_process(
+            self._lines(advance),
+            bodies,
+            self.decisions,
+            trust=request.trust,
+            space=request.space,
+        )
+        with self._manifest.open(
+            "w", encoding="utf-8", errors="surrogateescape", newline="\n"
+        ) as out:
+            out.writelines(format_line(line) + "\n" for line in lines)
+        for problem in self.decisions.resolved.problems:
+            self._on_problem(problem)
+
+    def _lines(self, advance: Advance) -> Iterator[ManifestLine]:
+        for name in self._request.names:
+            try:
+                with open_source(name) as source:
+                    yield from iter_manifest(
+                        iter_records(source, digests=(self._request.algorithm,), skip_gets=True),
+                        file=name,
+                        algorithm=self._request.algorithm,
+                        now=self._request.now,
+                        on_damage=partial(self._name_stretch, name),
+                    )
+                    source.check_unchanged()
+                    advance(source.size)
+            except InputRefused as refusal:
+                self._on_problem(refusal)
+            else:
+                self._readable.append(name)
+
+    def _name_stretch(self, name: str, stretch: DamagedStretch) -> None:
+        what = f"{stretch.reason}: {stretch.end - stretch.offset} bytes take no part"
+        self._on_problem(MalformedRecord(what, file=name, offset=stretch.offset))
+
+    def write(
+        self, output: Path | None, advance: Advance = lambda count: None
+    ) -> Iterator[FileDone]:
+        """Each file, its duplicates as revisits, into a folder; None: only count.
+
+        A file without duplicates is copied.  One that was written before is compared.
+        """
+        duplicates = Duplicates.read(self._manifest, self._files)
+        writer = RevisitWriter(
+            OriginalReader(self._files, duplicates.places).find,
+            run=run_name_of(self._manifest),
+            min_saving_bytes=self._request.min_saving_bytes,
+        )
+        for name in list(self._readable):
+            path, count = Path(name), RefsCount()
+            lines = duplicates.lines_of(path)
+            replace = partial(writer.replacements, lines=lines, count=count)
+            try:
+                _write_one(path, output, replace, count)
+            except (InputRefused, DigestMismatch, Conflict) as failure:
+                self._on_problem(failure)
+                self._readable.remove(name)
+                continue
+            for problem in count.problems:
+                self._on_problem(problem)
+            size = path.stat().st_size
+            yield FileDone(name, size, count)
+            advance(size)
+
+    def validate(
+        self,
+        output: Path,
+        *,
+        witnesses: Witnesses | None = None,
+        advance: Advance = lambda count: None,
+    ) -> Validation:
+        """Read all files once more, before and after, and follow every reference."""
+        return validate_files(
+            map(Path, self._readable), output, witnesses=witnesses, advance=advance
+        )
+
+
+def _write_one(path: Path, output: Path | None, replace: Replacements, count: RefsCount) -> None:
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        rewrite_or_copy(path, output / path.name, replace, count)
+        return
+    with open_source(path) as source:
+        _drain(replace(source))
+
+
+def _drain(items: Iterable[object]) -> None:
+    for _ in items:
+        pass

@@ -1,0 +1,174 @@
+"""`pinakes dedupe PATH ... -o OUT`: what the verbs of the chain do, in one, safe to run again."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from killing import dies, tree
+from warc_sets import OTHER, PAGE, ArchiveFile, Rec, write_set
+
+from pinakes.cli import main
+from pinakes.cli.frame.exits import Exit
+from pinakes.dedupe.run import files_run
+
+LATER = "2021-01-01T00:00:00Z"
+NOISE = random.Random(1).randbytes(2000)
+FILES = [
+    ArchiveFile("a", [Rec(uri="http://a/1", body=NOISE), Rec(uri="http://a/2", body=OTHER)]),
+    ArchiveFile("b", [Rec(uri="http://a/1", body=NOISE, date=LATER), Rec(uri="http://b/2")]),
+    ArchiveFile("c", [Rec(uri="http://c/1", body=b"nothing like it")], "plain"),
+]
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Path:
+    write_set(tmp_path / "before", FILES)
+    return tmp_path / "before"
+
+
+def run(*words: object, code: int = Exit.DONE) -> None:
+    assert main([str(word) for word in words]) == code
+
+
+@pytest.mark.parametrize(
+    ("options", "digest"),
+    [
+        ((), "sha1"),
+        (("--compare", "sha256"), "sha256"),
+        (("--compare", "none"), "sha256"),
+    ],
+)
+def test_it_is_the_chain(
+    before: Path, tmp_path: Path, options: tuple[str, ...], digest: str
+) -> None:
+    manifest, processed = tmp_path / "manifest", tmp_path / "processed"
+    names = sorted(before.iterdir())
+    run("manifest", *names, "-o", manifest, "--digest", digest)
+    run("resolve", manifest, "-o", processed, "--process", *options)
+    run("refs", *names, "--manifest", processed, "-o", tmp_path / "by verbs")
+    run("dedupe", before, "-o", tmp_path / "at once", *options)
+    assert tree(tmp_path / "at once") == tree(tmp_path / "by verbs")
+    assert len(tree(tmp_path / "at once")) == 3
+    run("validate", before, tmp_path / "at once")
+
+
+def test_what_is_said(before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("dedupe", before, "-o", tmp_path / "out", "--plan", "--json")
+    *_, planned = map(json.loads, capsys.readouterr().out.splitlines())
+    assert not (tmp_path / "out").exists()
+    run("dedupe", before, "-o", tmp_path / "out", "--json")
+    *files, done = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [file["revisits"] for file in files] == [0, 1, 0]
+    assert (done["files"], done["revisits"], done["validated"]) == (3, 1, True)
+    sizes = [
+        sum(len(data) for data in tree(folder).values()) for folder in (before, tmp_path / "out")
+    ]
+    assert sizes[0] - sizes[1] == done["saved_bytes"] > 0
+    assert {**planned, "output": None, "validated": None} == {
+        **done,
+        "output": None,
+        "validated": None,
+    }
+    run("dedupe", before, "-o", tmp_path / "out")
+    shown = capsys.readouterr()
+    assert "3 files" in shown.out
+    assert "validated: each record is as before" in shown.out
+    assert "next: use the files in" in shown.err
+
+
+@pytest.mark.slow
+def test_killed_at_each_step_and_run_again(before: Path, tmp_path: Path) -> None:
+    run("dedupe", before, "-o", tmp_path / "once")
+    expected = tree(tmp_path / "once")
+    step = 0
+    while True:
+        out = tmp_path / f"step-{step}"
+        out.mkdir()
+        call = ["dedupe", before, "-o", out]
+        died = dies(call, out, step)
+        for name, data in tree(out).items():
+            assert ".pinakes-" in name or data == expected[name]
+        run(*call)
+        assert tree(out) == expected
+        if not died:
+            break
+        shutil.rmtree(out)
+        step += 1
+    assert step > 8
+
+
+def test_other_files_than_before_are_refused(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("dedupe", before, "-o", tmp_path / "out")
+    old = tree(tmp_path / "out")
+    write_set(before, [ArchiveFile("b", [Rec(uri="http://b/9", body=PAGE * 2)])])
+    run("dedupe", before, "-o", tmp_path / "out", code=Exit.SOME_FAILED)
+    assert "b.warc.gz: exists already and is not replaced" in capsys.readouterr().err
+    assert tree(tmp_path / "out") == old
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_done(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = before / "d.warc.gz"
+    damaged.write_bytes(b"no archive at all")
+    missing = tmp_path / "missing.warc.gz"
+    run("dedupe", before, missing, "-o", tmp_path / "out", code=Exit.SOME_FAILED)
+    told = capsys.readouterr().err
+    assert "17 bytes take no part" in told
+    assert "missing.warc.gz: cannot be read" in told
+    out = tree(tmp_path / "out")
+    assert out.pop("d.warc.gz") == damaged.read_bytes()
+    assert sorted(out) == ["a.warc.gz", "b.warc.gz", "c.warc"]
+
+
+def test_a_finding_of_validation_is_told(
+    before: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write = files_run._write_one
+
+    def write_and_harm(path: Path, output: Path | None, *rest: object) -> None:
+        write(path, output, *rest)  # type: ignore[arg-type]
+        if path.name == "c.warc" and output is not None:
+            new = output / "c.warc"
+            new.write_bytes(new.read_bytes().replace(b"nothing", b"Nothing"))
+
+    monkeypatch.setattr(files_run, "_write_one", write_and_harm)
+    run("dedupe", before, "-o", tmp_path / "out", code=Exit.FOUND)
+    shown = capsys.readouterr()
+    assert "validation FAILED, 1 findings: do not use" in shown.out
+    assert "c.warc: record 0: " in shown.err
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["-o", "out"], "-o deduplicates files: name some"),
+        (["before", "-o", "out", "--all"], "--all: not with -o"),
+        (["before", "-o", "out", "--runner", "local", "--drop-old"], "--runner, --drop-old: not"),
+        (["before", "before", "-o", "out"], "inputs of one base name, nothing was written"),
+        (["a", "b"], "name one crawl, or --all; or files and -o OUT"),
+        ([], "name one crawl, or --all; or files and -o OUT"),
+        (["empty", "-o", "out"], "no archive files found"),
+    ],
+)
+def test_wrong_calls(
+    before: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    answer: str,
+) -> None:
+    monkeypatch.chdir(before.parent)
+    Path("empty").mkdir()
+    run("dedupe", *words, code=Exit.WRONG_CALL)
+    assert answer in capsys.readouterr().err
+    assert not Path("out").exists()
