@@ -157,12 +157,17 @@ def _empty(path: Path) -> None:
         pytest.param(_empty, "the file is empty", id="empty"),
         pytest.param(
             lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd" + record(1) * 3),
-            "this is a Zstandard frame: not read here",
+            "this is a Zstandard frame, which is not read here: decompress it first (zstd -d)",
             id="zstd",
         ),
         pytest.param(
+            lambda path: path.write_bytes(b"\x5c\x2a\x4d\x18" + record(1) * 3),
+            "this is a Zstandard skippable frame, which is not read here",
+            id="zstd-skippable",
+        ),
+        pytest.param(
             lambda path: path.write_bytes(b"PK\x03\x04" + gzip.compress(record(1))),
-            "this is a ZIP file (WACZ?): not read here",
+            "this is a ZIP file, which is not read here: unzip a WACZ",
             id="zip",
         ),
         pytest.param(lambda path: None, "cannot be read: No such file", id="none"),

@@ -32,19 +32,25 @@ _IN_BYTES = 1 << 14
 _OUT_BYTES = 1 << 20
 _FIRST_IN_BYTES = 1 << 12
 _CAREFUL_IN_BYTES = 64
+# RFC 8878 §3.1.1, §3.1.2: a dictionary of WARC-Zstandard stands in a skippable frame (0x184D2A5D).
+_ZSTANDARD = "a Zstandard {}, which is not read here: decompress it first (zstd -d)"
 _UNSUPPORTED = {
-    b"\x04\x22\x4d\x18": "an LZ4 frame",
-    b"\x28\xb5\x2f\xfd": "a Zstandard frame",
-    b"\x5d\x2a\x4d\x18": "a Zstandard dictionary",
-    b"PK\x03\x04": "a ZIP file (WACZ?)",
-    b"\xfd7zX": "an XZ file",
+    b"\x04\x22\x4d\x18": "an LZ4 frame, which is not read here: decompress it first (lz4 -d)",
+    b"\x28\xb5\x2f\xfd": _ZSTANDARD.format("frame"),
+    **{
+        bytes([n]) + b"\x2a\x4d\x18": _ZSTANDARD.format("skippable frame")
+        for n in range(0x50, 0x60)
+    },
+    b"\x5d\x2a\x4d\x18": _ZSTANDARD.format("dictionary"),
+    b"PK\x03\x04": "a ZIP file, which is not read here: unzip a WACZ, and give its folder archive/",
+    b"\xfd7zX": "an XZ file, which is not read here: decompress it first (xz -d)",
 }
 
 
 def why_unread(start: bytes) -> str | None:
     """Why a file that begins like this is not read, if it is a container of another kind."""
     container = _UNSUPPORTED.get(start[:4])
-    return f"this is {container}: not read here" if container else None
+    return f"this is {container}" if container else None
 
 
 def compression_of(source: Source, offset: int = 0) -> str | None:
