@@ -15,6 +15,7 @@ def problem_text(problem: PinakesError) -> bytes:
         "file": problem.file,
         "offset": problem.offset,
         "message": problem.message,
+        "kind": problem.kind,
     }
     return json.dumps(found).encode()
 
@@ -23,5 +24,7 @@ def text_problem(line: bytes) -> PinakesError:
     """Undo `problem_text`."""
     found = json.loads(line)
     cls = getattr(error_classes, found["class"])
-    error: PinakesError = cls(found["message"], file=found["file"], offset=found["offset"])
+    error: PinakesError = cls(
+        found["message"], file=found["file"], offset=found["offset"], kind=found["kind"]
+    )
     return error

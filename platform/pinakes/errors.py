@@ -12,17 +12,27 @@ class PinakesError(Exception):
 
     The message says what happened and what to do; `str()` puts file and offset
     in front of it, in the form `FILE:OFFSET: message` that `pinakes show` takes.
+    `kind` is given where the message names more of the record (a URI): it is the
+    message without that, the same for all records that fail alike.
     """
 
-    def __init__(self, message: str, *, file: str | None = None, offset: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        offset: int | None = None,
+        kind: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.file = file
         self.offset = offset
+        self.kind = kind
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors cross process boundaries (`-j N`); keyword arguments would be lost.
-        return (_rebuild, (type(self), self.message, self.file, self.offset))
+        return (_rebuild, (type(self), self.message, self.file, self.offset, self.kind))
 
     def __str__(self) -> str:
         if self.file is None:
@@ -34,9 +44,13 @@ class PinakesError(Exception):
 
 
 def _rebuild(
-    cls: type[PinakesError], message: str, file: str | None, offset: int | None
+    cls: type[PinakesError],
+    message: str,
+    file: str | None,
+    offset: int | None,
+    kind: str | None,
 ) -> PinakesError:
-    return cls(message, file=file, offset=offset)
+    return cls(message, file=file, offset=offset, kind=kind)
 
 
 class MalformedRecord(PinakesError):

@@ -76,6 +76,23 @@ def test_an_error_ends_with_its_code_and_one_line(
     assert capsys.readouterr() == ("", message)
 
 
+def test_warnings_that_repeat_are_counted_before_the_error_that_ends_the_verb(
+    verb: Callable[[Action], dict[str, Verb]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def action(arguments: argparse.Namespace, console: Console) -> int:
+        for number in range(5):
+            console.warn(f"record {number} is lost", kind="a record is lost")
+        raise StoreUnavailable("gone")
+
+    assert run(["try"], verb(action)) == Exit.STORE
+    assert capsys.readouterr().err.splitlines()[3:] == [
+        "pinakes: warning: 2 more: a record is lost; --verbose names them all",
+        "pinakes: error: gone; safe to run again",
+    ]
+    run(["try", "-v"], verb(action))
+    assert "record 4 is lost" in capsys.readouterr().err
+
+
 def test_a_bug_says_that_it_is_one(
     verb: Callable[[Action], dict[str, Verb]], capsys: pytest.CaptureFixture[str]
 ) -> None:

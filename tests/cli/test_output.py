@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import pickle
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -17,7 +18,15 @@ from hypothesis import strategies as st
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console, ConsoleHandler, escape_controls, printable
-from pinakes.errors import ConfigError, InputRefused, StoreUnavailable
+from pinakes.cli.frame.repeats import Repeats
+from pinakes.errors import (
+    ConfigError,
+    InputRefused,
+    MalformedRecord,
+    StoreUnavailable,
+    UnresolvedReference,
+)
+from pinakes.mr_jobs.lines.problems import problem_text, text_problem
 
 
 def console(**options: bool) -> tuple[Console, io.StringIO, io.StringIO]:
@@ -173,3 +182,54 @@ def test_what_the_locale_cannot_write_is_escaped(monkeypatch: pytest.MonkeyPatch
     console_.result("Πίνακες")
     console_.binary_out.write(b"raw")
     assert raw.getvalue() == b"\\u03a0\\u03af\\u03bd\\u03b1\\u03ba\\u03b5\\u03c2\nraw"
+
+
+def test_what_repeats_is_named_three_times_and_then_counted() -> None:
+    console_, _, err = console()
+    for offset in range(1000):
+        console_.warn(MalformedRecord("is damaged", file="a.warc", offset=offset))
+        console_.warn(UnresolvedReference(f"http://{offset} is lost", kind="an original is lost"))
+    console_.warn_of_repeats()
+    assert err.getvalue().splitlines() == [
+        "pinakes: warning: a.warc:0: is damaged",
+        "pinakes: warning: http://0 is lost",
+        "pinakes: warning: a.warc:1: is damaged",
+        "pinakes: warning: http://1 is lost",
+        "pinakes: warning: a.warc:2: is damaged",
+        "pinakes: warning: http://2 is lost",
+        "pinakes: warning: 997 more: is damaged; --verbose names them all",
+        "pinakes: warning: 997 more: an original is lost; --verbose names them all",
+    ]
+    console_.warn_of_repeats()
+    assert len(err.getvalue().splitlines()) == 8
+
+
+@pytest.mark.parametrize(
+    ("verbose", "problem"),
+    [
+        (True, MalformedRecord("is damaged", file="a.warc", offset=1)),
+        (False, InputRefused("is a folder", file="a")),
+        (False, "waiting for HBase"),
+        (False, FileNotFoundError(2, "No such file", "a.warc")),
+    ],
+    ids=["verbose", "a whole file", "text", "of the system"],
+)
+def test_other_warnings_are_all_named(verbose: bool, problem: BaseException | str) -> None:
+    console_, _, err = console(verbose=verbose)
+    for _ in range(10):
+        console_.warn(problem)
+    console_.warn_of_repeats()
+    assert len(err.getvalue().splitlines()) == 10
+
+
+def test_kinds_without_end_do_not_fill_memory() -> None:
+    repeats = Repeats[int](10)
+    assert all(repeats.is_named(kind) for _ in range(3) for kind in range(1000))
+    assert [repeats.is_named(kind) for kind in (9, 10)] == [False, True]
+    assert list(repeats.take_counted()) == [(9, 1)]
+
+
+def test_an_error_keeps_its_kind_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(MalformedRecord("a b", file="a", offset=1, kind="b")))
+    assert (str(error), error.kind) == ("a:1: a b", "b")
+    assert text_problem(problem_text(error)).kind == "b"

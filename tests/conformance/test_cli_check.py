@@ -160,3 +160,20 @@ def test_the_page_has_the_table_as_it_is_declared(repository: Path) -> None:
     _, _, rest = page.partition("<!-- pinakes check --rules -->\n\n")
     table, _, _ = rest.partition("<!-- end -->")
     assert table == "\n".join(describe_rules()) + "\n"
+
+
+def test_of_one_habit_three_places_are_printed_and_the_rest_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / "a.warc", tmp_path / "b.warc"]
+    for path, count in zip(paths, (8, 3), strict=True):
+        broken = (record("response", number, {"WARC-Date": "yesterday"}) for number in range(count))
+        path.write_bytes(info(901) + b"".join(broken))
+    asked = ["check", "--level", "error", *map(str, paths)]
+    assert run(asked) == Exit.FOUND
+    lines = capsys.readouterr().out.splitlines()
+    assert ["yesterday" in line for line in lines] == [True] * 3 + [False] + [True] * 3
+    assert lines[3] == f"{paths[0]}: error date-syntax: 5 more; --all prints them"
+    for option in ("--all", "--json"):
+        assert run([*asked, option]) == Exit.FOUND
+        assert capsys.readouterr().out.count("yesterday") == 11

@@ -114,7 +114,7 @@ def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) ->
             console = Console.standard(
                 json=arguments.json, quiet=arguments.quiet, verbose=arguments.verbose
             )
-            with _notices(console):
+            with _notices(console), _repeats_counted(console):
                 code = Exit(arguments.verb_module.run(arguments, console))
     except SystemExit as stop:  # argparse: --help, --version, a wrong call
         code = Exit(stop.code) if isinstance(stop.code, int) else Exit.DONE
@@ -132,6 +132,15 @@ def _notices(console: Console) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
+
+
+@contextmanager
+def _repeats_counted(console: Console) -> Iterator[None]:
+    """However the verb ends, warnings that were not named are counted."""
+    try:
+        yield
+    finally:
+        console.warn_of_repeats()
 
 
 def _flushed(code: Exit, console: Console) -> Exit:

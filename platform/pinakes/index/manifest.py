@@ -220,7 +220,9 @@ def parse_line(text: str, *, number: int | None = None) -> ManifestLine:
         return _build(parts)
     except (ValueError, IndexError) as error:
         where = f"line {number}" if number is not None else "a line"
-        raise MalformedRecord(f"{where} is not a manifest line: {text[:200]!r}") from error
+        raise MalformedRecord(
+            f"{where} is not a manifest line: {text[:200]!r}", kind="not a manifest line"
+        ) from error
 
 
 def _build(parts: list[str]) -> ManifestLine:

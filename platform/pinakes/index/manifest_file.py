@@ -70,7 +70,7 @@ def iter_manifest_pieces(
 def _taken(stretches: list[DamagedStretch], name: str) -> Iterator[PinakesError]:
     for offset, end, reason in stretches:
         what = f"{reason}: {end - offset} bytes left out"
-        yield MalformedRecord(what, file=name, offset=offset)
+        yield MalformedRecord(what, file=name, offset=offset, kind=f"bytes left out: {reason}")
     stretches.clear()
 
 

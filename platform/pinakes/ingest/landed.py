@@ -29,7 +29,7 @@ from pinakes.warc.source import Source
 
 from .row_sink import RowSink
 
-_KEPT_ERRORS = 100
+KEPT_ERRORS = 100
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Landed:
 
     def note(self, offset: int, code: str, message: str) -> None:
         self.errors[code] += 1
-        if len(self.lines) < _KEPT_ERRORS:
+        if len(self.lines) < KEPT_ERRORS:
             self.lines.append(f"{offset}: {code}: {message}")
 
 

@@ -37,7 +37,8 @@ from pinakes.row_store.port import RowStore
 from .acts import Actor
 from .file_removal import VERB, FileRemover, RemovedFile
 
-_LISTED = 1000
+LISTED = 1000
+"""At most so many references that prevent a removal are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ class Remover:
         self._at("leased")
         for reference in scan_references(self._rows, self._archive, crawl, entry.facts.collection):
             result.references.append(reference)
-            if len(result.references) == _LISTED:
+            if len(result.references) == LISTED:
                 break
         if dry_run:
             self._count(crawl, result)

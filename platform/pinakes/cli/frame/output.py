@@ -22,12 +22,16 @@ from typing import BinaryIO, TextIO
 
 from pinakes.cli.frame.exits import Exit, describe, exit_for
 from pinakes.cli.frame.progress import LineProgress, LiveArea, Progress, SilentProgress
+from pinakes.cli.frame.repeats import Repeats, kind_of
 from pinakes.errors import StoreUnavailable
 
 # C0 but tab and newline, DEL, C1, bidirectional overrides, line separators, lone surrogates.
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+
+
+_MOST_KINDS = 1000
 
 
 def escape_controls(text: str) -> str:
@@ -67,6 +71,7 @@ class Console:
         self._out = out
         self._err = err
         self._live: LiveArea | None = None
+        self._repeats = Repeats[str](_MOST_KINDS)
 
     @classmethod
     def standard(cls, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> Console:
@@ -119,9 +124,19 @@ class Console:
         if self.verbose:
             self.say(text)
 
-    def warn(self, problem: BaseException | str) -> None:
-        """Name something that went wrong and did not end the run; -q does not silence it."""
-        self._problem("warning", problem)
+    def warn(self, problem: BaseException | str, *, kind: str | None = None) -> None:
+        """Name something that went wrong and did not end the run; -q does not silence it.
+
+        Of one kind (by default as `kind_of` says) the first three are named, with -v all.
+        """
+        kind = kind or kind_of(problem)
+        if self.verbose or kind is None or self._repeats.is_named(kind):
+            self._problem("warning", problem)
+
+    def warn_of_repeats(self) -> None:
+        """Say how many warnings of each kind were not named."""
+        for kind, count in self._repeats.take_counted():
+            self._problem("warning", f"{count:,} more: {kind}; --verbose names them all")
 
     def fail(self, error: BaseException) -> Exit:
         """Name the error that ended the run; the exit code it is."""

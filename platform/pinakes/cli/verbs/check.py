@@ -11,6 +11,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
+from pinakes.cli.frame.repeats import Repeats
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.conformance.rules import Severity
 from pinakes.conformance.table import RULES
@@ -29,14 +30,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="print every finding, also those normally printed once per file",
+        help="print every finding; otherwise, of each rule, the first three in a file "
+        "(the first, of rules marked once a file), with --json all but those once a file",
     )
     add_settings(parser, "temp_dir")
     parser.add_argument("--rules", action="store_true", help="print the table of rules and exit")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """A line per finding; exit 1 where there is an error or a warning."""
+    """A line per finding, up to three per rule and file; exit 1 for an error or a warning."""
     if arguments.rules:
         return _print_rules(console)
     report = _Report(console, Severity[arguments.level.upper()], every=arguments.all)
@@ -75,6 +77,8 @@ def _take_all(report: _Report, findings: Iterable[ConformanceFinding]) -> bool:
     except InputRefused as refusal:
         report.console.warn(refusal)
         return False
+    finally:
+        report.tell_repeats()
     return True
 
 
@@ -90,6 +94,7 @@ class _Report:
         self._level = level
         self._every = every
         self._counts: Counter[str] = Counter()
+        self._repeats = Repeats[tuple[str, str]]()
 
     @property
     def found(self) -> bool:
@@ -100,8 +105,19 @@ class _Report:
             if finding.severity < self._level:
                 continue
             self._counts[finding.code] += 1
-            if self._every or not finding.repeated:
+            if self._is_printed(finding):
                 self.console.result(_as_object(finding), text=printable(finding))
+
+    def _is_printed(self, finding: ConformanceFinding) -> bool:
+        if self._every or finding.repeated:
+            return self._every
+        return self.console.json or self._repeats.is_named((finding.file, finding.code))
+
+    def tell_repeats(self) -> None:
+        """A line for each rule and file of which some findings were not printed."""
+        for (file, code), count in self._repeats.take_counted():
+            text = f"{file}: {RULES[code].severity} {code}: {count:,} more; --all prints them"
+            self.console.result(text, text=printable(text))
 
     def summarize(self, files: int, records: int) -> None:
         by_severity: Counter[Severity] = Counter()

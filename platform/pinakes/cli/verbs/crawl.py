@@ -16,7 +16,7 @@ from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_o
 from pinakes.cli.frame.output import Console, printable
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
+from pinakes.ingest.removal import CANCEL, LISTED, REMOVE, Removal, Remover, TakingOut
 from pinakes.profile import Stores, open_stores
 
 _MOST_SHOWN = 20
@@ -128,8 +128,11 @@ def _take_out(stores: Stores, request: CrawlRequest, console: Console, way: Taki
     result = remover.take_out(request.crawl, way, dry_run=request.dry_run)
     for reference in result.references:
         console.warn(
-            f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]"
+            f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]",
+            kind="captures that refer to this crawl",
         )
+    if len(result.references) == LISTED:
+        console.warn(f"more than {LISTED:,} captures may refer to this crawl: no more are listed")
     for problem in result.problems:
         console.warn(problem)
     outcome = _outcome(result, way, dry_run=request.dry_run)

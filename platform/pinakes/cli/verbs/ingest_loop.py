@@ -18,7 +18,7 @@ from pinakes.cli.frame.workers import Died
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.ingest.attempts import Attempt, Left, Outcome
 from pinakes.ingest.inputs import Input, LeftOut
-from pinakes.ingest.landed import Landed
+from pinakes.ingest.landed import KEPT_ERRORS, Landed
 from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.tally import Tally
 from pinakes.ingest.watch import Seen, follow
@@ -223,7 +223,9 @@ def _report(landed: Landed, path: str, console: Console) -> bool:
         + ("" if landed.was_there else f", {landed.captures:,} captures"),
     )
     for line in landed.lines:
-        console.warn(f"{printable(path)}:{printable(line)}")
+        code = line.split(": ")[1]
+        kind = f"{code}, counting at most {KEPT_ERRORS} a file"
+        console.warn(f"{printable(path)}:{printable(line)}", kind=kind)
     unread = not landed.was_there and not landed.records
     if unread:
         console.warn(f"{printable(path)}: stored unchanged, but no record in it could be read")

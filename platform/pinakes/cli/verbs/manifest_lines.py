@@ -59,7 +59,8 @@ class ManifestInput:
                 yield parse_line(text, number=number)
             except MalformedRecord as problem:
                 self.failed = True
-                self._console.warn(MalformedRecord(problem.message, file=name))
+                problem.file = name
+                self._console.warn(problem)
         self._progress.advance(read)
 
 

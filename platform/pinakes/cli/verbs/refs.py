@@ -254,7 +254,8 @@ class _Batch:
         count = RefsCount()
         path = Path(name)
         if not self._duplicates.names_of(path):
-            self._console.warn(f"{name}: not in the manifest: nothing in it is replaced")
+            why = "not in the manifest: nothing in it is replaced"
+            self._console.warn(f"{name}: {why}", kind=why)
         try:
             lines = self._duplicates.lines_of(path)
             yield partial(self._writer.replacements, lines=lines, count=count), count

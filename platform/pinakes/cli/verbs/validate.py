@@ -147,7 +147,8 @@ def _validate(request: ValidateRequest, console: Console) -> Exit:
     for found in result.open_discrepancies:
         console.result(found._asdict(), text=_line(found._asdict()))
     for name in result.others:
-        console.warn(f"{printable(name)}: not compared: its name is not that of an archive file")
+        why = "not compared: its name is not that of an archive file"
+        console.warn(f"{printable(name)}: {why}", kind=why)
     request.write_receipt(result)
     console.say(_sentence(result))
     return Exit.DONE if result.passed else Exit.FOUND

@@ -179,5 +179,8 @@ def _require_as_manifest(found: _Spooled | None, line: ManifestLine) -> None:
         )
     if found.harm:
         raise MalformedRecord(
-            f"the record is damaged: {found.harm}", file=line.file, offset=line.offset
+            f"the record is damaged: {found.harm}",
+            file=line.file,
+            offset=line.offset,
+            kind="the record is damaged",
         )

@@ -94,11 +94,15 @@ class Originals:
         wanted = wanted_by(header)
         found = self._places.get(wanted, []) if wanted else []
         if not found:
-            raise UnresolvedReference(
-                f"the original {wanted.target_uri} of {wanted.second} is in none of the files: "
-                "name its folder with --dir"
-                if wanted
-                else "the revisit does not say what it refers to"
-            )
+            raise _missing(wanted)
         _, _, record_id = header.refers_to()
         return sorted(found, key=lambda place: place.record_id != record_id)
+
+
+def _missing(wanted: Wanted | None) -> UnresolvedReference:
+    if wanted is None:
+        return UnresolvedReference("the revisit does not say what it refers to")
+    why = "is in none of the files: name its folder with --dir"
+    return UnresolvedReference(
+        f"the original {wanted.target_uri} of {wanted.second} {why}", kind=f"the original {why}"
+    )
