@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 
 try:
     if sys.version_info >= (3, 12):
@@ -17,7 +17,7 @@ try:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 except ImportError as error:
-    raise MissingExtra(f"jobs need {error.name}: pip install 'pinakes[jobs]'") from error
+    raise missing_extra(f"jobs need {error.name}", "jobs") from error
 
 __all__ = [
     "BytesProtocol",

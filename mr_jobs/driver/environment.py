@@ -22,7 +22,7 @@ from typing import BinaryIO, NamedTuple
 
 from isal import igzip
 
-from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 from pinakes.mr_jobs.extra import Requirement, canonicalize_name
 
 NAME = "pinakes"
@@ -66,10 +66,8 @@ def distributions(
         try:
             one = distribution(name)
         except PackageNotFoundError as error:
-            raise MissingExtra(
-                f"{name} is not installed, and jobs need it: "
-                f"pip install '{NAME}[{','.join(sorted(extras))}]'"
-            ) from error
+            what = f"{name} is not installed, and jobs need it"
+            raise missing_extra(what, *sorted(extras)) from error
         if name != NAME:
             found[name] = one
         for text in one.requires or ():

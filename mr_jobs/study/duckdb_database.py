@@ -11,7 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pinakes.errors import ConfigError, MissingExtra, StoreUnavailable
+from pinakes.errors import ConfigError, StoreUnavailable
+from pinakes.extras import missing_extra
 from pinakes.mr_jobs.study.database import VIEW
 from pinakes.mr_jobs.study.index_columns import COLUMNS
 from pinakes.mr_jobs.study.study import ORIGINAL
@@ -19,7 +20,7 @@ from pinakes.mr_jobs.study.study import ORIGINAL
 try:
     import duckdb
 except ImportError as error:
-    raise MissingExtra(f"study needs {error.name}: pip install 'pinakes[study]'") from error
+    raise missing_extra(f"study needs {error.name}", "study") from error
 
 _MEMORY = "1GiB"
 _PATIENCE_S = 0.05

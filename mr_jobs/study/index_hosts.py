@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 
 _ADDRESS = re.compile(r"[\d.]+\Z|.*:")
 _KEPT_HOSTS = 1 << 14
@@ -80,9 +80,8 @@ def _extractor(private: bool) -> Callable[[str], tuple[str, str, str]]:
     try:
         from tldextract import TLDExtract  # takes a tenth of a second
     except ImportError as error:
-        raise MissingExtra(
-            f"study --sql and --parquet need {error.name}: pip install 'pinakes[study]'"
-        ) from error
+        what = f"study --sql and --parquet need {error.name}"
+        raise missing_extra(what, "study") from error
 
     extract = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=private)
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 from pinakes.mr_jobs.study.figures import CrawlFigures, Share, Study, percent
 
 try:
     from matplotlib.figure import Figure
 except ImportError as error:
-    raise MissingExtra(f"study -o needs {error.name}: pip install 'pinakes[study]'") from error
+    raise missing_extra(f"study -o needs {error.name}", "study") from error
 
 _BARS = 15
 _NAME_CHARACTERS = 40

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 
 try:
     from py4j import java_gateway
@@ -12,9 +12,7 @@ try:
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import DataFrame, SparkSession
 except ImportError as error:
-    raise MissingExtra(
-        f"study --master needs {error.name}: pip install 'pinakes[spark]'"
-    ) from error
+    raise missing_extra(f"study --master needs {error.name}", "spark") from error
 
 __all__ = [
     "AnalysisException",

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
-from pinakes.errors import ConfigError, DigestMismatch, MissingExtra, StoreUnavailable
+from pinakes.errors import ConfigError, DigestMismatch, StoreUnavailable
+from pinakes.extras import missing_extra
 
 # Package version to the SHA-256 of the file that `npm pack` writes.
 PACKS = {
@@ -90,7 +91,7 @@ def unpack(content: bytes, folder: Path) -> None:
     try:
         import brotli
     except ImportError as error:
-        raise MissingExtra("brotli is missing; it is in the extra qa: make dev-qa") from error
+        raise missing_extra("unpacking Chromium needs brotli", "qa") from error
     with tarfile.open(fileobj=io.BytesIO(content)) as package:
         for name in ("chromium.br", "swiftshader.tar.br"):
             packed = package.extractfile(f"package/bin/{name}")

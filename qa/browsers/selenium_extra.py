@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 
 try:
     from selenium.common import (
@@ -21,7 +21,7 @@ try:
     from selenium.webdriver.remote.webdriver import WebDriver
     from selenium.webdriver.webkitgtk.service import Service as WebKitService
 except ImportError as error:
-    raise MissingExtra(f"browsers need {error.name}: pip install 'pinakes[qa]'") from error
+    raise missing_extra(f"browsers need {error.name}", "qa") from error
 
 __all__ = [
     "Chrome",

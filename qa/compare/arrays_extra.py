@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 
 try:
     import cv2
@@ -14,7 +14,7 @@ try:
     from rapidfuzz.distance import Indel
     from threadpoolctl import ThreadpoolController
 except ImportError as error:
-    raise MissingExtra(f"comparing pages needs {error.name}: pip install 'pinakes[qa]'") from error
+    raise missing_extra(f"comparing pages needs {error.name}", "qa") from error
 
 __all__ = ["Indel", "NDArray", "cv2", "np", "one_thread", "sliding_window_view"]
 

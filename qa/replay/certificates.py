@@ -16,7 +16,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pinakes.errors import MissingExtra, PinakesError
+from pinakes.errors import PinakesError
+from pinakes.extras import missing_extra
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -36,7 +37,7 @@ class Authority:
         try:
             from cryptography.hazmat.primitives.asymmetric import ec
         except ImportError as error:
-            raise MissingExtra(f"replay needs {error.name}: pip install 'pinakes[qa]'") from error
+            raise missing_extra(f"replay needs {error.name}", "qa") from error
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._host_key = ec.generate_private_key(ec.SECP256R1())
         self._certificate = _self_signed(self._key)

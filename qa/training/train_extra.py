@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 
 try:
     import numpy as np
@@ -12,7 +12,7 @@ try:
     from sklearn.model_selection import StratifiedGroupKFold
     from threadpoolctl import threadpool_limits
 except ImportError as error:
-    raise MissingExtra(f"training needs {error.name}: pip install 'pinakes[qa]'") from error
+    raise missing_extra(f"training needs {error.name}", "qa") from error
 
 __all__ = [
     "HistGradientBoostingClassifier",

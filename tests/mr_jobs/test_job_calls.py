@@ -10,6 +10,7 @@ from archive_builders import warc
 from steps_here import INLINE
 
 from pinakes.cli import main
+from pinakes.extras import install_command
 
 
 @pytest.fixture
@@ -129,4 +130,4 @@ def test_without_mrjob(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mrjob", None)
     told = refusal(capsys, "manifest", *INLINE, archive)
-    assert "jobs need mrjob.compat: pip install 'pinakes[jobs]'" in told
+    assert f"jobs need mrjob.compat: {install_command('jobs')}" in told

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from pinakes.errors import PinakesError
+from pinakes.extras import install_command
 from pinakes.qa.replay.certificates import Authority
 
 pytest.importorskip("cryptography", reason="the extra qa is not here: make dev-qa")
@@ -89,4 +90,4 @@ def test_without_the_extra_it_is_named() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "MissingExtra" in done.stderr
-    assert "pinakes[qa]" in done.stderr
+    assert f"needs cryptography: {install_command('qa')}" in done.stderr

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
-from pinakes.errors import ConfigError, MissingExtra
+from pinakes.errors import ConfigError
+from pinakes.extras import missing_extra
 from pinakes.waiting import Waiting
 
 from .hdfs_bounded import Bounded
@@ -46,9 +47,7 @@ class HdfsCalls:
         try:
             import hdfs_native
         except ImportError as error:
-            raise MissingExtra(
-                "HDFS needs the extra `cluster`: pip install pinakes[cluster]"
-            ) from error
+            raise missing_extra("HDFS needs hdfs_native", "cluster") from error
         self._native = hdfs_native
         self._connection = connection
         self._on_retry = on_retry

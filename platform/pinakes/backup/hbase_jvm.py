@@ -18,7 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from pinakes.errors import ConfigError, MissingExtra, PinakesError, StoreUnavailable
+from pinakes.errors import ConfigError, PinakesError, StoreUnavailable
+from pinakes.extras import missing_extra
 from pinakes.hadoop_tools import end_of, started_tool
 
 _SERVER = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")
@@ -82,9 +83,7 @@ def open_jvm(command: Sequence[str]) -> Iterator[HBaseJvm]:
     try:
         from py4j.java_gateway import GatewayParameters, JavaGateway, find_jar_path
     except ImportError as error:
-        raise MissingExtra(
-            "backups of a cluster need the extra `cluster`: pip install pinakes[cluster]"
-        ) from error
+        raise missing_extra("backups of a cluster need py4j", "cluster") from error
     words = ("env", f"HBASE_CLASSPATH={find_jar_path()}", *command, *_SERVER)
     # In an empty folder: Hadoop leaves links in the working directory.
     with (

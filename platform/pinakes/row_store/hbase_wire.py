@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from pinakes.errors import MissingExtra
+from pinakes.extras import missing_extra
 from pinakes.waiting import NOTICE_AFTER_S, Waiting
 
 from .hbase_connection import HBaseConnection, Sasl, Server, Tls
@@ -160,6 +161,4 @@ def _module(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise MissingExtra(
-            f"HBase needs {name.partition('.')[0]}: pip install 'pinakes[cluster]'"
-        ) from error
+        raise missing_extra(f"HBase needs {name.partition('.')[0]}", "cluster") from error
