@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, did_you_mean
 from pinakes.hadoop_tools import parse_command
 
 if sys.version_info >= (3, 11):
@@ -371,8 +371,8 @@ def _setting_of(variable: str) -> str | None:
 
 def _check_name(name: str, where: str) -> None:
     if name not in SETTINGS:
-        near = get_close_matches(name, SETTINGS, n=1, cutoff=0.0)[0]
-        raise ConfigError(f"{where}: unknown setting {name!r}: did you mean {near!r}?")
+        near = did_you_mean(name, SETTINGS) or ": `pinakes config` lists all"
+        raise ConfigError(f"{where}: unknown setting {name}{near}")
 
 
 def _parse(name: str, text: object, where: str) -> object:

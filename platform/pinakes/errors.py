@@ -6,6 +6,16 @@ class to an exit code; foreign exceptions become one of these in adapters only.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the nearest known one, if any is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), n=1)
+    return f": did you mean {near[0]}?" if near else ""
+
 
 class PinakesError(Exception):
     """The root.  Carries, where known, the file and the byte offset in it.

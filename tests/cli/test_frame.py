@@ -35,7 +35,7 @@ def verb() -> Iterator[Callable[[Action], dict[str, Verb]]]:
         module = types.ModuleType(name)
 
         def configure(parser: argparse.ArgumentParser) -> None:
-            nested = parser.add_subparsers(dest="nested")
+            nested = parser.add_subparsers(dest="nested", metavar="NESTED")
             nested.add_parser("inner")
             parser.add_argument("--run")
 
@@ -105,14 +105,29 @@ def test_a_bug_says_that_it_is_one(
     assert "Traceback" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("argv", [[], ["try", "--no-such"]], ids=["no verb", "option"])
-def test_a_wrong_call_says_where_help_is(
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        ([], "missing: VERB; see pinakes --help"),
+        (["try", "--no-such"], "unknown option --no-such; see pinakes try --help"),
+        (["tyr"], "unknown verb tyr: did you mean try?"),
+        (["try", "ni\nner"], "unknown nested ni\\nner: did you mean inner?"),
+        (["try", "inner", "--jsn"], "unknown option --jsn: did you mean --json?"),
+        (["--jsn", "try", "inner"], "unknown option --jsn: did you mean --json?"),
+        (["try", "--rnu=1"], "unknown option --rnu: did you mean --run?"),
+        (["try", "--run"], "--run needs a value; see pinakes try --help"),
+        (["try", "inner", "x"], "unexpected argument 'x'; see pinakes try inner --help"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_call_is_one_line_and_says_what_to_do(
     verb: Callable[[Action], dict[str, Verb]],
     capsys: pytest.CaptureFixture[str],
     argv: list[str],
+    told: str,
 ) -> None:
     assert run(argv, verb(raising(AssertionError()))) == Exit.WRONG_CALL
-    assert capsys.readouterr().err.endswith("; see pinakes --help\n")
+    assert capsys.readouterr() == ("", f"pinakes: error: {told}\n")
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, Protocol, cast
 
 from pinakes import __version__
+from pinakes.cli.frame.command_parser import CommandParser
 from pinakes.cli.frame.exits import Exit, Terminated
 from pinakes.cli.frame.output import Console, ConsoleHandler
 from pinakes.cli.verbs import VERBS, Verb
@@ -33,32 +33,6 @@ class VerbModule(Protocol):
 
     def run(self, arguments: argparse.Namespace, console: Console) -> int:
         """Do it; an `Exit`.  Errors may be raised: `run` below maps them."""
-
-
-class CommandParser(argparse.ArgumentParser):
-    """A parser that takes the global options at every level (`crawl list --json`).
-
-    Options are never abbreviated: a script must not break when one is added.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{**kwargs, "allow_abbrev": False})
-        group = self.add_argument_group("on every verb")
-        # Suppressed defaults: an inner level must not undo what an outer one was given.
-        switch: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
-        group.add_argument("-q", "--quiet", **switch, help="results, warnings and errors only")
-        group.add_argument("-v", "--verbose", **switch, help="details and tracebacks of errors")
-        group.add_argument("--json", **switch, help="results as JSON, one object per line")
-        group.add_argument(
-            "--config",
-            metavar="PATH",
-            type=Path,
-            default=argparse.SUPPRESS,
-            help="configuration file (default: pinakes.toml here or in a folder above)",
-        )
-
-    def error(self, message: str) -> NoReturn:
-        super().error(f"{message}; see {self.prog} --help")
 
 
 class VerbParser(CommandParser):

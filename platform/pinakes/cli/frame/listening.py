@@ -44,9 +44,9 @@ def add_port(parser: argparse.ArgumentParser, default: int) -> None:
 
 
 def _port(text: str) -> int:
-    if not 0 <= (number := int(text)) < 65536:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) >= 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, a number up to 65535")
+    return int(text)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def add_metrics_file(parser: argparse.ArgumentParser) -> None:
 
 def _prom_file(text: str) -> Path:
     if not text.endswith(".prom"):
-        raise argparse.ArgumentTypeError("its name should end in .prom")
+        raise argparse.ArgumentTypeError(f"the name {text!r} should end in .prom")
     return Path(text)
 
 

@@ -103,7 +103,7 @@ def _configure_up(parser: argparse.ArgumentParser) -> None:
 
 def _server(name: str) -> str:
     if name not in DAEMONS:
-        raise argparse.ArgumentTypeError(f"unknown server {name}: {', '.join(DAEMONS)}")
+        raise argparse.ArgumentTypeError(f"unknown server {name}: use {', '.join(DAEMONS)}")
     return name
 
 

@@ -100,9 +100,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
     if not 0 <= seconds < float("inf"):
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return seconds
 
 

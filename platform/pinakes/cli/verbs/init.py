@@ -59,9 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _regions(text: str) -> int:
-    if not 1 <= (number := int(text)) <= 10_000:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 10,000")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
