@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import ConfigError
-from pinakes.warc.digest import SIZES_BYTES, Digest, hasher, parse_digest
+from pinakes.warc.digest import SIZES_BYTES, Digest, hasher, parse_digest, resembles_digest
 
 SHA1 = hashlib.sha1(b"").digest()
 SHA1_BASE32 = base64.b32encode(SHA1).decode()
@@ -100,6 +100,28 @@ def test_spellings(text: str, algorithm: str, value: bytes) -> None:
 )
 def test_no_digest(text: str) -> None:
     assert parse_digest(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "resembles"),
+    [
+        (f"sha1:{SHA1_BASE32}", True),
+        (SHA1_BASE32[:-1], True),
+        (SHA256.hex() + "0", True),
+        ("sha1:", True),
+        ("SHA-256:xyz", True),
+        ("blake3:af13", True),
+        ("md5:é", True),
+        ("localhost", False),
+        (f"{SHA1_BASE32}.example", False),
+        ("http://example.org/" + SHA1_BASE32, False),
+        ("dns:example.org", False),
+        (f"urn:sha1:{SHA1_BASE32}", False),
+        ("mailto:me", False),
+    ],
+)
+def test_what_was_meant_as_a_digest(text: str, resembles: bool) -> None:
+    assert resembles_digest(text) == resembles
 
 
 @given(st.sampled_from(sorted(SIZES_BYTES)), st.binary(min_size=64, max_size=64))

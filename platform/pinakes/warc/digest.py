@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ SIZES_BYTES = {"md5": 16, "sha1": 20, "sha256": 32, "sha512": 64}
 _BY_HEX_LENGTH = {size * 2: name for name, size in SIZES_BYTES.items()}
 _BY_BASE32_LENGTH = {(size * 8 + 4) // 5: name for name, size in SIZES_BYTES.items()}
 _HEX = frozenset("0123456789abcdef")
+_LABELLED = re.compile(r"(?:sha|md|blake)[-_]?\d\w*:", re.IGNORECASE | re.ASCII)
+_UNLABELLED = re.compile(r"[a-z0-9]{26,}=*\Z", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,15 @@ def parse_digest(text: str) -> Digest | None:
     if value is None:
         return None
     return Digest(algorithm or _BY_HEX_LENGTH[len(value) * 2], value)
+
+
+def resembles_digest(text: str) -> bool:
+    """Whether text was meant as a digest, if perhaps a truncated one, and not as a URL.
+
+    It has a label such as `sha1:`, or so many letters and digits, and nothing else, as no
+    host's name has.
+    """
+    return bool(_LABELLED.match(text.strip()) or _UNLABELLED.match(text.strip()))
 
 
 def _decode(body: str, algorithm: str | None) -> bytes | None:

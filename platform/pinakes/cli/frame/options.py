@@ -31,17 +31,19 @@ _VALUES = {
 """What `--help` calls the value of a setting, by the last word of its name, if not by that word."""
 
 
-def add_settings(parser: argparse._ActionsContainer, *names: str) -> None:
+def add_settings(parser: argparse.ArgumentParser, *names: str, title: str = "settings") -> None:
     """Let options override these settings: `min_saving_bytes` by `--min-saving-bytes`."""
+    group = parser.add_argument_group(
+        title,
+        "override the configuration (`pinakes config`); a default is for what neither sets",
+    )
     for name in names:
         setting = SETTINGS[name]
         default = "unset" if setting.default in (None, "") else setting.default
-        parser.add_argument(
+        group.add_argument(
             f"--{name.replace('_', '-')}",
             metavar=_VALUES.get(name.rpartition("_")[2], name.rpartition("_")[2].upper()),
-            help=f"{setting.help} (default: from the configuration, else {default})".replace(
-                "%", "%%"
-            ),
+            help=f"{setting.help} (default: {default})".replace("%", "%%"),
         )
 
 
@@ -51,15 +53,19 @@ def configuration_of(arguments: argparse.Namespace) -> Configuration:
     return load_configuration(arguments.config, options=given)
 
 
-def add_inputs(parser: argparse.ArgumentParser, metavar: str, words: str) -> None:
-    """Paths as arguments, `-` for a list of them on standard input, or `--files-from FILE`."""
+def add_inputs(
+    parser: argparse.ArgumentParser, metavar: str, words: str, *, each: str = "paths"
+) -> None:
+    """Inputs as arguments, `-` for a list of them on standard input, or `--files-from FILE`."""
     parser.add_argument(
         "inputs",
         metavar=metavar,
         nargs="*",
-        help=f"{words}; -: read them from standard input, one per line",
+        help=f"{words}; -: read {each} from standard input, one per line",
     )
-    parser.add_argument("--files-from", metavar="FILE", help="read more from FILE, one per line")
+    parser.add_argument(
+        "--files-from", metavar="FILE", help=f"read more {each} from FILE, one per line"
+    )
 
 
 def inputs_of(arguments: argparse.Namespace, stdin: TextIO | None = None) -> Iterator[str]:
@@ -72,7 +78,7 @@ def inputs_of(arguments: argparse.Namespace, stdin: TextIO | None = None) -> Ite
         count += 1
         yield name
     if not count:
-        raise ConfigError("no inputs: give some, or - or --files-from FILE")
+        raise ConfigError("no inputs: name some, or give - or --files-from FILE")
 
 
 def _names(inputs: Iterable[str], files_from: str | None, stdin: TextIO) -> Iterator[str]:

@@ -78,7 +78,7 @@ def add_runner(parser: argparse.ArgumentParser, *takes: str) -> argparse._Argume
     )
     for name in takes:
         group.add_argument(f"--{name}", **_OPTIONS[name])
-    add_settings(group, *_SETTINGS)
+    add_settings(parser, *_SETTINGS, title="settings, with --runner")
     return group
 
 

@@ -14,7 +14,9 @@ from pinakes.cli.verbs.captures import capture_line, capture_object, format_ms
 from pinakes.config import parse_count
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.profile import open_stores
+from pinakes.warc.digest import parse_digest, resembles_digest
 
+_FORMS = "give sha1 (32 characters in Base32, 40 in hex) or sha256 (52 or 64)"
 _TOGETHER = 1000
 _CAPTURES_TOGETHER = 20_000
 """At most, in memory: fewer are asked for together where each may have many."""
@@ -22,7 +24,8 @@ _CAPTURES_TOGETHER = 20_000
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Digests in any spelling, and URLs."""
-    add_inputs(parser, "DIGEST|URL", "digests (sha1 or sha256, Base32 or hex) and URLs")
+    words = "queries: digests (sha1 or sha256, Base32 or hex) and URLs"
+    add_inputs(parser, "DIGEST|URL", words, each="queries")
     add_limit(parser, DEFAULT_LIMIT)
     add_settings(parser, "store")
 
@@ -48,7 +51,11 @@ def limit_of(arguments: argparse.Namespace) -> int | None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
-    """A result for each query; not to be known is an answer, and no failure."""
+    """A result for each query; not to be known is an answer, and no failure.
+
+    Raises:
+        ConfigError: for a query that was meant as a digest, and is none.
+    """
     limit = limit_of(arguments) or DEFAULT_LIMIT
     failed = False
     with open_stores(configuration_of(arguments)) as stores:
@@ -66,6 +73,9 @@ def _batches(names: Iterable[str], limit: int) -> Iterator[list[str]]:
     iterator = iter(names)
     together = max(1, min(_TOGETHER, _CAPTURES_TOGETHER // limit))
     while batch := list(islice(iterator, together)):
+        for query in batch:
+            if resembles_digest(query) and parse_digest(query) is None:
+                raise ConfigError(f"{query}: malformed digest: {_FORMS}")
         yield batch
 
 
