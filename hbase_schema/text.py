@@ -75,6 +75,6 @@ def check_name(name: str, what: str) -> bytes:
     """
     if not _NAME.match(name):
         raise ConfigError(
-            f"{what} is {name!r}, and should be 1 to 100 of letters, digits, '.', '_', '-'"
+            f"{name!r} cannot name {what}: use 1 to 100 letters, digits, '.', '_', '-'"
         )
     return name.encode("ascii")

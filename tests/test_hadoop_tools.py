@@ -147,5 +147,5 @@ def test_commands_are_words_of_the_configuration() -> None:
 def test_invalid_command_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"command|quotation"):
         parse_command(text)
-    with pytest.raises(ConfigError, match="hadoop_command"):
+    with pytest.raises(ConfigError, match="--hadoop-command is"):
         load_configuration(options={"hadoop_command": text}, environment={}, folder=Path("/"))

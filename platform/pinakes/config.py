@@ -287,13 +287,13 @@ def load_configuration(
     for variable, text in sorted(environment.items()):
         known = _setting_of(variable)
         if known is not None:
-            values[known] = _parse(known, text, variable)
+            values[known] = _parse(known, text, called=variable)
             origins[known] = f"environment variable {variable}"
     for name, value in options.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
             _check_name(name, "options")
-            values[name] = _parse(name, value, option) if isinstance(value, str) else value
+            values[name] = _parse(name, value, called=option) if isinstance(value, str) else value
             origins[name] = f"option {option}"
     return Configuration(**values, origins=origins)  # type: ignore[arg-type]
 
@@ -347,7 +347,7 @@ def _read_file(path: Path) -> dict[str, object]:
         _check_name(name, str(path))
         if not isinstance(value, (str, int, float)) or isinstance(value, bool):
             raise ConfigError(f"{name} must be a string or a number", file=str(path))
-        parsed = _parse(name, str(value), str(path))
+        parsed = _parse(name, str(value), called=f"{path}: {name}")
         # joinpath leaves an absolute path as it is
         values[name] = path.absolute().parent / parsed if isinstance(parsed, Path) else parsed
     return values
@@ -375,8 +375,8 @@ def _check_name(name: str, where: str) -> None:
         raise ConfigError(f"{where}: unknown setting {name}{near}")
 
 
-def _parse(name: str, text: object, where: str) -> object:
+def _parse(name: str, text: object, *, called: str) -> object:
     try:
         return SETTINGS[name].parse(str(text))
     except ValueError as error:
-        raise ConfigError(f"{where}: {name} is {text!r}, and should be {error}") from error
+        raise ConfigError(f"{called} is {text!r}, and should be {error}") from error

@@ -1,7 +1,7 @@
 """Optional dependencies that are missing: how to install them where this Pinakes is installed.
 
 Pinakes is in no package registry, so that its name alone says nothing to pip.  Layer: the lowest
-but errors.
+but errors; reads what pip noted.
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ def test_a_bug_says_that_it_is_one(
     [
         ([], "missing: VERB; see pinakes --help"),
         (["try", "--no-such"], "unknown option --no-such; see pinakes try --help"),
-        (["tyr"], "unknown verb tyr: did you mean try?"),
-        (["try", "ni\nner"], "unknown nested ni\\nner: did you mean inner?"),
+        (["tyr"], "unknown verb tyr: use try; see pinakes --help"),
+        (["try", "ni\nner"], "unknown nested ni\\nner: use inner; see pinakes try --help"),
         (["try", "inner", "--jsn"], "unknown option --jsn: did you mean --json?"),
         (["--jsn", "try", "inner"], "unknown option --jsn: did you mean --json?"),
         (["try", "--rnu=1"], "unknown option --rnu: did you mean --run?"),

@@ -243,7 +243,10 @@ def http_record(folder: Path, fields: str, stored: bytes) -> str:
         (["cat", "nothing"], "neither a CAPTURE"),
         (["cat", "a.warc.gz:0", "--decoded"], "--decoded needs --payload"),
         (["ls", "a.warc.gz", "--invert"], "--invert without a condition"),
-        (["ls", "a.warc.gz", "--digest", "sha1:x"], "--digest should be one such as"),
+        (
+            ["ls", "a.warc.gz", "--digest", "sha1:x"],
+            "--digest is 'sha1:x', and should be one such as",
+        ),
     ],
 )
 def test_wrong_calls(

@@ -65,7 +65,8 @@ def test_files_and_lines_are_those_of_the_verb(
     given = after if seed % 2 else after[: dice.randrange(1, 3)]
     to, folder = tmp_path / "out", str(tmp_path / "after")
     originals = ("--dir", folder) if seed % 3 else ()
-    words = ["restore", *map(str, given), "-o", str(to), "--json", *originals]
+    # -v: every warning is compared, not the first three that either meets.
+    words = ["restore", *map(str, given), "-o", str(to), "--json", "-v", *originals]
     status = main(words)
     told = capsys.readouterr()
     wanted, by_verb = read_all(to), sorted(told.out.splitlines())

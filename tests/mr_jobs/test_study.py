@@ -217,7 +217,7 @@ def test_the_table_as_parquet(store: Path, engine: Engine, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--all", "c2020"], "name crawls, or --all"),
+        (["--all", "c2020"], "name one or more, or give --all"),
         (["nowhere"], "there is no crawl nowhere"),
         (["--all", "--conf", "executor.memory=1g"], "spark.NAME=VALUE"),
         (["--all", "--conf", "spark.executor.memory=1g"], "add --master"),

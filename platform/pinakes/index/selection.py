@@ -90,7 +90,7 @@ def pattern_of(text: str) -> re.Pattern[str]:
 def status_of(text: str) -> re.Pattern[str]:
     """A status such as 200, or 4xx.  Raises ConfigError for anything else."""
     if _STATUS.match(text) is None:
-        raise ConfigError(f"--status should be a number such as 200, or 4xx: {text!r}")
+        raise ConfigError(f"--status is {text!r}, and should be a number such as 200, or 4xx")
     return re.compile(text.lower().replace("x", r"\d") + r"\Z")
 
 
@@ -98,7 +98,7 @@ def digest_of(text: str) -> Digest:
     """A digest with its label.  Raises ConfigError for what is none."""
     digest = parse_digest(text)
     if digest is None:
-        raise ConfigError(f"--digest should be one such as sha1:3I42H3S6…: {text!r}")
+        raise ConfigError(f"--digest is {text!r}, and should be one such as sha1:3I42H3S6…")
     return digest
 
 
@@ -110,7 +110,7 @@ def time_of(text: str) -> str:
     """
     digits = re.sub(r"[-:TZ]", "", text)
     if _DIGITS.match(digits) is None:
-        raise ConfigError(f"not a time such as 2024, 202402 or 2024-02-29T10:00:00Z: {text!r}")
+        raise ConfigError(f"{text!r} is not a time: give one such as 2024 or 2024-02-29T10:00:00Z")
     return digits
 
 

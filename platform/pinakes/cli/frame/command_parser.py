@@ -22,6 +22,7 @@ _SENTENCES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"argument (\S+): not allowed with argument (\S+)", r"\1 and \2 cannot be combined"),
     (r"argument (\S+): (?:invalid \w+ value: )?(.+)", r"\1: \2"),
 )
+_FEW = 8
 _KINDS = {int: "a whole number", float: "a number"}
 
 
@@ -76,9 +77,11 @@ class CommandParser(argparse.ArgumentParser):
             return
         known = list(map(str, action.choices))
         if isinstance(action, argparse._SubParsersAction):
-            what = str(action.metavar).lower()
-            near = did_you_mean(str(value), known)
-            raise _Wrong(f"unknown {what} {value}{near}")
+            # Of a few, all are named: the nearest by its letters may be far from what is meant.
+            near = (
+                did_you_mean(str(value), known) if len(known) > _FEW else f": use {_either(known)}"
+            )
+            raise _Wrong(f"unknown {str(action.metavar).lower()} {value}{near}")
         name = "/".join(action.option_strings) or str(action.metavar)
         raise _Wrong(f"{name} is {value!r}, and should be {_either(known)}")
 

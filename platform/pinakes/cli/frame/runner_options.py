@@ -92,7 +92,7 @@ def runner_of(arguments: argparse.Namespace) -> JobRunner | None:
     if arguments.runner is None:
         alone = [option for name, option in _ONLY_WITH_RUNNER.items() if name in given]
         if alone:
-            raise ConfigError(f"only with --runner: {', '.join(alone)}")
+            raise ConfigError(f"{', '.join(alone)} need{'s' * (len(alone) == 1)} --runner")
         return None
     if "print_only" in given and arguments.runner != "hadoop":
         raise ConfigError("--print is for --runner hadoop: others have no command line")

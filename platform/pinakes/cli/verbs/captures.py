@@ -36,7 +36,7 @@ def key_or_place(text: str) -> bytes | Place:
         found = _PLACE.match(text)
         if found is None:
             raise ConfigError(
-                f"neither a CAPTURE as printed by timeline nor FILE:OFFSET: {text!r}"
+                f"{text!r} is neither a CAPTURE, as `pinakes timeline` prints it, nor FILE:OFFSET"
             ) from None
         return Place(found[1], int(found[2]), int(found[3]) if found[3] else None)
     return key

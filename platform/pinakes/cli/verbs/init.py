@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each thing found, or to be run; with -v or --json, for each thing done."""
     configuration = configuration_of(arguments)
     if configuration.profile == "embedded" and (arguments.lines or arguments.sample):
-        raise ConfigError("--print and --sample need HBase, and profile is embedded")
+        raise ConfigError("--print and --sample need profile = cluster; it is embedded")
     if arguments.check:
         return _check(configuration, console)
     splits = _splits(configuration, arguments.sample, arguments.regions)

@@ -47,7 +47,7 @@ def limit_of(arguments: argparse.Namespace) -> int | None:
     try:
         return parse_count(str(arguments.limit))
     except ValueError as error:
-        raise ConfigError(f"--limit should be {error}") from error
+        raise ConfigError(f"--limit is {arguments.limit!r}, and should be {error}") from error
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:

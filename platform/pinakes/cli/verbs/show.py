@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     named = key_or_place(arguments.capture)
     if isinstance(named, Place) and Path(named.file).is_file():
         if before_ms is not None:
-            raise ConfigError("a file outside the store has no history")
+            raise ConfigError("--as-of: a file outside the store has no history")
         _show_local(named, view, console)
         return Exit.DONE
     with open_stores(configuration_of(arguments)) as stores:
@@ -152,7 +152,7 @@ def _before_ms(text: str) -> int:
     """One past the time given: what was written at it counts."""
     moment = parse_date(text)
     if moment is None:
-        raise ConfigError(f"--as-of should be a time such as 2026-11-21T10:00:00Z: {text!r}")
+        raise ConfigError(f"--as-of is {text!r}, and should be a time such as 2026-11-21T10:00:00Z")
     epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
     since = moment - epoch
     return (since.days * 86400 + since.seconds) * 1000 + since.microseconds // 1000 + 1

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 def _split(request: SplitRequest, space: SortSpace, console: Console) -> Exit:
     spare_collector()
     if not 1 <= request.parts <= _MOST_PARTS:
-        raise ConfigError(f"-n should be a number from 1 to {_MOST_PARTS}")
+        raise ConfigError(f"-n is {request.parts}, and should be a number from 1 to {_MOST_PARTS}")
     names = [str(request.folder / f"part-{number:03d}") for number in range(request.parts)]
     counts = [0] * request.parts
     if not request.dry_run:

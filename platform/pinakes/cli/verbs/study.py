@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     from pinakes.mr_jobs.study.inputs import study_inputs
 
     if bool(arguments.crawls) == arguments.all:
-        raise ConfigError("name crawls, or --all")
+        raise ConfigError("no crawl given: name one or more, or give --all")
     request = StudyRequest(
         master=arguments.master,
         conf=_settings(arguments.conf),

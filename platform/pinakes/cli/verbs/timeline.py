@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     for name in ("start", "stop"):
         time = getattr(arguments, name)
         if time is not None and not _TIME.match(time):
-            raise ConfigError(f"a time is up to 17 digits, as in 20240229: {time!r}")
+            raise ConfigError(f"{time!r} is not a time: give up to 17 digits, such as 20240229")
     key = urlkey(arguments.url)
     count = 0
     with open_stores(configuration_of(arguments)) as stores:

@@ -105,7 +105,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per discrepancy, then the verdict; exit 1 where anything was found."""
     folders, manifests, refs = arguments.folders, arguments.manifests, arguments.refs
     if sum(map(bool, (folders, manifests, refs))) != 1 or len(folders) not in (0, 2):
-        raise ConfigError("give BEFORE_DIR AFTER_DIR, or --manifests, or --refs")
+        raise ConfigError(
+            "nothing to validate: give BEFORE_DIR and AFTER_DIR, --manifests or --refs"
+        )
     if not folders and any((arguments.receipt, arguments.accept, arguments.replay)):
         raise ConfigError("--receipt, --accept and --replay need two folders")
     if arguments.cdx and not refs:
@@ -114,7 +116,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if runner is not None:
         runner.refuse({"--manifests": manifests, "--refs": refs, "--replay": arguments.replay})
     elif arguments.originals:
-        raise ConfigError("only with --runner: --originals")
+        raise ConfigError("--originals needs --runner")
     if manifests:
         return _look_quickly(manifests[0], manifests[1], console)
     if refs:

@@ -61,7 +61,7 @@ def archive_folder(folder: Path) -> Folder:
         ConfigError: where the folder is none, or two files differ by suffix alone.
     """
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder")
+        raise ConfigError(f"{folder} is not a folder")
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return sort_out((str(path.relative_to(folder)) for path in files), str(folder))
 
