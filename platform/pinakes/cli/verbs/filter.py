@@ -86,7 +86,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         for wanted in sorted(work.wanted - work.found):
             inputs.warn(
                 MalformedRecord(
-                    f"the original {wanted.target_uri} of {wanted.second} is not in these files"
+                    f"the original {wanted.target_uri} of {wanted.second} is not in these files",
+                    kind="originals that are not in these files",
                 )
             )
     _tell(work.taken, output, written, console, dry_run=arguments.dry_run)
