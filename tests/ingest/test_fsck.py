@@ -9,19 +9,23 @@ import pytest
 from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 
+from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.captures import scan_captures_of
-from pinakes.catalog.file_rows import read_entry
+from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, scan_inflight
+from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
+from pinakes.errors import Conflict
 from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.index.urlkey import urlkey
+from pinakes.ingest import fsck
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import CODES, FsckFinding
 from pinakes.ingest.removal import REMOVE, Remover
-from pinakes.row_store.port import Delete, Put
+from pinakes.row_store.port import Delete, Put, RowStore
 
 URI = "http://example.org/"
 FILE = "one/a.warc.gz"
@@ -278,3 +282,89 @@ def test_what_somebody_works_on_is_left_alone(store: LandedStore) -> None:
 def test_every_code_is_documented(repository: Path) -> None:
     page_text = (repository / "docs/fsck.md").read_text("utf-8")
     assert [code for code in CODES if f"| `{code}` |" not in page_text] == []
+
+
+# --- beside processes that work on
+
+
+def kill_a_landing(store: LandedStore, step: int) -> None:
+    def killed() -> None:
+        child = LandedStore(store.folder)
+        child.land("dead", "d.warc.gz", page("http://d.example/"), at=kill_at(step))
+
+    assert in_child(killed) == KILLED
+
+
+@pytest.mark.parametrize("step", [1, 3, 5])
+def test_what_has_landed_since_is_not_withdrawn(store: LandedStore, step: int) -> None:
+    """fsck saw a dead landing; before it mends that, the file lands again."""
+    kill_a_landing(store, step)
+    findings = iter(Fsck(store.rows, store.archive, Actor(), full=True).findings())
+    found = next(found for found in findings if found.code == "dead-landing")
+    store.land("dead", "d.warc.gz", page("http://d.example/"))
+    before, names = store.dump(), store.names()
+    assert found.mend is not None
+    with pytest.raises(Conflict, match="another process has worked on it meanwhile"):
+        found.mend()
+    assert (store.dump(), store.names()) == (before, names)
+    assert look(store, full=True) == []
+
+
+@pytest.mark.parametrize("step", [1, 3, 5])
+def test_a_list_of_files_that_has_aged_gives_no_findings(
+    store: LandedStore, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill_a_landing(store, step)
+    aged, hidden = list(scan_entries(store.rows)), scan_inflight(store.rows)
+    store.land("dead", "d.warc.gz", page("http://d.example/"))
+    monkeypatch.setattr(fsck, "scan_entries", lambda rows: iter(aged))
+    monkeypatch.setattr(fsck, "scan_inflight", lambda rows: set(hidden))
+    before = store.dump()
+    assert look(store, full=True, repair=True) == []
+    assert store.dump() == before
+
+
+def test_rows_of_a_file_that_lands_meanwhile_stay(
+    store: LandedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = fsck.scan_rows_outside
+
+    def land_first(rows: RowStore, stored: set[str]) -> Iterator[RowName]:
+        store.land("two", "b.warc.gz", page("http://b.example/"))
+        return scan(rows, stored)
+
+    monkeypatch.setattr(fsck, "scan_rows_outside", land_first)
+    assert look(store, full=True, repair=True) == []
+    assert len(list(scan_captures_of(store.rows, urlkey("http://b.example/")))) == 1
+
+
+def test_what_somebody_works_on_meanwhile_is_left_to_the_next_fsck(
+    store: LandedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path_of(store, FILE).unlink()
+    size_of, acts = LocalArchiveStore.size, iter(["dedupe-1"])
+
+    def claim_first(archive: LocalArchiveStore, name: str) -> int | None:
+        for act in acts if name == FILE else ():
+            release_claim(store.rows, Actor().claim(store.rows, FILE, act=act))
+        return size_of(archive, name)
+
+    monkeypatch.setattr(LocalArchiveStore, "size", claim_first)
+    assert codes(look(store)) == ["sidecar-alone"]
+    assert codes(look(store)) == ["file-missing", "sidecar-alone"]
+
+
+def test_files_of_a_crawl_that_is_being_removed_are_left(store: LandedStore) -> None:
+    seen: dict[str, list[str]] = {}
+    commit_crawl(store.rows, "one", Actor())
+    remover = Remover(
+        store.rows,
+        store.archive,
+        Actor(),
+        at=lambda step: seen.update({step: codes(look(store, full=True))}),
+    )
+    remover.take_out("one", REMOVE)
+    # Its last write is to say that the crawl is gone.
+    assert seen.pop("lease released") == ["unfinished-act"]
+    assert len(seen) > 5
+    assert not any(seen.values()), seen

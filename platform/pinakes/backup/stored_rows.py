@@ -27,7 +27,7 @@ from pinakes.row_store.port import Delete, Put, RowStore
 
 from .findings import Settled
 
-Claiming = Callable[[str], AbstractContextManager[Held]]
+Claiming = Callable[[FileEntry], AbstractContextManager[Held]]
 """Holds a file while it is mended."""
 
 
@@ -84,7 +84,7 @@ class StoredRows:
             wrong.append((capture.key, wanted))
         if not wrong:
             return
-        with self._holding(self._name) as held:
+        with self._holding(read_entry(self._rows, self._name)) as held:
             act_time_ms = held.claim.act_time_ms
             gone = [key for key, mark in wrong if mark is None]
             self._rows.mutate(
@@ -111,7 +111,7 @@ class StoredRows:
         bare = [capture.key for capture in known.values() if not capture.pinned]
         if not bare:
             return
-        with self._holding(self._name) as held:
+        with self._holding(read_entry(self._rows, self._name)) as held:
             cell = {Pin.COLUMN: encode_cell(Pin(run=run))}
             self._rows.mutate(
                 "captures", [Put(key, cell, held.claim.act_time_ms) for key in sorted(bare)]

@@ -114,13 +114,26 @@ class FileRemover:
     def _names(self, entry: FileEntry) -> list[str]:
         return stored_names(entry, read_generations(self._rows, entry.archive_file))
 
-    def remove(self, archive_file: str, *, after_ms: int = 0) -> RemovedFile:
+    def remove(
+        self,
+        archive_file: str,
+        *,
+        after_ms: int = 0,
+        require: Callable[[Held], None] = lambda held: None,
+    ) -> RemovedFile:
         """Take one file out: rows, bytes of all generations, sidecars.
+
+        `require` is called with the claim before anything is done, and may raise.
 
         Raises:
             Conflict: another process works on it.
         """
         held = self._claim(archive_file, after_ms=after_ms)
+        try:
+            require(held)
+        except BaseException:
+            release_claim(self._rows, held)
+            raise
         clear_dead_asides(self._archive, held)
         state = self._leave(held)
         entry = read_entry(self._rows, archive_file)

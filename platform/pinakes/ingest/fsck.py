@@ -16,6 +16,7 @@ from pinakes.catalog.crawl_rows import read_crawl, scan_crawls
 from pinakes.catalog.file_records import read_generations, stored_names
 from pinakes.catalog.file_rows import (
     FileEntry,
+    hidden_among,
     read_entry,
     scan_entries,
     scan_inflight,
@@ -77,12 +78,13 @@ class Fsck:
         tokens = set()
         for entry in scan_entries(self._rows):
             names = self._names_of(entry)
-            if self._acts.is_alive(entry.claim):
+            settled = self._acts.settled(entry)
+            if settled is None or self._is_being_removed(entry):
                 tokens.add(entry.claim.token if entry.claim is not None else "")
                 known.update(names)
                 stored.add(entry.archive_file)
             else:
-                yield from self._check_entry(entry, is_hidden=entry.archive_file in hidden)
+                yield from self._check_entry(settled, is_hidden=entry.archive_file in hidden)
                 # Read again: it may have been mended.
                 state = read_entry(self._rows, entry.archive_file).state
                 if state is not None and not (state.is_gone or state is FileState.REFUSED):
@@ -91,14 +93,32 @@ class Fsck:
                     stored.add(entry.archive_file)
             hidden.discard(entry.archive_file)
         for name in sorted(hidden):
-            yield self._acts.hidden(name, "no file of this name is known")
+            entry = read_entry(self._rows, name)
+            if entry.state is None and self._acts.settled(entry) is not None:
+                yield self._acts.hidden(entry, "no file of this name is known")
         yield from self._check_asides(asides, tokens)
         yield from self._check_archive(known)
         yield from self._check_leases()
         if self._full:
             yield from self._check_strays(stored)
 
+    def _is_being_removed(self, entry: FileEntry) -> bool:
+        """Whether a live process takes its crawl out, and may come to this file at any moment."""
+        crawl = read_crawl(self._rows, crawl_of(entry.archive_file))
+        if crawl is None or crawl.state not in CRAWL_LEAVING:
+            return False
+        return self._acts.is_alive(read_lease(self._rows, crawl.facts.collection))
+
     def _check_entry(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
+        """What is wrong with it, as long as nobody else works on it."""
+        for finding in self._entry_findings(entry, is_hidden=is_hidden):
+            if self._acts.has_changed(entry) or self._is_being_removed(entry):
+                return
+            yield finding
+
+    def _entry_findings(self, entry: FileEntry, *, is_hidden: bool) -> Iterator[FsckFinding]:
+        # Listed before the file was read: its captures may have been shown since.
+        is_hidden = is_hidden and bool(hidden_among(self._rows, [entry.archive_file]))
         yield from self._acts.findings(entry, is_hidden=is_hidden)
         if entry.state is FileState.STORED and entry.facts is not None and not is_leaving(entry):
             check = StoredFileCheck(
@@ -117,7 +137,10 @@ class Fsck:
         return names if lease is not None and lease.expires_ms else names[:-1]
 
     def _check_asides(self, asides: list[str], tokens: set[str]) -> Iterator[FsckFinding]:
+        there = {stored.name for stored in self._archive.list(ASIDE)}
         for name in asides:
+            if name not in there:
+                continue  # published since
             token = name.removeprefix(f"{ASIDE}/").partition(".")[0]
             if token not in tokens and not self._is_of_run(token):
                 yield FsckFinding(
@@ -173,7 +196,9 @@ class Fsck:
         collections = set()
         for crawl in scan_crawls(self._rows):
             collections.add(crawl.facts.collection)
-            if crawl.state in CRAWL_LEAVING:
+            if crawl.state in CRAWL_LEAVING and not self._acts.is_alive(
+                read_lease(self._rows, crawl.facts.collection)
+            ):
                 verb = "remove" if crawl.state == "removing" else "cancel"
                 yield FsckFinding(
                     code="unfinished-act",
@@ -182,7 +207,12 @@ class Fsck:
                 )
         for collection in sorted(collections):
             lease = read_lease(self._rows, collection)
-            if lease is not None and lease.expires_ms and self._actor.is_gone(lease.owner):
+            if (
+                lease is not None
+                and lease.expires_ms
+                and self._actor.is_gone(lease.owner)
+                and lease == read_lease(self._rows, collection)  # else it was released since
+            ):
                 yield FsckFinding(
                     code="unfinished-act",
                     file=f"+{collection}",
@@ -195,16 +225,17 @@ class Fsck:
         for row in scan_rows_outside(self._rows, stored):
             strays.setdefault(row.archive_file, []).append(row)
         for name, rows in sorted(strays.items()):
-            if self._acts.is_alive(read_entry(self._rows, name).claim):
-                continue  # it began to land after the scan
+            entry = self._acts.settled(read_entry(self._rows, name))
+            if entry is None or entry.state is FileState.STORED:
+                continue  # it lands, or has landed since the scan
             yield FsckFinding(
                 code="rows-alone",
                 file=name,
                 message=f"{len(rows)} rows of a file that has not landed",
                 repair="delete the rows",
-                mend=partial(self._delete_strays, name, rows),
+                mend=partial(self._delete_strays, entry, rows),
             )
 
-    def _delete_strays(self, name: str, rows: list[RowName]) -> None:
-        with self._acts.holding(name) as held:
-            delete_rows(self._rows, rows, {name: held.claim.act_time_ms})
+    def _delete_strays(self, entry: FileEntry, rows: list[RowName]) -> None:
+        with self._acts.holding(entry) as held:
+            delete_rows(self._rows, rows, {entry.archive_file: held.claim.act_time_ms})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
@@ -18,6 +19,7 @@ from pinakes.catalog.file_rows import (
     set_state,
 )
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
@@ -46,14 +48,44 @@ class DeadActs:
             and not self._actor.is_gone(claim.owner)
         )
 
+    def settled(self, entry: FileEntry) -> FileEntry | None:
+        """The file as whoever worked on it last has left it; None while a live process works on it.
+
+        Read again once its owner is gone: it may have ended its act between the two looks.
+        """
+        while not self.is_alive(entry.claim):
+            again = read_entry(self._rows, entry.archive_file)
+            if again == entry:
+                return entry
+            entry = again
+        return None
+
+    def has_changed(self, entry: FileEntry) -> bool:
+        """Whether somebody else has worked on a file, or begun to, since it was read."""
+        now = read_entry(self._rows, entry.archive_file)
+        is_ours = now.claim is not None and now.claim.owner == self._actor.owner
+        return not _is_as(entry, now) or (now.claim != entry.claim and not is_ours)
+
     @contextmanager
-    def holding(self, archive_file: str) -> Iterator[Held]:
-        """Hold the file while it is mended."""
-        held = self._claim(archive_file)
+    def holding(self, entry: FileEntry) -> Iterator[Held]:
+        """Hold the file while it is mended.
+
+        Raises:
+            Conflict: another process works on it, or has done so since this was read of it.
+        """
+        held = self._claim(entry.archive_file)
         try:
+            self._require_as(entry)
             yield held
         finally:
             release_claim(self._rows, held)
+
+    def _require_as(self, entry: FileEntry) -> None:
+        if not _is_as(entry, read_entry(self._rows, entry.archive_file)):
+            raise Conflict(
+                "another process has worked on it meanwhile: run fsck again",
+                file=entry.archive_file,
+            )
 
     def _claim(self, archive_file: str) -> Held:
         return self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
@@ -70,11 +102,11 @@ class DeadActs:
                 file=entry.archive_file,
                 message=f"is {entry.state}; its removal did not finish",
                 repair="complete the removal",
-                mend=partial(self._take_out, entry.archive_file),
+                mend=partial(self._take_out, entry),
             )
             return
         if is_hidden:
-            yield self.hidden(entry.archive_file, f"is {entry.state or 'unknown'}")
+            yield self.hidden(entry, f"is {entry.state or 'unknown'}")
         if _is_unfinished(entry.claim):
             yield self._dead_claim(entry, entry.claim)
 
@@ -90,25 +122,25 @@ class DeadActs:
             file=entry.archive_file,
             message=f"claimed by {claim.owner}, which has ended",
             repair="release the claim",
-            mend=partial(self._release, entry.archive_file),
+            mend=partial(self._release, entry),
         )
 
-    def _release(self, archive_file: str) -> None:
-        with self.holding(archive_file):
+    def _release(self, entry: FileEntry) -> None:
+        with self.holding(entry):
             """Taking the claim over and releasing it is all."""
 
-    def hidden(self, archive_file: str, message: str) -> FsckFinding:
+    def hidden(self, entry: FileEntry, message: str) -> FsckFinding:
         """A file whose captures are hidden although no process works on it."""
         return FsckFinding(
             code="hidden",
-            file=archive_file,
+            file=entry.archive_file,
             message=message,
             repair="show its captures again",
-            mend=partial(self._show, archive_file),
+            mend=partial(self._show, entry),
         )
 
-    def _show(self, archive_file: str) -> None:
-        with self.holding(archive_file) as held:
+    def _show(self, entry: FileEntry) -> None:
+        with self.holding(entry) as held:
             set_inflight(self._rows, held, None)
 
     def _dead_landing(self, entry: FileEntry) -> FsckFinding:
@@ -127,27 +159,33 @@ class DeadActs:
             file=entry.archive_file,
             message=f"is {entry.state}; its {what} {'exist' if published else 'do not exist'}",
             repair="complete the landing" if published else "withdraw it: land the file again",
-            mend=partial(self._complete if published else self._take_out, entry.archive_file),
+            mend=partial(self._complete if published else self._take_out, entry),
         )
 
-    def _complete(self, archive_file: str) -> None:
-        held = self._claim(archive_file)
-        entry = read_entry(self._rows, archive_file)
+    def _complete(self, entry: FileEntry) -> None:
         facts = entry.facts
-        if facts is not None:
+        with self.holding(entry) as held:
+            if facts is None:
+                return
             put_landed_counts(
                 self._rows,
-                archive_file,
+                entry.archive_file,
                 facts,
                 act=facts.act,
                 act_time_ms=held.claim.act_time_ms,
             )
             set_state(self._rows, held, entry.state, FileState.STORED, generation=1)
             set_inflight(self._rows, held, None)
-        release_claim(self._rows, held)
 
-    def _take_out(self, archive_file: str) -> None:
-        FileRemover(self._rows, self._archive, self._actor).remove(archive_file)
+    def _take_out(self, entry: FileEntry) -> None:
+        """What has landed meanwhile is no leftover, and stays."""
+        remover = FileRemover(self._rows, self._archive, self._actor)
+        remover.remove(entry.archive_file, require=lambda held: self._require_as(entry))
+
+
+def _is_as(entry: FileEntry, now: FileEntry) -> bool:
+    """Whether only the claim may be another."""
+    return replace(now, claim=entry.claim) == entry
 
 
 def is_leaving(entry: FileEntry) -> bool:

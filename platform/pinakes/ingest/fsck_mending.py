@@ -33,7 +33,7 @@ from pinakes.row_store.port import Put, RowStore, get_row
 UNREADABLE = (OSError, ValueError, SchemaError)
 """What reading a damaged sidecar raises: pyarrow's errors are ValueErrors."""
 _BATCH_ROWS = 1000
-Claiming = Callable[[str], AbstractContextManager[Held]]
+Claiming = Callable[[FileEntry], AbstractContextManager[Held]]
 
 
 def iter_batches(rows: Iterable[SidecarRow]) -> Iterator[list[SidecarRow]]:
@@ -68,7 +68,7 @@ class StoredFileMender:
         """
         act_time_ms = self._act_time_ms()
         name = self._entry.archive_file
-        with self._claim(name) as held:
+        with self._claim(self._entry) as held:
             before = self._row_names()
             write_anew(lambda: self._write_sidecar(held.claim.token, act_time_ms), name)
             after = self._row_names()
@@ -105,7 +105,7 @@ class StoredFileMender:
 
     def write_again(self, batch: Sequence[SidecarRow]) -> None:
         """Write the rows of these records again, as they were first written."""
-        with self._claim(self._entry.archive_file):
+        with self._claim(self._entry):
             self._put_rows(batch)
 
     def _act_time_ms(self) -> int:

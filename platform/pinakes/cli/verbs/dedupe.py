@@ -267,7 +267,12 @@ def _drop(
 def _request(call: DedupeCall, configuration: Configuration, stores: Stores) -> DedupeRequest:
     collection, trust = configuration.collection, call.trust
     if call.crawl is not None:
-        collection = require_crawl(stores.rows, call.crawl).facts.collection
+        try:
+            collection = require_crawl(stores.rows, call.crawl).facts.collection
+        except ConfigError as error:
+            if Path(call.crawl).exists():
+                raise ConfigError(f"{error.message}; for files, give -o OUT") from error
+            raise
     return DedupeRequest(
         collection=collection,
         crawl=call.crawl,
