@@ -55,17 +55,17 @@ def media_type(path: str) -> str:
 
 
 @contextmanager
-def serving(answer: Answer) -> Iterator[str]:
-    """Serve `answer` on a free loopback port while the block runs; yield `http://host:port`.
+def serving(answer: Answer, host: str = "127.0.0.1") -> Iterator[str]:
+    """Serve `answer` on a free port of a loopback address while the block runs; yield its URL.
 
     Used as a proxy (`http_proxy`), it stands for any host, and URLs need no port.
     """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), answering(answer))
+    server = ThreadingHTTPServer((host, 0), answering(answer))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http://{host}:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

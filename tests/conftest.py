@@ -44,7 +44,7 @@ BUDGET_S = {
     "hbase_schema": 10,
     "house": 40,
     "index": 15,
-    "ingest": 350,
+    "ingest": 390,
     "mr_jobs": 400,
     "peers": 50,
     "qa": 470,

@@ -1,52 +1,99 @@
 """Install the peers that can be had: `make bench-peers`, or `python -m bench.peers install`.
 
-Python peers by the lock file beside this one, with hashes; jwarc by Maven, with its
-checksum.  What cannot be had is named, with the reason, and left out.
+What is in Python, and warcio.js, by the lock files beside this one, with hashes; what is in Java by
+Maven, with its checksum.  What cannot be had is named, with the reason, and left out.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import venv
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 from bench.peers import pins
 
-LOCK = Path(__file__).with_name("requirements.txt")
+HERE = Path(__file__).parent
 
 
 def install_python() -> None:
     """Install warcio, FastWARC, cdxj-indexer and pywb into an environment of their own."""
-    done = pins.peers_dir() / "venv" / "lock.sha256"
-    lock = hashlib.sha256(LOCK.read_bytes()).hexdigest()
-    if done.is_file() and done.read_text() == lock:
-        return
-    venv.create(pins.peers_dir() / "venv", with_pip=True, clear=True)
-    pip = [str(pins.venv_tool("python")), "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, "--require-hashes", "-r", str(LOCK)], check=True)
-    done.write_text(lock)
+    _have_environment("venv", HERE / "requirements.txt")
+
+
+def install_warcprox() -> None:
+    """Install warcprox into another: it and pywb want different versions of one library."""
+    _have_environment("crawlers", HERE / "crawlers.txt")
 
 
 def install_jwarc() -> None:
     """Have Maven fetch jwarc from where it is configured to, and check its bytes."""
-    if pins.jwarc_jar().is_file():
+    if not pins.jwarc_jar().is_file():
+        _from_maven(pins.JWARC, pins.JWARC_SHA256).rename(pins.jwarc_jar())
+
+
+def install_heritrix() -> None:
+    """The same for Heritrix, unpacked."""
+    if pins.heritrix_home().is_dir():
         return
+    packed = _from_maven(pins.HERITRIX, pins.HERITRIX_SHA256)
+    with ZipFile(packed) as archive:
+        archive.extractall(packed.parent)
+    packed.unlink()
+    folder = packed.parent / pins.heritrix_home().name
+    for program in (folder / "bin").iterdir():
+        program.chmod(0o755)  # zipfile does not keep modes
+    folder.rename(pins.heritrix_home())
+
+
+def install_warcio_js() -> None:
+    """Have npm install warcio.js by the lock beside this file, without running its scripts."""
+    folder = pins.warcio_js().parents[1]
+    lock = HERE / "npm" / "package-lock.json"
+    if pins.warcio_js().is_dir() and (folder / lock.name).read_bytes() == lock.read_bytes():
+        return
+    folder.mkdir(exist_ok=True)
+    for name in ("package.json", lock.name):
+        shutil.copy(HERE / "npm" / name, folder / name)
+    subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], check=True, cwd=folder)
+
+
+def _have_environment(name: str, lock: Path) -> None:
+    """An environment with what a lock holds; made again when the lock is another."""
+    folder = pins.peers_dir() / name
+    done = folder / "lock.sha256"
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()
+    if done.is_file() and done.read_text() == digest:
+        return
+    venv.create(folder, with_pip=True, clear=True)
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, "--require-hashes", "-r", str(lock)], check=True)
+    done.write_text(digest)
+
+
+def _from_maven(artifact: str, sha256: str) -> Path:
+    """The file of an artifact, in a folder aside."""
     aside = pins.peers_dir() / "maven"
+    shutil.rmtree(aside, ignore_errors=True)
     copy = ["org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy", "-Dtransitive=false"]
-    run = ["mvn", "-B", "-q", *copy, f"-Dartifact={pins.JWARC}", f"-DoutputDirectory={aside}"]
+    run = ["mvn", "-B", "-q", *copy, f"-Dartifact={artifact}", f"-DoutputDirectory={aside}"]
     subprocess.run(run, check=True, cwd=pins.peers_dir(), timeout=600)
-    jar = aside / pins.jwarc_jar().name
-    if hashlib.sha256(jar.read_bytes()).hexdigest() != pins.JWARC_SHA256:
-        raise ValueError(f"{pins.JWARC} has another checksum than expected")
-    jar.rename(pins.jwarc_jar())
+    (found,) = aside.iterdir()
+    if hashlib.sha256(found.read_bytes()).hexdigest() != sha256:
+        raise ValueError(f"{artifact} has another checksum than expected")
+    return found
 
 
 INSTALL: dict[str, Callable[[], None]] = {
     "Python peers (warcio, FastWARC, cdxj-indexer, pywb)": install_python,
     f"jwarc {pins.JWARC_VERSION}": install_jwarc,
+    "warcprox": install_warcprox,
+    f"Heritrix {pins.HERITRIX_VERSION}": install_heritrix,
+    "warcio.js": install_warcio_js,
 }
 
 

@@ -9,6 +9,10 @@ from bench.cache import cache_dir
 JWARC_VERSION = "0.36.0"
 JWARC_SHA256 = "b472300077903e33c1efcb05d94e62bef8abe3179c6166c9597e6ec6d7c426da"
 JWARC = f"org.netpreserve:jwarc:{JWARC_VERSION}"
+# A crawler, for the recipes of docs/ingest.md: on Maven Central as an archive of 49 MB.
+HERITRIX_VERSION = "3.4.0-20220727"
+HERITRIX_SHA256 = "6f1bb4ca4704b71b57661ccd889419d119a95c07af3580491c963734a6681b49"
+HERITRIX = f"org.archive.heritrix:heritrix:{HERITRIX_VERSION}:zip:dist"
 # Looked for on 2026-11-21, and why each is left out.
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
@@ -30,3 +34,18 @@ def jwarc_jar() -> Path:
 def venv_tool(name: str) -> Path:
     """Return where a command of the Python peers lies once installed."""
     return peers_dir() / "venv" / "bin" / name
+
+
+def warcprox() -> Path:
+    """Return where warcprox lies once installed: in an environment apart from the other peers."""
+    return peers_dir() / "crawlers" / "bin" / "warcprox"
+
+
+def heritrix_home() -> Path:
+    """Return the folder of Heritrix once installed."""
+    return peers_dir() / f"heritrix-{HERITRIX_VERSION}"
+
+
+def warcio_js() -> Path:
+    """Return the folder of warcio.js, Browsertrix's writer, once installed."""
+    return peers_dir() / "npm" / "node_modules" / "warcio"
