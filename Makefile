@@ -45,7 +45,7 @@ $(LINKS):
 
 .PHONY: demo
 demo: dev ## crawl a small site twice, land it, dedupe it, restore a file, look at its pages
-	@.ci/system-packages
+	@.ci/system-packages demo
 	if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then $(SUBMAKE) --no-print-directory dev-qa; fi
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash demo/run.sh
 

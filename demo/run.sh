@@ -83,13 +83,13 @@ fi
 
 step "Do the pages still look right?"
 if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
-    echo "   no browser here to look at them: make browsers, then make demo again"
+    echo "   no browser here to look at them: make demo installs Chromium as root"
 elif ! "$python" -c 'import pinakes.qa.run.opening' 2>/dev/null; then
     echo "   pages are compared with the extra qa: make dev-qa, then make demo again"
 else
-    run pinakes qa run second --size 8 -o qa
+    run pinakes qa run second --size 8 -o qa | tee qa.log || [ $? = 1 ] # 1: a page looks different
     run pinakes qa report qa
-    report="$root/$here/qa/index.html"
+    verdict=$(tail -n 1 qa.log)
 fi
 
 step "Done"
@@ -102,8 +102,9 @@ else
     echo "     pinakes manifest $second | head"
     echo "     pinakes timeline http://library.example.org/"
     echo "     pinakes show $second:0"
-    [ -z "${report:-}" ] || {
-        echo "     pinakes qa review qa"
-        echo "   the report, for a browser: file://$report"
-    }
 fi
+[ -z "${verdict:-}" ] || {
+    echo "     pinakes qa review qa"
+    step "The pages before and after, side by side: file://$root/$here/qa/index.html"
+    echo "  $verdict"
+}
