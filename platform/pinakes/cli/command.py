@@ -13,70 +13,20 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from types import FrameType
-from typing import Any, NoReturn, Protocol, cast
+from typing import NoReturn
 
-from pinakes import __version__
 from pinakes.cli.frame.command_parser import CommandParser
 from pinakes.cli.frame.exits import Exit, Terminated
 from pinakes.cli.frame.output import Console, ConsoleHandler
+from pinakes.cli.frame.parsers import command_parser
 from pinakes.cli.verbs import VERBS, Verb
 from pinakes.waiting import LOGGER
 
 
-class VerbModule(Protocol):
-    """What a module `pinakes.cli.VERB` offers."""
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the verb's own arguments; nested verbs are `parser.add_subparsers()`."""
-
-    def run(self, arguments: argparse.Namespace, console: Console) -> int:
-        """Do it; an `Exit`.  Errors may be raised: `run` below maps them."""
-
-
-class VerbParser(CommandParser):
-    """The parser of one verb, which loads the verb's module when it is first used."""
-
-    def __init__(self, *args: Any, module: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._module = module
-        self._verb: VerbModule | None = None
-
-    def load(self) -> VerbModule:
-        """Import the verb's module and add its arguments; once."""
-        if self._verb is None:
-            self._verb = cast(VerbModule, import_module(self._module))
-            self._verb.configure(self)
-            self.set_defaults(verb_module=self._verb)
-        return self._verb
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        self.load()
-        return super().parse_known_args(args, namespace)
-
-    def add_subparsers(self, **kwargs: Any) -> Any:
-        kwargs.setdefault("parser_class", CommandParser)
-        return super().add_subparsers(**kwargs)
-
-
 def build_parser(table: Mapping[str, Verb] = VERBS) -> CommandParser:
     """The parser of the whole command; no verb is imported."""
-    parser = CommandParser(
-        prog="pinakes",
-        description="Catalogue web archives, remove their duplicates without losing a byte.",
-        epilog="Exit: 0 done; 1 done, with something found; 2 wrong call, configuration or "
-        "schema; 3 some inputs failed, each named; 4 a store is not reachable or full; "
-        "5 stopped, safe to run again.  `pinakes VERB --help` says more.",
-    )
-    parser.add_argument("--version", action="version", version=f"pinakes {__version__}")
-    verbs = parser.add_subparsers(
-        title="verbs", metavar="VERB", dest="verb", required=True, parser_class=VerbParser
-    )
-    for name, verb in table.items():
-        description = verb.help[0].upper() + verb.help[1:] + "."
-        verbs.add_parser(name, module=verb.module, help=verb.help, description=description)
-    return parser
+    return command_parser(table)
 
 
 def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) -> int:

@@ -1,7 +1,7 @@
 """The verbs that are built: adding one is adding its line here.
 
 The module `pinakes.cli.verbs.NAME` offers `configure(parser)` and `run(arguments, console)`
-(see `command.VerbModule`), and is imported only when its verb is called, so that
+(see `frame.parsers.VerbModule`), and is imported only when its verb is called, so that
 `pinakes --help` stays quick.  The order is that of `pinakes --help`.
 """
 
@@ -48,6 +48,8 @@ _HELP = {
     "backup": "copy a snapshot of rows and files elsewhere",
     "restore-backup": "create a store from a backup",
     "cluster": "run real servers on this host, for tests",
+    "completion": "print the completion script of a shell",
+    "manual": "print the manual page",
 }
 
 VERBS = MappingProxyType(

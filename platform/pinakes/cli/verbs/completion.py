@@ -1,0 +1,24 @@
+"""`pinakes completion`: print the completion script of a shell."""
+
+from __future__ import annotations
+
+import argparse
+
+from pinakes.cli.frame.command_tree import read_command
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.parsers import command_parser
+from pinakes.cli.frame.shell_completion import SCRIPTS
+from pinakes.cli.verbs import VERBS
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The shell."""
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that reads the script")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Print the script."""
+    script = SCRIPTS[arguments.shell](read_command(command_parser(VERBS)))
+    console.binary_out.write(script.encode())
+    return Exit.DONE
