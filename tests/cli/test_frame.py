@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -103,6 +104,21 @@ def test_a_bug_says_that_it_is_one(
     assert "Traceback" not in shown
     assert run(["try", "-v"], table) == 70
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_what_a_library_logs_is_json_too(
+    verb: Callable[[Action], dict[str, Verb]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def action(arguments: argparse.Namespace, console: Console) -> int:
+        logging.getLogger("a.library").warning("odd")
+        raise KeyError("x")
+
+    assert run(["try", "--log-format", "json"], verb(action)) == 70
+    said = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(one["level"], one["logger"]) for one in said] == [
+        ("warning", "a.library"),
+        ("error", "pinakes"),
+    ]
 
 
 @pytest.mark.parametrize(

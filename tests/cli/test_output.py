@@ -145,6 +145,38 @@ def test_what_is_logged_is_a_warning_of_the_console_also_in_processes_that_are_f
     assert capfd.readouterr().err == "pinakes: warning: waiting for HDFS\\n\n"
 
 
+def test_messages_as_json(capfd: pytest.CaptureFixture[str]) -> None:
+    console_, out, err = console(log_json=True, verbose=True)
+    console_.result("a result")
+    console_.say("a\nb\x1b")
+    console_.detail("more")
+    console_.warn(InputRefused("odd", file="a"))
+    console_.fail(KeyboardInterrupt())
+    logger, handler = logging.getLogger("pinakes.tests"), ConsoleHandler(console_)
+    logger.addHandler(handler)
+    try:
+        logger.error("a library: %s", "odd")
+        child = os.fork()
+        if child == 0:
+            logger.warning("in a child")
+            os._exit(0)
+        os.waitpid(child, 0)
+    finally:
+        logger.removeHandler(handler)
+    said = [json.loads(line) for line in [*err.getvalue().splitlines(), capfd.readouterr().err]]
+    assert [(one["level"], one["logger"], one["message"]) for one in said] == [
+        ("info", "pinakes", "a\nb\x1b"),
+        ("debug", "pinakes", "more"),
+        ("warning", "pinakes", "a: odd"),
+        ("info", "pinakes", "stopped; safe to run again"),
+        ("error", "pinakes.tests", "a library: odd"),
+        ("warning", "pinakes.tests", "in a child"),
+    ]
+    assert all(datetime.fromisoformat(one["time"].replace("Z", "+00:00")).tzinfo for one in said)
+    assert "\x1b" not in err.getvalue()
+    assert out.getvalue() == "a result\n"
+
+
 def test_a_closed_pipe_is_no_news() -> None:
     console_, _, err = console(verbose=True)
     assert console_.fail(BrokenPipeError()) is Exit.STOPPED

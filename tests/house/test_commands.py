@@ -64,8 +64,8 @@ def test_every_argument_has_help(verb: tuple[str, VerbParser]) -> None:
 
 
 def test_no_argument_takes_a_name_of_the_frame(verb: tuple[str, VerbParser]) -> None:
-    own = {"--quiet", "--verbose", "--json", "--config"}
-    taken = {"quiet", "verbose", "json", "config", "verb", "verb_module"}
+    own = {"--quiet", "--verbose", "--json", "--log-format", "--config"}
+    taken = {"quiet", "verbose", "json", "log_format", "config", "verb", "verb_module"}
     others = [action for action in actions(verb[1]) if not own & set(action.option_strings)]
     assert [action.dest for action in others if action.dest in taken] == []
 

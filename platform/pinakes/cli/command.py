@@ -36,7 +36,10 @@ def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) ->
         with _signals_raise():
             arguments = _parse(argv, table)
             console = Console.standard(
-                json=arguments.json, quiet=arguments.quiet, verbose=arguments.verbose
+                json=arguments.json,
+                log_json=arguments.log_format == "json",
+                quiet=arguments.quiet,
+                verbose=arguments.verbose,
             )
             with _notices(console), _repeats_counted(console):
                 code = Exit(arguments.verb_module.run(arguments, console))
@@ -49,8 +52,9 @@ def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) ->
 
 @contextmanager
 def _notices(console: Console) -> Iterator[None]:
-    """The console says which stores are waited for."""
-    logger, handler = logging.getLogger(LOGGER), ConsoleHandler(console)
+    """The console says which stores are waited for; as JSON, all that libraries warn of, too."""
+    logger = logging.getLogger(None if console.log_json else LOGGER)
+    handler = ConsoleHandler(console)
     logger.addHandler(handler)
     try:
         yield
@@ -80,7 +84,9 @@ def _flushed(code: Exit, console: Console) -> Exit:
 
 
 def _parse(argv: Sequence[str] | None, table: Mapping[str, Verb]) -> argparse.Namespace:
-    preset = argparse.Namespace(quiet=False, verbose=False, json=False, config=None)
+    preset = argparse.Namespace(
+        quiet=False, verbose=False, json=False, log_format="text", config=None
+    )
     return build_parser(table).parse_args(argv, preset)
 
 

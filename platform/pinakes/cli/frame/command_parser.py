@@ -43,6 +43,12 @@ class CommandParser(argparse.ArgumentParser):
         )
         group.add_argument("--json", **switch, help="results as JSON, one object per line")
         group.add_argument(
+            "--log-format",
+            choices=("text", "json"),
+            default=argparse.SUPPRESS,
+            help="messages on standard error: text, or one JSON object per line (default: text)",
+        )
+        group.add_argument(
             "--config",
             metavar="PATH",
             type=Path,

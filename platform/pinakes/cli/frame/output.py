@@ -16,7 +16,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -24,6 +24,9 @@ from pinakes.cli.frame.exits import Exit, describe, exit_for
 from pinakes.cli.frame.progress import LineProgress, LiveArea, Progress, SilentProgress
 from pinakes.cli.frame.repeats import Repeats, kind_of
 from pinakes.errors import StoreUnavailable
+
+LOGGER = "pinakes"
+"""The logger that messages of the console itself are said to come from."""
 
 # C0 but tab and newline, DEL, C1, bidirectional overrides, line separators, lone surrogates.
 _CONTROLS = re.compile(
@@ -52,8 +55,9 @@ def _escape(match: re.Match[str]) -> str:
 class Console:
     """Where a verb speaks.  Never closes its streams.
 
-    With `json` a result is one JSON object on one line; with `quiet` only results, warnings
-    and errors are printed; with `verbose`, details and tracebacks too.
+    With `json` a result is one JSON object on one line; with `log_json` so is each message;
+    with `quiet` only results, warnings and errors are printed; with `verbose`, details and
+    tracebacks too.
     """
 
     def __init__(
@@ -62,10 +66,12 @@ class Console:
         out: TextIO,
         err: TextIO,
         json: bool = False,
+        log_json: bool = False,
         quiet: bool = False,
         verbose: bool = False,
     ) -> None:
         self.json = json
+        self.log_json = log_json
         self.quiet = quiet
         self.verbose = verbose
         self._out = out
@@ -74,7 +80,14 @@ class Console:
         self._repeats = Repeats[str](_MOST_KINDS)
 
     @classmethod
-    def standard(cls, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> Console:
+    def standard(
+        cls,
+        *,
+        json: bool = False,
+        log_json: bool = False,
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> Console:
         """The console of this process.  A character that the locale cannot write is escaped.
 
         A stream that the caller closed (`>&-`) is taken as one that nobody reads.
@@ -84,7 +97,7 @@ class Console:
             if reconfigure is not None:
                 reconfigure(errors="backslashreplace")
         out, err = sys.stdout or _nowhere(), sys.stderr or _nowhere()
-        return cls(out=out, err=err, json=json, quiet=quiet, verbose=verbose)
+        return cls(out=out, err=err, json=json, log_json=log_json, quiet=quiet, verbose=verbose)
 
     def flush(self) -> None:
         """Write out what is buffered.  Raises OSError, as any write may."""
@@ -117,12 +130,12 @@ class Console:
     def say(self, text: str) -> None:
         """Tell people what is being done; silent with -q."""
         if not self.quiet:
-            self._write(self._err, escape_controls(text))
+            self._message("info", text)
 
     def detail(self, text: str) -> None:
         """Say what only -v asks for."""
-        if self.verbose:
-            self.say(text)
+        if self.verbose and not self.quiet:
+            self._message("debug", text)
 
     def warn(self, problem: BaseException | str, *, kind: str | None = None) -> None:
         """Name something that went wrong and did not end the run; -q does not silence it.
@@ -138,6 +151,16 @@ class Console:
         for kind, count in self._repeats.take_counted():
             self._problem("warning", f"{count:,} more: {kind}; --verbose names them all")
 
+    def log(self, line: str) -> None:
+        """Write a line that `log_line` made."""
+        self._write(self._err, line)
+
+    def log_line(self, level: str, text: str, logger: str = LOGGER) -> str:
+        """A message of a library or of a process beside this one, as this console writes it."""
+        if self.log_json:
+            return _json_line(level, text, logger)
+        return f"pinakes: {level}: {printable(text)}"
+
     def fail(self, error: BaseException) -> Exit:
         """Name the error that ended the run; the exit code it is."""
         code = exit_for(error)
@@ -148,7 +171,7 @@ class Console:
         self._problem("" if code is Exit.STOPPED else "error", text)
         if self.verbose and code is not Exit.STOPPED:
             text = "".join(traceback.format_exception(error)).rstrip("\n")
-            self._write(self._err, escape_controls(text))
+            self._message("error", text)
         return code
 
     @contextmanager
@@ -158,7 +181,7 @@ class Console:
         """Show progress for the length of a `with`: a bar on a terminal, else lines."""
         if self.quiet:
             yield SilentProgress()
-        elif self._err.isatty():
+        elif self._err.isatty() and not self.log_json:
             from pinakes.cli.frame.bar import BarProgress  # rich only where there is a terminal
 
             with BarProgress(what, total=total, unit=unit, stream=self._err) as bar:
@@ -174,8 +197,15 @@ class Console:
 
     def _problem(self, label: str, problem: BaseException | str) -> None:
         text = problem if isinstance(problem, str) else describe(problem)
-        head = f"pinakes: {label}: " if label else "pinakes: "
-        self._write(self._err, head + printable(text))
+        if self.log_json:
+            self._message(label or "info", text)
+        else:
+            head = f"pinakes: {label}: " if label else "pinakes: "
+            self._write(self._err, head + printable(text))
+
+    def _message(self, level: str, text: str) -> None:
+        line = _json_line(level, text, LOGGER) if self.log_json else escape_controls(text)
+        self._write(self._err, line)
 
     def _write(self, stream: TextIO, line: str) -> None:
         if self._live is not None and stream.isatty():
@@ -187,7 +217,7 @@ class Console:
 
 
 class ConsoleHandler(logging.Handler):
-    """What is logged, as warnings of a console.
+    """What is logged, as messages of a console.
 
     A process that was forked has no part in the console's bar, and writes plain lines.
     """
@@ -198,10 +228,19 @@ class ConsoleHandler(logging.Handler):
         self._pid = os.getpid()
 
     def emit(self, record: logging.LogRecord) -> None:
+        level, text = record.levelname.lower(), record.getMessage()
+        if record.exc_info:
+            text += "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+        line = self._console.log_line(level, text, record.name)
         if os.getpid() == self._pid:
-            self._console.warn(record.getMessage())
+            self._console.log(line)
         else:
-            os.write(2, f"pinakes: warning: {printable(record.getMessage())}\n".encode())
+            os.write(2, f"{line}\n".encode())
+
+
+def _json_line(level: str, text: str, logger: str) -> str:
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return json.dumps({"time": now, "level": level, "logger": logger, "message": text})
 
 
 def _nowhere() -> TextIO:

@@ -14,7 +14,7 @@ from pinakes.cli.verbs import VERBS
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The shell."""
-    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that reads the script")
+    parser.add_argument("shell", metavar="SHELL", choices=tuple(SCRIPTS), help="bash, zsh or fish")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
