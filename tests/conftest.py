@@ -42,7 +42,7 @@ BUDGET_S = {
     "dedupe": 120,
     "fuzz": 20,
     "hbase_schema": 10,
-    "house": 40,
+    "house": 80,
     "index": 15,
     "ingest": 390,
     "mr_jobs": 400,

@@ -1,16 +1,21 @@
-"""What contrib/ ships: systemd takes the units, and their commands are calls of `pinakes`."""
+"""What contrib/ ships: systemd takes the units, the image can be made, and both call `pinakes`."""
 
 from __future__ import annotations
 
 import configparser
+import json
+import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pinakes.cli.command import build_parser
+from pinakes.config import load_configuration
 
 PROGRAM = "/opt/pinakes/bin/pinakes"
 EXPANDED = {"%i": "news-2026", "$$(date +%%F)": "2026-01-01"}
@@ -63,3 +68,67 @@ def test_a_stopped_unit_has_not_failed_and_a_timer_has_a_service(units: dict[str
         else:
             assert setting(unit, "Service", "SuccessExitStatus") == "5"
             assert setting(unit, "Service", "ProtectSystem") == "strict"
+
+
+def instructions(repository: Path) -> list[tuple[str, str]]:
+    """Each instruction of the Dockerfile, and what stands behind it."""
+    text = (repository / "contrib" / "docker" / "Dockerfile").read_text("utf-8")
+    lines = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).replace("\\\n", " ").splitlines()
+    return [
+        (name, rest.strip()) for name, _, rest in (line.partition(" ") for line in lines if line)
+    ]
+
+
+def build_stage(repository: Path) -> list[tuple[str, str]]:
+    """What stands between the first FROM and the second."""
+    found = instructions(repository)
+    last = [n for n, (name, _) in enumerate(found) if name == "FROM"][1]
+    return found[1:last]
+
+
+def test_the_image_copies_what_is_there_and_not_ignored(repository: Path, tree: list[Path]) -> None:
+    ignored = repository / "contrib" / "docker" / "Dockerfile.dockerignore"
+    kept = [line[1:] for line in ignored.read_text().splitlines() if line.startswith("!")]
+    copies = [shlex.split(rest)[:-1] for name, rest in build_stage(repository) if name == "COPY"]
+    assert {source.partition("/")[0] for sources in copies for source in sources} == set(kept)
+    for sources in copies:
+        for source in sources:
+            assert any(file.is_relative_to(source) for file in tree), source
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_image_install_pinakes(
+    repository: Path, tree: list[Path], tmp_path: Path
+) -> None:
+    """Its first stage, in a folder, with the Python that the image has."""
+    if sys.version_info[:2] != (3, 11):
+        pytest.skip("the image has Python 3.11")
+    source, installed = tmp_path / "src", tmp_path / "installed"
+    for name, rest in build_stage(repository):
+        if name == "COPY":
+            *sources, _ = shlex.split(rest)
+            for file in (f for f in tree if any(f.is_relative_to(s) for s in sources)):
+                (source / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(repository / file, source / file)
+        elif name == "RUN":
+            command = rest.replace("/opt/pinakes", str(installed)).replace("--no-cache-dir ", "")
+            command = re.sub(r"^python ", f"{sys.executable} ", command)
+            done = subprocess.run(["sh", "-c", command], cwd=source, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith("pinakes ")
+
+
+def test_the_image_and_compose_call_pinakes_as_it_is(repository: Path) -> None:
+    compose = yaml.safe_load((repository / "contrib" / "docker" / "compose.yaml").read_text())
+    found = dict(instructions(repository))
+    assert found["ENTRYPOINT"] == '["pinakes"]'
+    assert found["USER"] == "pinakes"
+    calls = [service["command"] for service in compose["services"].values()]
+    for words in [json.loads(found["CMD"]), *calls]:
+        build_parser().parse_args(words)
+    settings = dict(pair.split("=", 1) for pair in shlex.split(found["ENV"]))
+    named = {name: value for name, value in settings.items() if name.startswith("PINAKES_")}
+    assert load_configuration(environment=named).store == Path(settings["PINAKES_STORE"])
+    assert settings["PINAKES_STORE"].startswith(f"{found['VOLUME']}/")
+    assert compose["services"]["serve"]["volumes"] == [f"store:{found['VOLUME']}"]
+    assert (repository / compose["services"]["serve"]["build"]["dockerfile"]).is_file()
