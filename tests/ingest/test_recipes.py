@@ -183,14 +183,18 @@ def test_heritrix(recipes: dict[str, str], archive: Path, site: str) -> None:
 
 @pytest.fixture
 def docker(archive: Path, site: str) -> Path:
-    """The folder of a `docker` that runs Browsertrix's writer on the site; it ends with $CODE."""
-    _needs("node")
-    writer = Path(__file__).resolve().parents[1] / "support" / "browsertrix_writer.mjs"
+    """The folder of a `docker` that runs Browsertrix's writer on the site; it ends with $CODE.
+
+    Where there is no Node.js, as on a bare machine, Python's warcio writes.
+    """
+    support = Path(__file__).resolve().parents[1] / "support"
+    if shutil.which("node") is not None and pins.warcio_js().is_dir():
+        writer = f"node {support / 'browsertrix_writer.mjs'} {pins.warcio_js()}"
+    else:
+        writer = f"{sys.executable} {support / 'warcio_writer.py'}"
     program = archive / "programs" / "docker"
     program.parent.mkdir()
-    program.write_text(
-        f'#!/bin/sh\nnode {writer} {_peer(pins.warcio_js())} {site} "$@" && exit $CODE\nexit 99\n'
-    )
+    program.write_text(f'#!/bin/sh\n{writer} {site} "$@" && exit $CODE\nexit 99\n')
     program.chmod(0o755)
     return program.parent
 
