@@ -53,7 +53,7 @@ demo: dev ## crawl a small site twice, land it, dedupe it, restore a file, look 
 # others, to compare with, outside the clone.
 .PHONY: tools
 tools: dev
-	@.ci/system-packages browser
+	@.ci/system-packages tests
 	PYTHONPATH=. $(PYTHON) -m bench.peers install
 
 # Spark, 300 MB, and what QA compares with, for one Python only.  The other Pythons have a process
