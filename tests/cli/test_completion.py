@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from verbs_here import call_here
 
-from pinakes.cli.command import build_parser
 from pinakes.cli.frame.command_tree import Command, read_command
 from pinakes.cli.frame.manual_page import manual_page
+from pinakes.cli.parsers import whole_parser
+from pinakes.cli.verbs import VERBS
 
 Complete = Callable[[Sequence[str]], list[set[str]]]
 """Lines as typed, and the words that are offered for each."""
@@ -56,7 +57,7 @@ CALLS = {"bash": ("bash", BASH), "zsh": ("zsh", ZSH), "fish": ("fish", FISH)}
 @pytest.fixture(scope="module")
 def root() -> Command:
     """The command, from its parsers."""
-    return read_command(build_parser())
+    return read_command(whole_parser(VERBS))
 
 
 @pytest.fixture(params=CALLS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.cli.command import build_parser
-from pinakes.cli.frame.parsers import VerbParser
+from pinakes.cli.parsers import VerbParser
 from pinakes.cli.verbs import VERBS
 
 # Options of the interface that a verb which is built does not have yet, and with what they come.

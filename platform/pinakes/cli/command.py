@@ -19,7 +19,7 @@ from typing import NoReturn
 from pinakes.cli.frame.command_parser import CommandParser
 from pinakes.cli.frame.exits import Exit, Terminated
 from pinakes.cli.frame.output import Console, ConsoleHandler
-from pinakes.cli.frame.parsers import command_parser
+from pinakes.cli.parsers import command_parser
 from pinakes.cli.verbs import VERBS, Verb
 from pinakes.waiting import LOGGER
 

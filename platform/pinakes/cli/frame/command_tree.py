@@ -9,8 +9,6 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pinakes.cli.frame.parsers import VerbParser
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
@@ -42,9 +40,7 @@ class Command:
 
 
 def read_command(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Command:
-    """The command of a parser.  Imports every verb."""
-    if isinstance(parser, VerbParser):
-        parser.load()
+    """The command of a parser, whose verbs are loaded."""
     arguments: list[Argument] = []
     commands: list[Command] = []
     for action in parser._actions:

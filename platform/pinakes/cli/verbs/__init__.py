@@ -1,7 +1,7 @@
 """The verbs that are built: adding one is adding its line here.
 
 The module `pinakes.cli.verbs.NAME` offers `configure(parser)` and `run(arguments, console)`
-(see `frame.parsers.VerbModule`), and is imported only when its verb is called, so that
+(see `pinakes.cli.parsers.VerbModule`), and is imported only when its verb is called, so that
 `pinakes --help` stays quick.  The order is that of `pinakes --help`.
 """
 

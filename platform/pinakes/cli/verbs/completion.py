@@ -7,8 +7,8 @@ import argparse
 from pinakes.cli.frame.command_tree import read_command
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.parsers import command_parser
 from pinakes.cli.frame.shell_completion import SCRIPTS
+from pinakes.cli.parsers import whole_parser
 from pinakes.cli.verbs import VERBS
 
 
@@ -19,6 +19,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Print the script."""
-    script = SCRIPTS[arguments.shell](read_command(command_parser(VERBS)))
+    script = SCRIPTS[arguments.shell](read_command(whole_parser(VERBS)))
     console.binary_out.write(script.encode())
     return Exit.DONE

@@ -8,7 +8,7 @@ from pinakes.cli.frame.command_tree import read_command
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.manual_page import manual_page
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.parsers import command_parser
+from pinakes.cli.parsers import whole_parser
 from pinakes.cli.verbs import VERBS
 
 
@@ -18,5 +18,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Print the page, for `man`."""
-    console.binary_out.write(manual_page(read_command(command_parser(VERBS))).encode())
+    console.binary_out.write(manual_page(read_command(whole_parser(VERBS))).encode())
     return Exit.DONE

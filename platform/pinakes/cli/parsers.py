@@ -31,7 +31,7 @@ class VerbModule(Protocol):
         """Add the verb's own arguments; nested verbs are `parser.add_subparsers()`."""
 
     def run(self, arguments: argparse.Namespace, console: Console) -> int:
-        """Do it; an `Exit`.  Errors may be raised: `run` below maps them."""
+        """Do it; an `Exit`.  Errors may be raised: `pinakes.cli.command.run` maps them."""
 
 
 class VerbParser(CommandParser):
@@ -75,4 +75,14 @@ def command_parser(table: Mapping[str, VerbEntry]) -> CommandParser:
     for name, verb in table.items():
         description = verb.help[0].upper() + verb.help[1:] + "."
         verbs.add_parser(name, module=verb.module, help=verb.help, description=description)
+    return parser
+
+
+def whole_parser(table: Mapping[str, VerbEntry]) -> CommandParser:
+    """The same with the arguments of every verb, which imports them all."""
+    parser = command_parser(table)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in action.choices.values():
+                verb.load()
     return parser
