@@ -16,6 +16,7 @@ from warc_sets import (
     PAGE,
     ArchiveFile,
     Rec,
+    index_of,
     inflated,
     manifest_of,
     plan,
@@ -30,11 +31,9 @@ from warc_sets import (
 from pinakes.cli import main
 from pinakes.dedupe.validate.quick_look import compare_manifests
 from pinakes.dedupe.validate.replay_sample import ReplaySample
-from pinakes.index.cdxj import CdxLine, format_cdx, format_cdx_header, format_cdxj
+from pinakes.index.cdxj import format_cdx, format_cdx_header, format_cdxj
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import ManifestLine
-from pinakes.index.urlkey import urlkey
-from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.source import open_source
 
 LATER = "2020-02-02T00:00:00Z"
@@ -167,29 +166,6 @@ def test_outcomes_of_foreign_revisits(
     (path,) = write_set(tmp_path, [ArchiveFile("a", records)])
     assert main(["validate", "--refs", str(path)]) == (0 if outcome == "resolves" else 1)
     assert f"1 {outcome}" in capsys.readouterr().err
-
-
-def index_of(paths: list[Path], *, with_urls: bool = True) -> list[CdxLine]:
-    lines = []
-    for path in paths:
-        for record in records_of(path):
-            moment = parse_date(record.date or "")
-            assert moment is not None
-            digest = (record.header.get("WARC-Payload-Digest") or "").removeprefix("sha1:")
-            lines.append(
-                CdxLine(
-                    urlkey(record.target_uri or ""),
-                    format_14(moment),
-                    url=record.target_uri if with_urls else None,
-                    mime="warc/revisit" if record.type == "revisit" else "text/html",
-                    status="200",
-                    digest=digest,
-                    length=record.length,
-                    offset=record.offset,
-                    filename=path.name,
-                )
-            )
-    return sorted(lines, key=lambda line: line[:2])
 
 
 @pytest.fixture(params=["cdxj", "cdx"])

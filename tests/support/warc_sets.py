@@ -26,9 +26,11 @@ from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.write.rewriting import rewrite_or_copy, rewrite_to
+from pinakes.index.cdxj import CdxLine
 from pinakes.index.manifest import ManifestLine, format_line
 from pinakes.index.scan import iter_manifest
-from pinakes.warc.dates import parse_date
+from pinakes.index.urlkey import urlkey
+from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source, open_source
@@ -311,3 +313,27 @@ def records_of(path: Path) -> list[Record]:
 def write_manifest(path: Path, lines: Iterable[ManifestLine]) -> Path:
     path.write_text("".join(format_line(line) + "\n" for line in lines), errors="surrogateescape")
     return path
+
+
+def index_of(paths: list[Path], *, with_urls: bool = True) -> list[CdxLine]:
+    """An index of the files, by their base names."""
+    lines = []
+    for path in paths:
+        for record in records_of(path):
+            moment = parse_date(record.date or "")
+            assert moment is not None
+            digest = (record.header.get("WARC-Payload-Digest") or "").removeprefix("sha1:")
+            lines.append(
+                CdxLine(
+                    urlkey(record.target_uri or ""),
+                    format_14(moment),
+                    url=record.target_uri if with_urls else None,
+                    mime="warc/revisit" if record.type == "revisit" else "text/html",
+                    status="200",
+                    digest=digest,
+                    length=record.length,
+                    offset=record.offset,
+                    filename=path.name,
+                )
+            )
+    return sorted(lines, key=lambda line: line[:2])

@@ -9,6 +9,7 @@ Layer: beside `row_store`.
 - `anew`: writing again what a lost server took with it
 - `http`: a web server, by byte ranges; `http_ranges`: the requests
 - `hdfs`: a folder in HDFS, through hdfs-native; `hdfs_*`: its parts
+- `located`: any file that can be read, by its path or URL
 - `seeking`: the position in a file that is read by ranges
 - `arrow`: whatever `pyarrow.fs` reads (S3, GCS, HDFS through libhdfs, a folder)
 """

@@ -16,9 +16,10 @@ from urllib.parse import quote
 
 from pinakes.errors import InputRefused, StoreUnavailable
 
-from .http_ranges import NETWORK_ERRORS, Answer, NotThere, RangeClient, TryAgain, Validator
+from .http_ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator
 from .local_files import translated
 from .names import check_file_name
+from .port import NotThere
 from .seeking import SeekableRaw
 
 BUFFER_BYTES = 256 << 10
@@ -67,10 +68,14 @@ class HttpArchiveReader:
 
 
 class HttpFile(SeekableRaw):
-    """One URL as a seekable file."""
+    """One URL as a seekable file; what is asked for is what is read, with no buffer."""
 
     def __init__(
-        self, url: str, timeout_s: float, attempts: int, pause: Callable[[float], None]
+        self,
+        url: str,
+        timeout_s: float = 30.0,
+        attempts: int = 5,
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
         super().__init__()
         self.name = url

@@ -13,6 +13,8 @@ from urllib.parse import urljoin, urlsplit
 
 from pinakes.errors import ConfigError, InputRefused
 
+from .port import NotThere
+
 _MOST_REDIRECTS = 5
 _REDIRECTS = {301, 302, 303, 307, 308}
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
@@ -56,7 +58,7 @@ class RangeClient:
     """Requests ranges of one URL; remembers redirects.  Not for several threads."""
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
-        self.url = _checked_url(url)
+        self.url = check_url(url)
         self._timeout_s = timeout_s
         self._connection: HTTPConnection | None = None
 
@@ -92,7 +94,7 @@ class RangeClient:
 
     def _follow(self, response: HTTPResponse) -> None:
         try:
-            url = _checked_url(urljoin(self.url, response.getheader("Location") or ""))
+            url = check_url(urljoin(self.url, response.getheader("Location") or ""))
         except (ConfigError, ValueError) as error:
             raise InputRefused(f"the server redirects to {error}", file=self.url) from error
         if self.url.startswith("https:") and not url.startswith("https:"):
@@ -101,7 +103,8 @@ class RangeClient:
         self.url = url
 
 
-def _checked_url(url: str) -> str:
+def check_url(url: str) -> str:
+    """The URL; `Raises` ConfigError for one that cannot be asked for."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -136,10 +139,6 @@ def _answer(response: HTTPResponse, url: str, start: int) -> Answer:
     if status in (404, 410):
         raise NotThere("file not found on the server", file=url)
     raise InputRefused(reason, file=url)
-
-
-class NotThere(InputRefused):
-    """404 or 410."""
 
 
 def _seconds(text: str | None) -> float:

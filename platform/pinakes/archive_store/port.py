@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple, Protocol
 
-from pinakes.errors import StoreUnavailable
+from pinakes.errors import InputRefused, StoreUnavailable
 
 ASIDE = ".landing"
 """The folder of unpublished files: `list` shows it on request, `delete` removes from it."""
@@ -29,6 +29,10 @@ class WritingLost(StoreUnavailable):
     """
 
     patience_s = 0.0
+
+
+class NotThere(InputRefused):
+    """There is no file at this place, by its server's answer."""
 
 
 class StoredFile(NamedTuple):

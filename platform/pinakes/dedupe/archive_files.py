@@ -1,22 +1,33 @@
 """Archive files by the names that a manifest gives them.
 
-A name is looked for as a path, then under a folder, then in a table of locations.
+A name is looked for as a path, then under a folder, then in a table of locations; where none
+of these is a file here, at those that are URLs, in the same order.
 Few files are open at a time, each with a small window: whoever comes by a name reads
 single records, all over the file.
 """
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections import OrderedDict
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from pinakes.archive_store.located import (
+    base_name,
+    is_remote,
+    local_path,
+    open_place,
+    place_below,
+)
+from pinakes.archive_store.port import NotThere
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.warc.source import Source, open_source
+from pinakes.index.manifest import encode_name
+from pinakes.warc.source import Source
 
 SUPERSEDED = "superseded"
 _OPEN_FILES = 64
@@ -29,18 +40,21 @@ class ArchiveFiles:
     def __init__(
         self,
         *,
-        folder: Path | None = None,
+        folder: str | None = None,
         locations: Mapping[str, str] | None = None,
         superseded: bool = False,
     ) -> None:
-        """`superseded`: prefer the file of that name in the folder `superseded` beside it.
+        """`folder` and what `locations` gives are paths or URLs.
 
+        `superseded`: prefer the file of that name in the folder `superseded` beside it.
         So a rewriting in place that was stopped finds the offsets it began with.
         """
         self._superseded = superseded
         self._folder = folder
         self._locations = locations or {}
         self._open: OrderedDict[str, tuple[Source, ExitStack]] = OrderedDict()
+        # Of names that servers do not have: else each of their records would be asked for.
+        self._missing: set[str] = set()
         self._scratch: IO[bytes] | None = None
 
     def __enter__(self) -> ArchiveFiles:
@@ -65,27 +79,29 @@ class ArchiveFiles:
             self._scratch = tempfile.TemporaryFile(prefix="pinakes-")  # noqa: SIM115
         return self._scratch
 
-    def path_of(self, name: str) -> Path:
-        """Where the file of that name is.
+    def path_of(self, name: str) -> Path | None:
+        """Where the file of that name is on disk; None where it is not."""
+        for place in self._places(name):
+            if is_remote(place):
+                continue
+            path = local_path(place)
+            old = path.parent / SUPERSEDED / path.name
+            if self._superseded and os.path.isfile(old):
+                return old
+            if os.path.isfile(path):
+                return path
+        return None
+
+    @contextmanager
+    def opened(self, name: str, *, window_bytes: int | None = None) -> Iterator[Source]:
+        """The file of that name, for whoever reads it from end to end.
 
         Raises:
             InputRefused: where it is nowhere, naming the places looked at.
+            StoreUnavailable: where a server does not answer.
         """
-        places = [Path(name)]
-        if self._folder is not None:
-            places += [self._folder / name.lstrip("/"), self._folder / Path(name).name]
-        if name in self._locations:
-            places.append(Path(self._locations[name]))
-        for place in places:
-            old = place.parent / SUPERSEDED / place.name
-            if self._superseded and old.is_file():
-                return old
-            if place.is_file():
-                return place
-        raise InputRefused(
-            f"not found as {' or '.join(map(str, places))}: say where with --dir or --locations",
-            file=name,
-        )
+        with ExitStack() as stack:
+            yield self._open_first(name, stack, window_bytes)
 
     def source(self, name: str) -> Source:
         """The open file of that name; valid until some sixty others were asked for."""
@@ -102,11 +118,41 @@ class ArchiveFiles:
 
     def _enter(self, name: str, stack: ExitStack) -> Source:
         """Open a file that `stack` closes."""
-        return stack.enter_context(open_source(self.path_of(name), window_bytes=_WINDOW_BYTES))
+        return self._open_first(name, stack, _WINDOW_BYTES)
+
+    def _open_first(self, name: str, stack: ExitStack, window_bytes: int | None) -> Source:
+        path = self.path_of(name)
+        if path is not None:
+            return stack.enter_context(open_place(str(path), window_bytes=window_bytes))
+        places = self._places(name)
+        if name not in self._missing:
+            for place in filter(is_remote, places):
+                try:
+                    return stack.enter_context(open_place(place, window_bytes=window_bytes))
+                except NotThere:
+                    continue
+            self._missing.add(name)
+        raise InputRefused(
+            f"not found as {' or '.join(places)}: say where with --dir or --locations", file=name
+        )
+
+    def _places(self, name: str) -> list[str]:
+        """Where it may be, in the order in which it is looked for; each once."""
+        places = [name]
+        if self._folder is not None:
+            if not is_remote(name):
+                places.append(place_below(self._folder, name.lstrip("/")))
+            places.append(place_below(self._folder, base_name(name)))
+        located = self._locations.get(name) or self._locations.get(encode_name(name))
+        if located is not None:
+            places.append(located)
+        return list(dict.fromkeys(places))
 
 
 def read_locations(path: Path) -> dict[str, str]:
-    """Read a table of locations: a name, white space, a path on each line.
+    """Read a table of locations: a name, white space, a path or URL on each line.
+
+    A name with white space is written as a manifest does.
 
     Raises:
         MalformedRecord: for a line that is not that.

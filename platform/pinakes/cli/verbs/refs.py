@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.file_places import FilePlaces, add_places, open_files, places_of
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.left_full import left_full_text
 from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
-from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles, read_locations
+from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.write.duplicates import Duplicates
 from pinakes.dedupe.write.in_place import InPlaceRewriting
 from pinakes.dedupe.write.proven_originals import OriginalReader
@@ -40,14 +41,6 @@ from pinakes.warc.source import open_source
 _TO_COUNT = "min_saving_bytes"
 _RUN_OF_OTHERS = "refs"
 """What a run is called whose manifest is not a file here."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePlaces:
-    """Where files are that a manifest names otherwise: a folder, a table of names and paths."""
-
-    folder: Path | None
-    table: Path | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,30 +96,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_dry_run(parser)
     add_runner(parser, "stored", "options")
-
-
-def add_places(parser: argparse.ArgumentParser) -> None:
-    """Where files are that a manifest names otherwise."""
-    parser.add_argument(
-        "--dir", metavar="DIR", help="also look for the manifest's files in this folder"
-    )
-    parser.add_argument(
-        "--locations", metavar="FILE", help="table of file names and paths, one pair per line"
-    )
-
-
-def places_of(arguments: argparse.Namespace) -> FilePlaces:
-    """What `add_places` has added."""
-    return FilePlaces(
-        folder=Path(arguments.dir) if arguments.dir else None,
-        table=Path(arguments.locations) if arguments.locations else None,
-    )
-
-
-def open_files(places: FilePlaces, *, superseded: bool = False) -> ArchiveFiles:
-    """The archive files that are found there."""
-    locations = read_locations(places.table) if places.table else None
-    return ArchiveFiles(folder=places.folder, locations=locations, superseded=superseded)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.file_places import FilePlaces, add_places, open_files, places_of
 from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
@@ -24,7 +25,6 @@ from pinakes.cli.verbs.manifest_lines import (
     write_stats,
 )
 from pinakes.cli.verbs.process import describe_decisions
-from pinakes.cli.verbs.refs import FilePlaces, add_places, open_files, places_of
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Collision, Decisions, ProcessCount, ResolveCount
 from pinakes.dedupe.decide.foreign import ForeignLines

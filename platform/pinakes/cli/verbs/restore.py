@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.located import open_place
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.file_places import (
+    FilePlaces,
+    add_locations,
+    find_originals,
+    locations_of,
+    places_of,
+)
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
 from pinakes.cli.frame.output import Console, printable
@@ -20,10 +27,8 @@ from pinakes.dedupe.references.index_originals import note_indexed
 from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.write.rewriting import refuse_equal_names, rewrite_to
-from pinakes.errors import ConfigError, Conflict, DigestMismatch, InputRefused
+from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.warc.source import open_source
-
-_SUFFIXES = (".warc", ".warc.gz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +37,8 @@ class RestoreRequest:
 
     names: Sequence[str]
     output: str
-    originals: str | None
-    """A folder, besides the files themselves."""
+    places: FilePlaces
+    """Where originals are, besides the files themselves."""
     index: Path | None
     """A CDX or CDXJ of the originals, instead of reading for them."""
     dry_run: bool
@@ -52,9 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dir",
         metavar="DIR",
-        dest="originals",
-        help="also look for originals in the WARC files of this folder",
+        help="also look for originals in the WARC files of this folder; with --cdx also a URL",
     )
+    add_locations(parser, "table of further files with originals: names, and paths or URLs")
     parser.add_argument(
         "--cdx",
         metavar="FILE",
@@ -69,7 +74,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     request = RestoreRequest(
         names=list(inputs_of(arguments)),
         output=arguments.output,
-        originals=arguments.originals,
+        places=places_of(arguments),
         index=Path(arguments.cdx) if arguments.cdx else None,
         dry_run=arguments.dry_run,
     )
@@ -90,16 +95,20 @@ def _restore(request: RestoreRequest, console: Console) -> Exit:
         except InputRefused as problem:
             console.warn(problem)
             failed = True
+    known = {Path(name).name: name for name in readable}
+    locations = locations_of(request.places) | known
     if request.index is not None:
         note_indexed(request.index, originals)
     else:
-        for name in _with_originals(readable, request.originals):
-            with open_source(name) as source:
-                originals.look_through(source)
+        for place in [*readable, *find_originals(request.places, readable)]:
+            try:
+                with open_place(place) as source:
+                    originals.look_through(source)
+            except InputRefused as problem:
+                console.warn(problem)
+                failed = True
     output = Path(request.output)
-    folder = Path(request.originals) if request.originals else None
-    locations = {Path(name).name: name for name in readable}
-    with ArchiveFiles(folder=folder, locations=locations) as files:
+    with ArchiveFiles(folder=request.places.folder, locations=locations) as files:
         for name in readable:
             count = RestoreCount()
             restore = partial(restorations, originals=originals, files=files, count=count)
@@ -127,20 +136,16 @@ def _by_job(request: RestoreRequest, runner: JobRunner, console: Console) -> Exi
     from pinakes.mr_jobs.restore import RestoreJob
     from pinakes.mr_jobs.writing_job import run_writing_job
 
-    runner.refuse({"--cdx": request.index, "--dry-run": request.dry_run})
-    job = job_request(RestoreJob, request.names, runner, originals=request.originals)
+    runner.refuse(
+        {
+            "--cdx": request.index,
+            "--locations": request.places.table,
+            "--dry-run": request.dry_run,
+        }
+    )
+    job = job_request(RestoreJob, request.names, runner, originals=request.places.folder)
     start = partial(run_writing_job, job, request.output)
     return report_job(show_job_results(start, runner, console, _sentence, verb="restore"), console)
-
-
-def _with_originals(names: list[str], folder: str | None) -> list[str]:
-    if folder is None:
-        return names
-    if not Path(folder).is_dir():
-        raise ConfigError(f"--dir {folder} is not a folder")
-    known = {os.path.realpath(name) for name in names}
-    found = sorted(path for path in Path(folder).rglob("*") if path.name.endswith(_SUFFIXES))
-    return names + [str(path) for path in found if os.path.realpath(path) not in known]
 
 
 def _sentence(result: Mapping[str, Any]) -> str:

@@ -19,7 +19,6 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.digest import SIZES_BYTES
 from pinakes.warc.reader import iter_records
-from pinakes.warc.source import open_source
 
 
 def is_foreign(line: ManifestLine) -> bool:
@@ -65,7 +64,7 @@ class ForeignLines:
         reason = "no capture begins here"
         wanted = {line.offset: line for line in lines}
         try:
-            with open_source(self._files.path_of(name)) as source:
+            with self._files.opened(name) as source:
                 records = iter_records(source, digests=(algorithm,))
                 for found in iter_manifest(records, file=name, algorithm=algorithm, now=self._now):
                     if wanted.pop(found.offset, None) is not None:

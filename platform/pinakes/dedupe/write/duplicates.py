@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pinakes.dedupe.archive_files import ArchiveFiles
-from pinakes.errors import InputRefused
 from pinakes.index.manifest import ManifestLine, parse_line, place_of
 
 from .proven_originals import Place
@@ -53,10 +52,9 @@ class Duplicates:
         result.files.update(names.values())
         for name in result.files:
             result._texts[name].sort(key=lambda entry: entry[:3])
-            try:
-                result._names[os.path.realpath(files.path_of(name))].append(name)
-            except InputRefused:
-                continue
+            path = files.path_of(name)
+            if path is not None:
+                result._names[os.path.realpath(path)].append(name)
         return result
 
     def _add(self, name: str, columns: list[str], text: str, number: int) -> None:

@@ -1,0 +1,202 @@
+"""`resolve`, `refs` and `restore` with originals on web servers, compared with files here."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from range_server import RangeServer, serving
+from warc_sets import OTHER, ArchiveFile, Rec, index_of, write_set
+from web_servers import SERVERS, make_certificate, nginx
+
+from pinakes.cli import main
+from pinakes.cli.frame.exits import Exit
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.errors import InputRefused
+from pinakes.index.cdxj import format_cdxj
+
+FIRST = [
+    Rec(uri="http://example.org/1"),
+    Rec(uri="http://example.org/2", date="2020-01-02T00:00:00Z", body=OTHER),
+]
+LATER = [replace(rec, uri=rec.uri + "b", date=f"2021{rec.date[4:]}") for rec in FIRST]
+ODD = "sub/a %20#?+ü.warc.gz"
+AS_MANIFESTS_WRITE = "sub/a%20%2520#?+ü.warc.gz"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory: a manifest, what the chain writes, and `ODD` in `away/` only."""
+    monkeypatch.chdir(tmp_path)
+    paths = write_set(Path("sub"), [ArchiveFile("a %20#?+ü", FIRST), ArchiveFile("b", LATER)])
+    paths[1].rename("b.warc.gz")
+    Path("cdx").write_text("".join(f"{format_cdxj(line)}\n" for line in index_of(paths[:1])))
+    assert main(["manifest", ODD, "b.warc.gz", "-o", "m"]) == Exit.DONE
+    decide_and_rewrite("expected", "m")
+    restore_again("expected", "--dir", "sub")
+    Path("away").mkdir()
+    Path("sub").rename("away/sub")
+    return tmp_path
+
+
+def decide_and_rewrite(out: str, manifest: str, *places: str) -> None:
+    resolve = ["resolve", manifest, "--process", "-o", f"{out}-resolved"]
+    assert main([*resolve, *places]) == Exit.DONE
+    refs = ["refs", "b.warc.gz", "--manifest", f"{out}-resolved", "--run", "r", "-o", f"{out}-refs"]
+    assert main([*refs, *places]) == Exit.DONE
+
+
+def restore_again(out: str, *places: str) -> None:
+    restore = ["restore", "expected-refs/b.warc.gz", "-o", f"{out}-back"]
+    assert main([*restore, *places]) == Exit.DONE
+
+
+def found(out: str) -> list[bytes]:
+    """What was written; the restored records are full again."""
+    names = "resolved", "refs/b.warc.gz", "back/b.warc.gz"
+    return [Path(f"{out}-{name}").read_bytes() for name in names]
+
+
+@pytest.fixture(params=SERVERS)
+def url(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
+    """A server over `away`."""
+    with SERVERS[request.param](folder / "away", folder / "state") as url:
+        yield url
+
+
+def test_servers_files_are_found_below_a_url(folder: Path, url: str) -> None:
+    decide_and_rewrite("got", "m", "--dir", url)
+    restore_again("got", "--dir", f"{url}/sub/", "--cdx", "cdx")
+    assert found("got") == found("expected")
+
+
+@pytest.mark.parametrize("by", ["URL", "URL as people write it", "file URL"])
+def test_servers_files_are_found_by_a_table(folder: Path, url: str, by: str) -> None:
+    places = {
+        "URL": f"{url}/{quote(ODD)}",
+        "URL as people write it": f"{url}/sub/a %2520%23%3F+ü.warc.gz",
+        "file URL": f"file://{quote(str(folder / 'away' / ODD))}",
+    }
+    Path("table").write_text(f"{AS_MANIFESTS_WRITE} {places[by]}\n")
+    decide_and_rewrite("got", "m", "--locations", "table")
+    restore_again("got", "--locations", "table")
+    assert found("got") == found("expected")
+
+
+def test_manifests_of_other_tools_are_completed_from_a_server(folder: Path, url: str) -> None:
+    columns = [line.split()[:6] for line in Path("m").read_text().splitlines()]
+    names = {AS_MANIFESTS_WRITE: "ours.warc.gz"}
+    lines = [" ".join([names.get(name, name), *rest]) for name, *rest in columns]
+    Path("foreign").write_text("\n".join(lines))
+    Path("table").write_text(f"ours.warc.gz {url}/{quote(ODD)}\n")
+    decide_and_rewrite("got", "foreign", "--locations", "table")
+    restore_again("got", "--locations", "table")
+    assert found("got")[1:] == found("expected")[1:]
+
+
+def test_encrypted_connections_are_verified(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = make_certificate(folder)
+    with nginx(folder / "away", folder / "state", certificate) as url:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        decide_and_rewrite("got", "m", "--dir", url)
+        monkeypatch.delenv("SSL_CERT_FILE")
+        assert main(["resolve", "m", "-o", "not", "--dir", url]) == Exit.STORE
+    assert not Path("not").exists()
+
+
+def test_a_file_that_no_server_has(
+    folder: Path, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("table").write_text(f"{AS_MANIFESTS_WRITE} {url}/nowhere\n")
+    arguments = ["--dir", f"{url}/nowhere", "--locations", "table"]
+    assert main(["resolve", "m", "-o", "resolved", *arguments]) == Exit.SOME_FAILED
+    shown = capsys.readouterr().err
+    assert f"or {url}/nowhere/{quote(ODD)} or" in shown
+    assert f"or {url}/nowhere: say where with --dir or --locations" in shown
+    assert Path("resolved").read_text().count("skip=unreadable") == 2
+
+
+def test_a_server_that_is_gone_ends_the_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving({}) as server:
+        url = server.url
+    assert main(["resolve", "m", "-o", "resolved", "--dir", url]) == Exit.STORE
+    assert "reading from the server failed 5 times" in capsys.readouterr().err
+    assert not Path("resolved").exists()
+
+
+@pytest.mark.parametrize("verb", ["resolve m -o x", "refs b.warc.gz --manifest m -o x"])
+@pytest.mark.parametrize("url", ["http://", "https://user:secret@example.org/", "http://a b/"])
+def test_a_folder_that_is_no_url(folder: Path, verb: str, url: str) -> None:
+    assert main([*verb.split(), "--dir", url]) == Exit.WRONG_CALL
+
+
+def test_a_manifest_with_an_odd_url_is_read_on(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A manifest is others' material: what is odd in it is named, and no wrong call."""
+    Path("odd").write_text("http://u:p@h/x 0 9 u d sha1:X\n" + Path("m").read_text())
+    arguments = ["resolve", "odd", "-o", "resolved", "--dir", "away"]
+    assert main(arguments) == Exit.SOME_FAILED
+    assert "URLs with a user name or password are not accepted" in capsys.readouterr().err
+    assert len(Path("resolved").read_text().splitlines()) == 5
+
+
+def test_originals_of_a_server_that_cannot_list_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["restore", "expected-refs/b.warc.gz", "-o", "x", "--dir", "http://127.0.0.1:9/"]
+    assert main(arguments) == Exit.WRONG_CALL
+    assert "--cdx or --locations" in capsys.readouterr().err
+
+
+@pytest.fixture
+def server() -> Iterator[RangeServer]:
+    with serving({f"{number}.warc": b"%d" % number * 50_000 for number in range(100)}) as server:
+        yield server
+
+
+def test_a_missing_file_is_asked_for_once(server: RangeServer) -> None:
+    with ArchiveFiles(folder=server.url) as files:
+        for _ in range(3):
+            with pytest.raises(InputRefused, match="not found as sub/x or http://"):
+                files.source("sub/x")
+    assert len(server.requests) == 2
+
+
+def test_a_record_is_read_by_small_ranges(server: RangeServer) -> None:
+    with ArchiveFiles(folder=server.url) as files:
+        assert bytes(files.source("7.warc").view(40_000, 3)) == b"777"
+    assert server.requests == ["bytes=0-0", "bytes=40000-49999"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["here", "nginx"])
+def test_memory_of_many_files(tmp_path: Path, way: str) -> None:
+    """Of 200 files of a megabyte, some sixty are open, each with a small window."""
+    names = [f"{number}.warc" for number in range(200)]
+    (tmp_path / "files").mkdir()
+    for name in names:
+        (tmp_path / "files" / name).write_bytes(os.urandom(1 << 20))
+
+    def peak_bytes(place: str) -> int:
+        tracemalloc.start()
+        with ArchiveFiles(folder=place) as files:
+            for turn in range(3):
+                for name in names:
+                    assert len(files.source(name).view(turn << 18, 100)) == 100
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    if way == "here":
+        assert peak_bytes(str(tmp_path / "files")) < 3 << 20
+    else:
+        with nginx(tmp_path / "files", tmp_path / "state") as url:
+            assert peak_bytes(url) < 4 << 20
