@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from urllib.parse import quote
 
 import pytest
 from range_server import RangeServer, serving
-from warc_sets import OTHER, ArchiveFile, Rec, index_of, write_set
+from warc_sets import ArchiveFile, Rec, index_of, inflated, write_set
 from web_servers import SERVERS, make_certificate, nginx
 
 from pinakes.cli import main
@@ -20,9 +22,10 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.errors import InputRefused
 from pinakes.index.cdxj import format_cdxj
 
+# Bodies that do not compress: small revisits of them save enough to be written.
 FIRST = [
-    Rec(uri="http://example.org/1"),
-    Rec(uri="http://example.org/2", date="2020-01-02T00:00:00Z", body=OTHER),
+    Rec(uri="http://example.org/1", body=Random(1).randbytes(3_000)),
+    Rec(uri="http://example.org/2", date="2020-01-02T00:00:00Z", body=Random(2).randbytes(90_000)),
 ]
 LATER = [replace(rec, uri=rec.uri + "b", date=f"2021{rec.date[4:]}") for rec in FIRST]
 ODD = "sub/a %20#?+ü.warc.gz"
@@ -30,7 +33,9 @@ AS_MANIFESTS_WRITE = "sub/a%20%2520#?+ü.warc.gz"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Path:
     """The working directory: a manifest, what the chain writes, and `ODD` in `away/` only."""
     monkeypatch.chdir(tmp_path)
     paths = write_set(Path("sub"), [ArchiveFile("a %20#?+ü", FIRST), ArchiveFile("b", LATER)])
@@ -38,7 +43,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("cdx").write_text("".join(f"{format_cdxj(line)}\n" for line in index_of(paths[:1])))
     assert main(["manifest", ODD, "b.warc.gz", "-o", "m"]) == Exit.DONE
     decide_and_rewrite("expected", "m")
+    assert json.loads(capsys.readouterr().out)["revisits"] == 2
     restore_again("expected", "--dir", "sub")
+    assert inflated(Path("expected-back/b.warc.gz")) == inflated(Path("b.warc.gz"))
     Path("away").mkdir()
     Path("sub").rename("away/sub")
     return tmp_path
@@ -47,8 +54,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def decide_and_rewrite(out: str, manifest: str, *places: str) -> None:
     resolve = ["resolve", manifest, "--process", "-o", f"{out}-resolved"]
     assert main([*resolve, *places]) == Exit.DONE
-    refs = ["refs", "b.warc.gz", "--manifest", f"{out}-resolved", "--run", "r", "-o", f"{out}-refs"]
-    assert main([*refs, *places]) == Exit.DONE
+    refs = ["refs", "b.warc.gz", "--manifest", f"{out}-resolved", "--run", "r", "--json"]
+    assert main([*refs, "-o", f"{out}-refs", *places]) == Exit.DONE
 
 
 def restore_again(out: str, *places: str) -> None:
@@ -73,6 +80,41 @@ def test_servers_files_are_found_below_a_url(folder: Path, url: str) -> None:
     decide_and_rewrite("got", "m", "--dir", url)
     restore_again("got", "--dir", f"{url}/sub/", "--cdx", "cdx")
     assert found("got") == found("expected")
+
+
+@pytest.mark.parametrize(
+    "places",
+    [["--locations", "table"], ["--cdx", "cdx", "--dir", "{}/sub"], ["--dir", "away"]],
+    ids=["table", "index", "folder"],
+)
+def test_validate_finds_originals_elsewhere(
+    folder: Path, url: str, places: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two folders with the file that refers to them alone; and of its references."""
+    Path("before").mkdir()
+    Path("b.warc.gz").rename("before/b.warc.gz")
+    Path("table").write_text(f"anything {url}/{quote(ODD)}\n")
+    call = ["validate", "before", "expected-refs"]
+    assert main(call) == Exit.FOUND
+    assert "2 dangling" in capsys.readouterr().err
+    further = [word.format(url) for word in places]
+    assert main([*call, *further]) == Exit.DONE
+    assert "references: 2 resolves" in capsys.readouterr().err
+    if "--cdx" not in further:
+        assert main(["validate", "--refs", "expected-refs/b.warc.gz", *further]) == Exit.DONE
+
+
+def test_validate_names_originals_that_it_cannot_read(
+    folder: Path, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("before").mkdir()
+    Path("b.warc.gz").rename("before/b.warc.gz")
+    Path("table").write_text(f"anything {url}/nowhere\n")
+    call = ["validate", "before", "expected-refs"]
+    assert main([*call, "--locations", "table"]) == Exit.FOUND
+    assert "nowhere: file not found on the server" in capsys.readouterr().err
+    assert main([*call, "--cdx", "cdx", "--dir", f"{url}/nowhere"]) == Exit.FOUND
+    assert "not found as" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("by", ["URL", "URL as people write it", "file URL"])
@@ -141,11 +183,13 @@ def test_a_manifest_with_an_odd_url_is_read_on(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A manifest is others' material: what is odd in it is named, and no wrong call."""
-    Path("odd").write_text("http://u:p@h/x 0 9 u d sha1:X\n" + Path("m").read_text())
+    Path("odd").write_text(
+        "http://u:p@h/x 0 9 u d sha1:X\nhttp://[/x 0 9 u d sha1:X\n" + Path("m").read_text()
+    )
     arguments = ["resolve", "odd", "-o", "resolved", "--dir", "away"]
     assert main(arguments) == Exit.SOME_FAILED
     assert "URLs with a user name or password are not accepted" in capsys.readouterr().err
-    assert len(Path("resolved").read_text().splitlines()) == 5
+    assert len(Path("resolved").read_text().splitlines()) == 6
 
 
 def test_originals_of_a_server_that_cannot_list_them(

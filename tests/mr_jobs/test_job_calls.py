@@ -105,7 +105,10 @@ def test_options_of_a_job_without_one(
         ("validate --manifests {} {}", "--manifests"),
         ("validate --refs {}", "--refs"),
         ("validate {} {} --replay http://x/", "--replay"),
+        ("validate {} {} --cdx {}", "--cdx"),
+        ("validate {} {} --locations {}", "--locations"),
         ("restore {} -o x --cdx {}", "--cdx"),
+        ("restore {} -o x --locations {}", "--locations"),
         ("restore {} -o x --dry-run", "--dry-run"),
         ("convert {} -o x --back", "--back"),
         ("convert {} -o x --dry-run", "--dry-run"),
@@ -116,11 +119,6 @@ def test_options_that_no_job_can_honour(
 ) -> None:
     words = call.replace("{}", archive).split()
     assert f"--runner does not support {option}" in refusal(capsys, *words, *INLINE)
-
-
-def test_originals_are_for_the_job(archive: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = refusal(capsys, "validate", archive, archive, "--originals", archive)
-    assert "--originals needs --runner" in told
 
 
 def test_without_mrjob(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import cast
-from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.warc.source import READ_BYTES, SeekableFile, Source, open_source
@@ -50,7 +50,7 @@ def place_below(folder: str, name: str) -> str:
 
 def base_name(name: str) -> str:
     """The last part of a path or URL."""
-    return Path(unquote(urlsplit(name).path) if is_remote(name) else name).name
+    return Path(unquote(re.split("[?#]", name)[0]) if is_remote(name) else name).name
 
 
 def check_folder(folder: str) -> str:

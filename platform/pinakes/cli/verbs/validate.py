@@ -9,7 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pinakes.archive_store.located import open_place
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.file_places import (
+    FilePlaces,
+    add_locations,
+    find_originals,
+    open_files,
+    places_of,
+)
 from pinakes.cli.frame.job_run import (
     job_request,
     print_job_lines,
@@ -20,14 +28,16 @@ from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.receipt_file import write_receipt
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.copy.reference_check import check_set
+from pinakes.dedupe.references.further_originals import add_indexed_originals, add_originals
 from pinakes.dedupe.references.outcomes import OUTCOMES
+from pinakes.dedupe.references.resolution import Resolution
 from pinakes.dedupe.validate.file_pairs import DISCREPANCIES, Discrepancy, Witnesses
 from pinakes.dedupe.validate.folders import Validation, archive_folder, validate_folders
 from pinakes.dedupe.validate.quick_look import QUICK_FINDINGS, compare_manifests
 from pinakes.dedupe.validate.receipt import read_accepted
 from pinakes.dedupe.validate.replay_sample import ReplaySample, ask_replay
 from pinakes.dedupe.validate.second_reader import WarcioReader
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, InputRefused
 from pinakes.index.manifest import parse_lines
 
 if TYPE_CHECKING:
@@ -40,7 +50,10 @@ class ValidateRequest:
 
     before: str
     after: str
-    originals: str | None
+    originals: FilePlaces
+    """Where originals are that are in neither."""
+    index: Path | None
+    """Names them, so that their files are not read through."""
     receipt: Path | None
     accept: Path | None
     replay: str | None
@@ -88,17 +101,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--refs",
         metavar="WARC",
         nargs="+",
-        type=Path,
         help="check that all references within these files resolve",
     )
+    parser.add_argument("--cdx", metavar="FILE", type=Path, help="CDX or CDXJ of further originals")
     parser.add_argument(
-        "--cdx", metavar="FILE", type=Path, help="with --refs: CDX or CDXJ of further originals"
-    )
-    add_runner(parser, "options", "print").add_argument(
+        "--dir",
         "--originals",
         metavar="FOLDER",
-        help="also look for originals in the archive files of this folder",
+        help="also look for originals in the archive files of this folder; with --cdx also a URL",
     )
+    add_locations(parser, "table of further files with originals: names, and paths or URLs")
+    add_runner(parser, "options", "print")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -110,21 +123,29 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         )
     if not folders and any((arguments.receipt, arguments.accept, arguments.replay)):
         raise ConfigError("--receipt, --accept and --replay need two folders")
-    if arguments.cdx and not refs:
-        raise ConfigError("--cdx needs --refs")
+    places = places_of(arguments)
+    if manifests and any((arguments.cdx, places.folder, places.table)):
+        raise ConfigError("--cdx, --dir and --locations need two folders or --refs")
     runner = runner_of(arguments)
     if runner is not None:
-        runner.refuse({"--manifests": manifests, "--refs": refs, "--replay": arguments.replay})
-    elif arguments.originals:
-        raise ConfigError("--originals needs --runner")
+        runner.refuse(
+            {
+                "--manifests": manifests,
+                "--refs": refs,
+                "--replay": arguments.replay,
+                "--cdx": arguments.cdx,
+                "--locations": places.table,
+            }
+        )
     if manifests:
         return _look_quickly(manifests[0], manifests[1], console)
     if refs:
-        return _check_references(refs, arguments.cdx, console)
+        return _check_references(refs, places, arguments.cdx, console)
     request = ValidateRequest(
         before=folders[0],
         after=folders[1],
-        originals=arguments.originals,
+        originals=places,
+        index=arguments.cdx,
         receipt=arguments.receipt,
         accept=arguments.accept,
         replay=arguments.replay,
@@ -143,6 +164,7 @@ def _validate(request: ValidateRequest, console: Console) -> Exit:
             accepted=request.accepted(),
             witnesses=Witnesses(second_reader=warcio, sampler=sample),
             advance=progress.advance,
+            add_further=lambda resolution: _add_further(request, resolution, console),
         )
     if sample is not None and request.replay is not None:
         _ask(request.replay, sample, after, result)
@@ -156,6 +178,20 @@ def _validate(request: ValidateRequest, console: Console) -> Exit:
     return Exit.DONE if result.passed else Exit.FOUND
 
 
+def _add_further(request: ValidateRequest, resolution: Resolution, console: Console) -> None:
+    """A reference to what cannot be read is found dangling."""
+    if request.index is not None:
+        with open_files(request.originals) as files:
+            add_indexed_originals(request.index, files, resolution, console.warn)
+        return
+    for place in find_originals(request.originals, ()):
+        try:
+            with open_place(place) as source:
+                add_originals(source, resolution)
+        except InputRefused as problem:
+            console.warn(problem)
+
+
 def _by_job(request: ValidateRequest, runner: JobRunner, console: Console) -> Exit:
     from pinakes.mr_jobs.driver.running import run_job
     from pinakes.mr_jobs.validate import ValidateJob
@@ -164,7 +200,7 @@ def _by_job(request: ValidateRequest, runner: JobRunner, console: Console) -> Ex
     if runner.print_only:
         runner.refuse({"--print with --receipt or --accept": request.receipt or request.accept})
     folders = [request.before, request.after]
-    job = job_request(ValidateJob, folders, runner, originals=request.originals)
+    job = job_request(ValidateJob, folders, runner, originals=request.originals.folder)
     if runner.print_only:
         return report_job(print_job_lines(job, runner, console), console)
     start: Start = partial(run_job, job)
@@ -212,11 +248,14 @@ def _look_quickly(before: Path, after: Path, console: Console) -> Exit:
     return Exit.FOUND if count else Exit.DONE
 
 
-def _check_references(files: Sequence[Path], index: Path | None, console: Console) -> Exit:
+def _check_references(
+    files: Sequence[str], places: FilePlaces, index: Path | None, console: Console
+) -> Exit:
     outcomes: dict[str, int] = {}
-    size = sum(path.stat().st_size for path in files if path.is_file())
+    further = find_originals(places, files)
+    size = sum(path.stat().st_size for path in map(Path, files) if path.is_file())
     with console.progress("references", total=size) as progress:
-        for found in check_set(files, index=index, advance=progress.advance):
+        for found in check_set(files, further=further, index=index, advance=progress.advance):
             outcomes[found.outcome] = outcomes.get(found.outcome, 0) + 1
             if found.outcome != "resolves":
                 console.result(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from pinakes.archive_store.located import open_place
 from pinakes.dedupe.references.index_originals import add_indexed
 from pinakes.dedupe.references.outcomes import CHECKED, HARMLESS, KEPT, OUTCOMES
 from pinakes.dedupe.references.resolution import Reference, Resolution
@@ -94,16 +95,25 @@ def unresolved(resolution: Resolution) -> Iterator[Reference]:
 
 
 def check_set(
-    paths: Iterable[Path],
+    places: Iterable[str],
     *,
+    further: Iterable[str] = (),
     index: Path | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Reference]:
-    """Every reference of these files with its outcome; `index` names further full records."""
+    """Every reference of the files at these places, paths or URLs, with its outcome.
+
+    The files of `further`, and `index`, have full records that they may refer to.
+    """
     with Resolution() as resolution:
-        for path in paths:
-            add_set_file(resolution, path, str(path), all_must_resolve=True)
-            advance(path.stat().st_size)
+        for place in places:
+            with open_place(place) as source:
+                number = resolution.add_file(place)
+                add_set_records(resolution, source, number, all_must_resolve=True)
+                advance(source.size)
+        for place in further:
+            with open_place(place) as source:
+                add_standing_records(resolution, source, resolution.add_file(place))
         if index is not None:
             add_indexed(index, resolution)
         yield from resolution.outcomes()

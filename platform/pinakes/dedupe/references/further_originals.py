@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
-from pinakes.errors import MalformedRecord
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.errors import InputRefused, MalformedRecord, PinakesError
 from pinakes.warc.reader import Item, iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
+from .index_originals import iter_indexed
+from .resolution import Resolution
 from .values import FoundReferences
 
 _ALGORITHM = "sha256"
@@ -25,6 +29,29 @@ def add_originals(
     for item in _whole(source) if at is None else _some(source, at):
         if isinstance(item, Record) and item.type in ("response", "resource"):
             references.add_full(item, item.payload_digest(_ALGORITHM).hex, stays=True)
+
+
+def add_indexed_originals(
+    index: Path,
+    files: ArchiveFiles,
+    resolution: Resolution,
+    on_problem: Callable[[PinakesError], None],
+) -> None:
+    """Read what an index knows of the originals that are not among the files compared.
+
+    Memory: the references to such originals.
+    """
+    wanted = {
+        (found.target_uri, found.target_second)
+        for found in resolution.outcomes()
+        if found.outcome == "dangling"
+    }
+    for original, place in iter_indexed(index):
+        if original in wanted:
+            try:
+                add_originals(files.source(place.file), resolution, [(place.offset, 0)])
+            except (InputRefused, MalformedRecord) as problem:
+                on_problem(problem)
 
 
 def _whole(source: Source) -> Iterator[Item]:

@@ -37,12 +37,17 @@ def read_index(path: Path) -> Iterator[CdxLine]:
 
 def note_indexed(path: Path, originals: Originals) -> None:
     """Note the wanted full records that an index knows; proven when they are read."""
+    for wanted, place in iter_indexed(path):
+        originals.note_place(wanted, place)
+
+
+def iter_indexed(path: Path) -> Iterator[tuple[Wanted, Place]]:
+    """The full records of an index, and where they are said to be."""
     for line in read_index(path):
         if line.mime == REVISIT_MIME or None in (line.url, line.filename, line.offset):
             continue
-        wanted = Wanted(line.url or "", line.timestamp[:14])
         place = Place(line.filename or "", line.offset or 0, 0, None, None)
-        originals.note_place(wanted, place)
+        yield Wanted(line.url or "", line.timestamp[:14]), place
 
 
 def add_indexed(path: Path, resolution: Resolution) -> None:

@@ -96,8 +96,12 @@ def validate_folders(
     accepted: Iterable[dict[str, str]] = (),
     witnesses: Witnesses | None = None,
     advance: Callable[[int], None] = lambda count: None,
+    add_further: Callable[[Resolution], None] = lambda resolution: None,
 ) -> Validation:
-    """Compare every archive file below two folders; files are paired by name's stem."""
+    """Compare every archive file below two folders; files are paired by name's stem.
+
+    `add_further` makes originals known that are in neither folder.
+    """
     old, new = archive_folder(before), archive_folder(after)
     result = Validation(accepted=list(accepted), others=not_compared(old, new))
     pairs = []
@@ -109,7 +113,7 @@ def validate_folders(
             )
         else:
             pairs.append((before / old_name, old_name, new_name))
-    _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance)
+    _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance, add_further)
     if not result.files:
         raise ConfigError(f"there is no pair of archive files in {before} and {after}")
     return result
@@ -135,6 +139,7 @@ def _validate_pairs(
     result: Validation,
     witnesses: Witnesses,
     advance: Callable[[int], None],
+    add_further: Callable[[Resolution], None] = lambda resolution: None,
 ) -> None:
     """Compare each file, named as the second says, with the third in `after`."""
     with Resolution() as resolution:
@@ -153,6 +158,7 @@ def _validate_pairs(
                 was.check_unchanged()
                 is_now.check_unchanged()
             advance(left.stat().st_size)
+        add_further(resolution)
         _judge_references(resolution, result)
     found = result.comparison
     found.discrepancies = [_inside(after, d) for d in found.discrepancies]
