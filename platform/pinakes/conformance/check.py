@@ -13,7 +13,7 @@ from types import TracebackType
 
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
-from pinakes.warc.source import Source
+from pinakes.warc.source import Source, open_source
 
 from . import blocks, digests, framing, headers, links, revisits, targets
 from .references import Place, References, place_of
@@ -72,10 +72,14 @@ class ConformanceCheck:
     its end.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, *, open_file: targets.OpenFile = open_source
+    ) -> None:
+        """`open_file` opens one of the files again, by its name."""
         self.files: list[str] = []
         self.records = 0
         self._references = References(folder)
+        self._open_file = open_file
         self._printed: set[tuple[int, str]] = set()
 
     def __enter__(self) -> ConformanceCheck:
@@ -124,7 +128,7 @@ class ConformanceCheck:
             links.check_ids(references),
             links.check_links(references),
             links.check_segments(references),
-            targets.check_targets(references, self.files.__getitem__),
+            targets.check_targets(references, self.files.__getitem__, self._open_file),
         )
         for check in checks:
             yield from self._findings(check)

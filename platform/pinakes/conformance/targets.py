@@ -8,13 +8,14 @@ is only an info.  Source: ISO 28500:2017 §5.11-5.13, §6.7.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from pinakes.warc.dates import parse_warc_date
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 from .links import Placed
 from .payload import Basis, basis_of
@@ -23,6 +24,7 @@ from .rules import Hit
 from .syntax import shown
 
 NameOf = Callable[[int], str]
+OpenFile = Callable[[str], AbstractContextManager[Source]]
 _WRONG = (Basis.BLOCK, Basis.NONE)
 _ORIGINAL_TYPES = ("response", "resource")
 _REVISITS = """
@@ -66,18 +68,20 @@ class Target(NamedTuple):
     digest: str | None
 
 
-def check_targets(references: References, name_of: NameOf) -> Iterator[Placed]:
+def check_targets(references: References, name_of: NameOf, open_file: OpenFile) -> Iterator[Placed]:
     """Every revisit of a known profile, in file order.
 
     Reads an original only where it does not declare the digest that the revisit declares.
     """
     for row in references.rows(_REVISITS):
         revisit = Revisit(Place(*row[:6]), bool(row[6]), *row[7:])
-        for hit in _check_revisit(references, revisit, name_of):
+        for hit in _check_revisit(references, revisit, name_of, open_file):
             yield revisit.place, hit
 
 
-def _check_revisit(references: References, revisit: Revisit, name_of: NameOf) -> Iterator[Hit]:
+def _check_revisit(
+    references: References, revisit: Revisit, name_of: NameOf, open_file: OpenFile
+) -> Iterator[Hit]:
     named = list(_by_id(references, revisit))
     found = named or list(_by_uri_and_date(references, revisit))
     if not found:
@@ -86,7 +90,7 @@ def _check_revisit(references: References, revisit: Revisit, name_of: NameOf) ->
         return
     faults = []
     for target in found:
-        fault = _fault(revisit, target, name_of)
+        fault = _fault(revisit, target, name_of, open_file)
         if fault is None:
             if named:
                 yield from _check_agreement(revisit, target)
@@ -110,7 +114,7 @@ def _target(row: tuple[Any, ...]) -> Target:
     return Target(Place(*row[:6]), *row[6:])
 
 
-def _fault(revisit: Revisit, target: Target, name_of: NameOf) -> Hit | None:
+def _fault(revisit: Revisit, target: Target, name_of: NameOf, open_file: OpenFile) -> Hit | None:
     """Why a record cannot be the original; None where it can."""
     where = f"{name_of(target.place.file)}:{target.place.offset}"
     if target.place[:2] == revisit.place[:2]:
@@ -124,13 +128,13 @@ def _fault(revisit: Revisit, target: Target, name_of: NameOf) -> Hit | None:
         return Hit(
             "revisit-target-later", f"the record at {where} has the date {shown(target.date or '')}"
         )
-    if revisit.identical and not _has_digest(revisit, target, name_of):
+    if revisit.identical and not _has_digest(revisit, target, name_of, open_file):
         declared = shown(revisit.digest or "")
         return Hit("revisit-target-digest", f"the payload of {where} does not have {declared}")
     return None
 
 
-def _has_digest(revisit: Revisit, target: Target, name_of: NameOf) -> bool:
+def _has_digest(revisit: Revisit, target: Target, name_of: NameOf, open_file: OpenFile) -> bool:
     """Whether the original has the payload digest that the revisit declares.
 
     The digest that the original declares is believed here: it is checked with that record.
@@ -139,7 +143,7 @@ def _has_digest(revisit: Revisit, target: Target, name_of: NameOf) -> bool:
     if declared is None or declared == parse_digest(target.digest or ""):
         return True
     place = target.place
-    with open_source(name_of(place.file)) as source:
+    with open_file(name_of(place.file)) as source:
         record = _reread(source, place)
         return record is not None and basis_of(record, declared) not in _WRONG
 

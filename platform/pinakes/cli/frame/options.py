@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
 
 from pinakes.config import SETTINGS, Configuration, load_configuration
 from pinakes.errors import ConfigError, InputRefused
 
+# gzip, bzip2, zstd; a version line; the URL of an ARC file's first record.
+_ARCHIVE = re.compile(rb"\x1f\x8b|BZh[1-9]1AY|\x28\xb5\x2f\xfd|WARC/\d+\.\d+\r?\n|filedesc:")
+_LONGEST_LINE = 1 << 16
 _VALUES = {
     "admin": "HOST:PORT",
     "as": "USER",
@@ -68,23 +74,32 @@ def add_inputs(
     )
 
 
-def inputs_of(arguments: argparse.Namespace, stdin: TextIO | None = None) -> Iterator[str]:
+PIPED = "-"
+"""The argument that stands for standard input, and the name of an archive file that is there."""
+OnArchive = Callable[[bytes, BinaryIO], None]
+"""Is called with the first bytes of an archive file on standard input, and the rest."""
+
+
+def inputs_of(arguments: argparse.Namespace, on_archive: OnArchive | None = None) -> Iterator[str]:
     """Every input, in the order given, lazily; names as they were given.
 
-    Raises ConfigError where there is none at all, InputRefused where FILE cannot be read.
+    Raises ConfigError where there is none at all, and where standard input holds an archive file
+    and there is no `on_archive`; InputRefused where FILE cannot be read.
     """
     count = 0
-    for name in _names(arguments.inputs, arguments.files_from, stdin or sys.stdin):
+    for name in _names(arguments.inputs, arguments.files_from, on_archive):
         count += 1
         yield name
     if not count:
         raise ConfigError("no inputs: name some, or give - or --files-from FILE")
 
 
-def _names(inputs: Iterable[str], files_from: str | None, stdin: TextIO) -> Iterator[str]:
+def _names(
+    inputs: Iterable[str], files_from: str | None, on_archive: OnArchive | None
+) -> Iterator[str]:
     for name in inputs:
-        if name == "-":
-            yield from _lines(stdin)
+        if name == PIPED:
+            yield from _piped_names(on_archive)
         else:
             yield name
     if files_from is not None:
@@ -93,6 +108,35 @@ def _names(inputs: Iterable[str], files_from: str | None, stdin: TextIO) -> Iter
                 yield from _lines(lines)
         except OSError as error:
             raise InputRefused(error.strerror or str(error), file=files_from) from error
+
+
+def _piped_names(on_archive: OnArchive | None) -> Iterator[str]:
+    """A name per line of standard input; or `PIPED`, where it is an archive file."""
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:  # not a file, but somebody's lines
+        yield from _lines(sys.stdin)
+        return
+    first = stream.readline(_LONGEST_LINE)
+    if not _is_list(first):
+        if on_archive is None or not _ARCHIVE.match(first):
+            what = "an archive file" if _ARCHIVE.match(first) else "binary"
+            raise ConfigError(
+                f"standard input holds {what}, not a list with one name per line: give its path "
+                "(`manifest -` and `check -` read one archive file from standard input)"
+            )
+        on_archive(first, stream)
+        yield PIPED
+        return
+    lines = (os.fsdecode(line).replace("\r\n", "\n") for line in chain((first,), stream))
+    for name in _lines(lines):
+        if "\0" in name:
+            raise ConfigError("standard input holds binary, not a list with one name per line")
+        yield name
+
+
+def _is_list(first: bytes) -> bool:
+    whole = first.endswith(b"\n") or len(first) < _LONGEST_LINE
+    return whole and b"\0" not in first and not _ARCHIVE.match(first)
 
 
 def _lines(lines: Iterable[str]) -> Iterator[str]:

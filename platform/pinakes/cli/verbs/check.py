@@ -6,9 +6,11 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 
+from pinakes.cli.frame.archive_inputs import archive_inputs_of
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
+from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.repeats import Repeats
@@ -16,7 +18,7 @@ from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
 from pinakes.conformance.rules import Severity
 from pinakes.conformance.table import RULES
 from pinakes.errors import InputRefused
-from pinakes.warc.source import open_source
+from pinakes.warc.source import Source
 
 LEVELS = ("info", "warning", "error")
 
@@ -42,26 +44,33 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.rules:
         return _print_rules(console)
     report = _Report(console, Severity[arguments.level.upper()], every=arguments.all)
-    names = list(inputs_of(arguments))
+    folder = configuration_of(arguments).temp_dir
     failed = False
-    with (
-        ConformanceCheck(configuration_of(arguments).temp_dir) as check,
-        console.progress("check", total=_total_bytes(names)) as progress,
-    ):
-        for name in names:
-            failed |= not _check_file(name, check, report, progress)
-        # Originals may be read again, and be gone by now.
-        failed |= not _take_all(report, check.check_references())
-        report.summarize(len(check.files), check.records)
+    with archive_inputs_of(arguments, folder) as inputs:
+        names = list(inputs.names)
+        with (
+            ConformanceCheck(folder, open_file=inputs.opened) as check,
+            console.progress("check", total=_total_bytes(names)) as progress,
+        ):
+            for name in names:
+                failed |= not _check_file(inputs.opened(name), check, report, progress)
+            # Originals may be read again, and be gone by now.
+            failed |= not _take_all(report, check.check_references())
+            report.summarize(len(check.files), check.records)
     if failed:
         return Exit.SOME_FAILED
     return Exit.FOUND if report.found else Exit.DONE
 
 
-def _check_file(name: str, check: ConformanceCheck, report: _Report, progress: Progress) -> bool:
+def _check_file(
+    opened: AbstractContextManager[Source],
+    check: ConformanceCheck,
+    report: _Report,
+    progress: Progress,
+) -> bool:
     """Whether the file could be read to its end."""
     try:
-        with open_source(name) as source:
+        with opened as source:
             read = _take_all(report, check.check_file(source, advance=progress.advance))
             source.check_unchanged()
     except InputRefused as refusal:

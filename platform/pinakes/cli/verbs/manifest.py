@@ -12,6 +12,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from pinakes.archive_store.located import open_place
+from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
 from pinakes.cli.frame.options import add_inputs, configuration_of, inputs_of
@@ -22,7 +24,6 @@ from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError
 from pinakes.index.manifest_file import ALGORITHMS, ManifestForm, iter_manifest_pieces
-from pinakes.warc.source import open_source
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -81,33 +82,36 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         keep_empty=arguments.empty == "keep",
         now=datetime.now(timezone.utc),
     )
-    names, output = inputs_of(arguments), arguments.output
+    output = arguments.output
     runner = runner_of(arguments)
     if runner is None:
-        return _list(names, form, output, configuration_of(arguments), console)
+        configuration = configuration_of(arguments)
+        with archive_inputs_of(arguments, configuration.temp_dir) as inputs:
+            return _list(inputs, form, output, configuration, console)
     runner.refuse({"--json": console.json, "-j": arguments.jobs})
-    return _list_by_job(names, form, output, runner, console)
+    return _list_by_job(inputs_of(arguments), form, output, runner, console)
 
 
 def _list(
-    inputs: Iterable[str],
+    inputs: ArchiveInputs,
     form: ManifestForm,
     output: str,
     configuration: Configuration,
     console: Console,
 ) -> Exit:
     problems = _Problems(console)
-    names = list(_files(inputs, problems))
+    given = list(inputs.names)  # all, before a folder is walked: a later line may be no path
+    names = list(_files(given, problems))
     if not names and not problems.found:
         console.warn("nothing to list: no archive files found")
     with output_file(output, console) as out, _rare_collections():
-        if configuration.jobs > 1 and len(names) > 1:
+        if configuration.jobs > 1 and len(names) > 1 and not inputs.is_piped:
             folder = configuration.temp_dir
             _write_in_parallel(names, form, configuration.jobs, folder, out, problems, console)
         else:
             with console.progress("manifest", total=_total_bytes(names)) as progress:
                 for name in names:
-                    pieces = iter_manifest_pieces(open_source(name), name, form, progress.advance)
+                    pieces = iter_manifest_pieces(inputs.opened(name), name, form, progress.advance)
                     for problem in _written(pieces, out):
                         problems.name(problem)
     return Exit.SOME_FAILED if problems.found else Exit.DONE
@@ -213,7 +217,7 @@ def _write_in_parallel(
 def write_part(name: str, form: ManifestForm, part: Path) -> list[PinakesError]:
     """In a process of its own: one file's lines into `part`; what was wrong with it."""
     with part.open("wb") as out, _rare_collections():
-        return list(_written(iter_manifest_pieces(open_source(name), name, form), out))
+        return list(_written(iter_manifest_pieces(open_place(name), name, form), out))
 
 
 def _written(pieces: Iterable[bytes | PinakesError], out: BinaryIO) -> Iterator[PinakesError]:
