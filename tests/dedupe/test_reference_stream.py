@@ -69,7 +69,7 @@ def outcome_of(revisit: Revisit, fulls: Iterable[tuple[str | None, Full]]) -> st
         return judge_others(revisit, [full for full in own if (full.second or "") <= until], [])
     of_uri = [full for uri, full in dated if uri == revisit.uri]
     at = [full for full in of_uri if full.second == revisit.second]
-    return judge_at(revisit, at) or judge_others(revisit, [], of_uri)
+    return judge_at(revisit, at) or judge_others(revisit, at, of_uri)
 
 
 @settings(max_examples=300)

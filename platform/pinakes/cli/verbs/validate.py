@@ -126,6 +126,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     places = places_of(arguments)
     if manifests and any((arguments.cdx, places.folder, places.table)):
         raise ConfigError("--cdx, --dir and --locations need two folders or --refs")
+    if arguments.receipt and arguments.receipt.exists():
+        raise ConfigError(f"--receipt {arguments.receipt}: exists already and is not replaced")
     runner = runner_of(arguments)
     if runner is not None:
         runner.refuse(

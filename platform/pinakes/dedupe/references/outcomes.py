@@ -64,8 +64,7 @@ def judge_at(revisit: Revisit, found: list[Full]) -> str | None:
         return judge_alone(revisit, found)
     if revisit.kind != KEPT:
         return judge_ours(revisit, found)
-    outcome = judge_others(revisit, found, [])
-    return None if outcome == "missing" else outcome
+    return _judge_meant(revisit, found, [])
 
 
 def judge_ours(revisit: Revisit, found: list[Full]) -> str:
@@ -109,12 +108,25 @@ def judge_others(revisit: Revisit, found: list[Full], same_uri: list[Full]) -> s
     """Of a revisit that stays: is what it may have meant before still there?
 
     `same_uri` are records of the URI it refers to, at whatever second: replay tools fall
-    back on those with its digest.
+    back on those with its digest.  Where none is known to be meant, those count whose digests
+    are of another algorithm: at the place that it names, else of its URI.
     """
+    outcome = _judge_meant(revisit, found, same_uri)
+    if outcome is not None:
+        return outcome
+    unknown = [full for full in found if cannot_tell(full, revisit)]
+    if unknown:
+        return "missing" if any(full.stays for full in unknown) else "gone"
+    unknown = [full for full in same_uri if cannot_tell(full, revisit)]
+    return "missing" if all(full.stays for full in unknown) else "gone"
+
+
+def _judge_meant(revisit: Revisit, found: list[Full], same_uri: list[Full]) -> str | None:
+    """By what is known to be meant; None where nothing is."""
     matching = [full for full in found if _may_be_meant(full, revisit)]
     matching += [full for full in same_uri if full.declared == revisit.declared]
     if not matching:
-        return "missing"
+        return None
     return "resolves" if any(full.stays for full in matching) else "gone"
 
 
@@ -122,3 +134,15 @@ def _may_be_meant(full: Full, revisit: Revisit) -> bool:
     if revisit.id is not None and full.id == revisit.id:
         return True
     return None in (revisit.declared, full.declared) or full.declared == revisit.declared
+
+
+def cannot_tell(full: Full, revisit: Revisit) -> bool:
+    """Whether their digests say nothing of each other."""
+    if full.declared is None or revisit.declared is None:
+        return True
+    return algorithm_of(full.declared) != algorithm_of(revisit.declared)
+
+
+def algorithm_of(digest: str) -> str:
+    """The label of a digest in our spelling."""
+    return digest.partition(":")[0]

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from pinakes.index.external_sort import Spool
 
-from .outcomes import Full, Revisit, judge_at, judge_others
+from .outcomes import Full, Revisit, algorithm_of, cannot_tell, judge_at, judge_others
 
 Entry = Full | Revisit | str
 """A full record, a revisit, or a record id that one asks for."""
@@ -50,7 +50,7 @@ def judge_references(entries: Iterable[Entry]) -> Iterator[tuple[Revisit, str]]:
     seen = _Seen()
     here: dict[Full, None] = {}
     second: str | None = None
-    with Spool[Revisit]() as waiting:
+    with Spool[tuple[Revisit, list[Full]]]() as waiting:
         for entry in entries:
             if isinstance(entry, str):
                 seen.want(entry)
@@ -66,13 +66,15 @@ def judge_references(entries: Iterable[Entry]) -> Iterator[tuple[Revisit, str]]:
                 yield entry, judge_others(entry, seen.by_revisit(entry), [])
             else:
                 is_here = entry.second is not None and entry.second == second
-                outcome = judge_at(entry, list(here) if is_here else [])
+                found = list(here) if is_here else []
+                outcome = judge_at(entry, found)
                 if outcome is None:
-                    waiting.append(entry)
+                    unknown = (full for full in found if cannot_tell(full, entry))
+                    waiting.append((entry, list({full.stays: full for full in unknown}.values())))
                 else:
                     yield entry, outcome
-        for revisit in waiting:
-            yield revisit, judge_others(revisit, [], seen.by_digest(revisit.declared))
+        for revisit, found in waiting:
+            yield revisit, judge_others(revisit, found, seen.by_digest(revisit.declared))
 
 
 class _Seen:
@@ -81,24 +83,33 @@ class _Seen:
     def __init__(self) -> None:
         self._by_id: dict[str, set[int]] = {}
         self._by_digest: dict[str | None, set[int]] = {}
+        self._by_algorithm: dict[str, set[int]] = {}
 
     def want(self, record_id: str) -> None:
         self._by_id[record_id] = set()
 
     def add(self, full: Full) -> None:
         self._by_digest.setdefault(full.declared, set()).add(full.stays)
+        if full.declared is not None:
+            algorithm = algorithm_of(full.declared)
+            self._by_algorithm.setdefault(algorithm, set()).add(full.stays)
         if full.id is not None and full.id in self._by_id:
             self._by_id[full.id].add(full.stays)
 
     def by_digest(self, declared: str | None) -> list[Full]:
-        stays = self._by_digest.get(declared, ())
-        return [_standing_for(declared, None, each) for each in stays]
+        """Those of this digest, of none, and of others: one for each algorithm."""
+        found = [
+            _standing_for(digest, None, stays)
+            for digest in {declared, None}
+            for stays in self._by_digest.get(digest, ())
+        ]
+        for algorithm, all_stays in self._by_algorithm.items():
+            found += [_standing_for(f"{algorithm}:", None, stays) for stays in all_stays]
+        return found
 
     def by_revisit(self, revisit: Revisit) -> list[Full]:
         """Those that a revisit that names no URI may mean."""
-        anything = revisit.declared is None
-        declared = self._by_digest.keys() if anything else (None, revisit.declared)
-        found = [full for each in declared for full in self.by_digest(each)]
+        found = self.by_digest(revisit.declared)
         if revisit.id is not None:
             stays = self._by_id.get(revisit.id, ())
             found += [_standing_for(None, revisit.id, each) for each in stays]

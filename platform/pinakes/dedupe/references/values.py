@@ -82,7 +82,7 @@ def revisit_of(record: Record, kind: str, body: str | None, *, file: str) -> Rev
 def normal_digest(digest: str | None) -> str | None:
     """A digest in our spelling, where it is one."""
     parsed = parse_digest(digest) if digest else None
-    return str(parsed) if parsed else digest
+    return str(parsed) if parsed else None
 
 
 def second_or_date(date: str | None) -> str | None:

@@ -109,7 +109,7 @@ def validate_folders(
         old_name, new_name = old.archives.get(stem), new.archives.get(stem)
         if old_name is None or new_name is None:
             result.comparison.discrepancies.append(
-                without_counterpart(stem, is_missing=new_name is None)
+                without_counterpart(old_name or new_name or stem, is_missing=new_name is None)
             )
         else:
             pairs.append((before / old_name, old_name, new_name))
@@ -172,10 +172,10 @@ def _inside(folder: Path, found: Discrepancy) -> Discrepancy:
     )
 
 
-def without_counterpart(stem: str, *, is_missing: bool) -> Discrepancy:
+def without_counterpart(name: str, *, is_missing: bool) -> Discrepancy:
     """Of a file that is there only before, or only after."""
     code = "missing" if is_missing else "surplus"
-    return Discrepancy(code, stem, 0, 0, f"the file has no counterpart ({code})")
+    return Discrepancy(code, name, 0, 0, f"the file has no counterpart ({code})")
 
 
 def astray(reference: Reference) -> Discrepancy | None:

@@ -20,18 +20,19 @@ from typing import NamedTuple
 from pinakes.archive_store.whole_files import keep_as, put_in_place
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
-from pinakes.dedupe.references.resolution import Resolution
+from pinakes.dedupe.references.resolution import Reference, Resolution
 from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
-from pinakes.warc.reader import read_record
+from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source
+from pinakes.warc.source import Source, open_source
 
 from .rewriting import Replacements, rewrite_to
 
 _BODY_DIGEST = "sha256"
+_FULL = frozenset({"response", "resource"})
 
 
 class Staged(NamedTuple):
@@ -52,6 +53,7 @@ class InPlaceRewriting:
         self._files = files
         self._resolution = Resolution()
         self._staged: list[Staged] = []
+        self._unchanged: list[Path] = []
 
     def __enter__(self) -> InPlaceRewriting:
         return self
@@ -94,6 +96,7 @@ class InPlaceRewriting:
             raise
         if not replaced:
             fresh.unlink()
+            self._unchanged.append(old)
             return False
         self._staged.append(Staged(path, fresh, kept))
         return True
@@ -120,9 +123,19 @@ class InPlaceRewriting:
         for name, offset, inner in sorted(places):
             source = self._files.source(name)
             record = read_record(source, offset, inner_offset=inner, digests=(_BODY_DIGEST,))
-            if isinstance(record, Record) and record.type in ("response", "resource"):
-                body = record.payload_digest(_BODY_DIGEST).hex
-                self._resolution.add_full(record, body, stays=True)
+            if isinstance(record, Record) and record.type in _FULL:
+                self._resolution.add_full(record, _body_of(record), stays=True)
+
+    def _add_unchanged(self) -> None:
+        for path in self._unchanged:
+            with open_source(path) as source:
+                for record in iter_records(source, digests=(_BODY_DIGEST,)):
+                    if isinstance(record, Record) and record.type in _FULL:
+                        self._resolution.add_full(record, _body_of(record), stays=True)
+
+    def _first_astray(self) -> Reference | None:
+        outcomes = self._resolution.outcomes()
+        return next((one for one in outcomes if one.outcome not in HARMLESS), None)
 
     def swap(self) -> list[Path]:
         """Put every staged file in its place; the paths.
@@ -131,18 +144,25 @@ class InPlaceRewriting:
             DigestMismatch: where a reference does not lead to the body it stands for;
                 then nothing is changed.
         """
-        for reference in self._resolution.outcomes():
-            if reference.outcome not in HARMLESS:
-                raise DigestMismatch(
-                    f"record {reference.ordinal}: {OUTCOMES[reference.outcome]} "
-                    f"({reference.target_uri}); nothing was changed",
-                    file=reference.file,
-                )
+        if self._unchanged and self._first_astray() is not None:
+            # What it means may stand in a file that stays as it is.
+            self._add_unchanged()
+        astray = self._first_astray()
+        if astray is not None:
+            raise DigestMismatch(
+                f"record {astray.ordinal}: {OUTCOMES[astray.outcome]} "
+                f"({astray.target_uri}); nothing was changed",
+                file=astray.file,
+            )
         done = []
         while self._staged:
             _swap_one(self._staged[0])
             done.append(self._staged.pop(0).path)
         return done
+
+
+def _body_of(record: Record) -> str:
+    return record.payload_digest(_BODY_DIGEST).hex
 
 
 def _refuse_another_rewriting(path: Path, kept: Path, fresh: Path) -> None:
