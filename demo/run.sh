@@ -52,24 +52,14 @@ if has timeline; then
     run pinakes timeline http://library.example.org/scroll/7.html
 fi
 
-step "Find the duplicates, byte by byte"
-if has manifest resolve; then
-    run pinakes manifest "$first" "$second" -o manifest
-    run pinakes resolve manifest -o processed --process --stats stats.json
-fi
-
-step "Write them as revisits, and check that nothing is lost"
-if has refs validate check; then
-    run pinakes refs "$first" "$second" --manifest processed -o rewritten
-    mkdir before && cp "$first" "$second" before/
-    run pinakes validate before rewritten
+step "Find the duplicates, byte by byte, write them as revisits, check that nothing is lost"
+if has dedupe check; then
+    run pinakes dedupe "$first" "$second" -o rewritten
     run pinakes check --level error rewritten/library-1.warc.gz rewritten/library-2.warc.gz
-    printf '   second crawl: %s bytes, rewritten %s bytes\n' \
-        "$(stat -c %s "$second")" "$(stat -c %s rewritten/library-2.warc.gz)"
 fi
 
 step "Restore the second crawl from its revisits, and prove it"
-if has refs restore; then
+if has restore; then
     run pinakes restore rewritten/library-2.warc.gz -o restored --dir rewritten
     cmp <(gzip -dc "$second") <(gzip -dc restored/library-2.warc.gz)
     echo "   cmp: the restored records are the crawled ones, byte for byte"
@@ -99,9 +89,9 @@ if [ -n "${missing:-}" ]; then
 else
     echo "   try next:"
     echo "     export PATH=$(dirname "$(command -v pinakes)"):\$PATH; cd $here"
-    echo "     pinakes manifest $second | head"
+    echo "     pinakes ls $second | head"
     echo "     pinakes timeline http://library.example.org/"
-    echo "     pinakes show $second:0"
+    echo "     pinakes cat $second:0"
 fi
 [ -z "${verdict:-}" ] || {
     echo "     pinakes qa review qa"
