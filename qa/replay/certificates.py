@@ -37,7 +37,7 @@ class Authority:
         try:
             from cryptography.hazmat.primitives.asymmetric import ec
         except ImportError as error:
-            raise missing_extra(f"replay needs {error.name}", "qa") from error
+            raise missing_extra("replay needs cryptography", "qa") from error
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._host_key = ec.generate_private_key(ec.SECP256R1())
         self._certificate = _self_signed(self._key)

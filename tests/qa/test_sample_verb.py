@@ -60,7 +60,7 @@ def test_files_that_have_not_landed_are_told(
         (["c9"], "there is no crawl c9", 2),
         (["c1", "--size", "-1"], "must be 0 or more", 2),
         (["c1", "--seeds", "absent"], "absent: No such file", 3),
-        (["c1", "--seeds", "a", "--urls", "b"], "not allowed with argument --seeds", 2),
+        (["c1", "--seeds", "a", "--urls", "b"], "--urls and --seeds cannot be combined", 2),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
