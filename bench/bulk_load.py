@@ -82,7 +82,7 @@ def by_puts(rows: HBaseRowStore, archive: LocalArchiveStore, files: Sequence[Pat
     lander = Lander(rows, archive, actor)
     start = time.perf_counter()
     for path in files:
-        lander.land(path, f"c/{path.name}", "default")
+        lander.land(str(path), f"c/{path.name}", "default")
     return time.perf_counter() - start
 
 
@@ -126,7 +126,7 @@ def in_bulk(
             batch_bytes=1 << 40,
         )
         for path in files:
-            bulk.land(path, f"c/{path.name}", "default")
+            bulk.land(str(path), f"c/{path.name}", "default")
         bulk.flush()
     at("finished")
     assert len(landed) == len(files)

@@ -58,7 +58,7 @@ def main() -> None:
         by_file = {name: list(lines) for name, lines in groupby(decided, lambda line: line.file)}
         for warc in args.warcs:
             replace = partial(writer.replacements, lines=by_file.get(str(warc), []), count=total)
-            rewrite_or_copy(warc, args.output / warc.name, replace, total)
+            rewrite_or_copy(str(warc), args.output / warc.name, replace, total)
     print(f"{total.records} revisits, {total.saved_bytes} bytes saved")
 
 

@@ -147,7 +147,7 @@ def replayed(options: Options, paths: Sequence[Path], jobs: int) -> tuple[float,
 def make(options: Options, one: Path) -> None:
     """Tables with regions, as a new store would have them."""
     configuration = configuration_of(options)
-    splits = sampled_splits([one], collection=COLLECTION, regions=4)
+    splits = sampled_splits([str(one)], collection=COLLECTION, regions=4)
     with open_schema_admin(configuration, splits=splits) as admin:
         admin.apply(schema_of(configuration))
 

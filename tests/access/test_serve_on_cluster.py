@@ -128,7 +128,7 @@ def test_landing_is_shown_and_store_outage_is_survived(
                     wait_for(lambda: metric("pinakes_inflight_files", **labels) == 1)
 
             lander = Lander(stores.rows, stores.archive, Actor(), at=look)
-            lander.land(tmp_path / "a.warc.gz", "c/a.warc.gz", "default")
+            lander.land(str(tmp_path / "a.warc.gz"), "c/a.warc.gz", "default")
             assert "rows" in steps
         inbox = tmp_path / "b.warc.gz"
         run(tmp_path, "ingest", inbox, "--crawl", "c", "--metrics-file", metrics)

@@ -51,7 +51,7 @@ def test_the_sample_has_the_keys_that_landing_writes(tmp_path: Path) -> None:
     pages = [page(f"http://example.org/{n}", b"%d" % n) for n in range(100, 140)]
     store.land("sample", "a.warc.gz", *pages)
     path = store.inbox / "sample" / "a.warc.gz"
-    for table, cuts in sampled_splits([path], collection="default", regions=4).items():
+    for table, cuts in sampled_splits([str(path)], collection="default", regions=4).items():
         assert len(cuts) == 3
         keys = [row.key for row in store.rows.scan(table)]
         counts = Counter(bisect_right(cuts, key) for key in keys)

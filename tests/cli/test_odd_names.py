@@ -57,7 +57,7 @@ def test_what_a_folder_holds_besides_is_said(
 ) -> None:
     folder, store = tmp_path / "crawl", ("--store", str(tmp_path / "store"))
     folder.mkdir()
-    for name in ("A.WARC.GZ", ".hidden.warc.gz", "b.warc.gz.1", "c.log", "noext", "z.wacz"):
+    for name in ("A.WARC.GZ", ".hidden.warc.gz", "b.warc.gz.1", "c.log", "noext", "z.zip"):
         (folder / name).write_bytes(CRAWL)
     (folder / "link").symlink_to(tmp_path)
     assert main(["manifest", str(folder), "-o", str(tmp_path / "m")]) == 0

@@ -187,7 +187,7 @@ def test_output_over_input_is_refused(tmp_path: Path) -> None:
 
     path = two_files(tmp_path)[0]
     with pytest.raises(InputRefused, match="input itself"):
-        rewrite_to(path, path, lambda source: iter(()))
+        rewrite_to(str(path), path, lambda source: iter(()))
 
 
 # --- a full disk

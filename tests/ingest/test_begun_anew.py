@@ -65,7 +65,7 @@ def test_it_lands_as_if_nothing_had_been(tmp_path: Path) -> None:
     path = store.write("a.warc.gz", *RECORDS)
     retries: list[None] = []
     attempts = landings(store, Losing(2, patience_s=600.0), on_retry=lambda: retries.append(None))
-    outcome = attempts.attempt(Attempt(Input(path, "a.warc.gz")))
+    outcome = attempts.attempt(Attempt(Input(str(path), "a.warc.gz")))
     assert isinstance(outcome, Landed)
     assert (outcome.captures, len(retries)) == (9, 2)
     assert len(list(store.rows.scan("captures"))) == 9
@@ -81,7 +81,7 @@ def test_when_patience_ends_it_is_an_error_of_the_store(tmp_path: Path) -> None:
     path = store.write("a.warc.gz", *RECORDS)
     losing = Losing(2, patience_s=0.0)
     with pytest.raises(WritingLost, match=r"/a\.warc\.gz: a data node went"):
-        landings(store, losing).attempt(Attempt(Input(path, "a.warc.gz")))
+        landings(store, losing).attempt(Attempt(Input(str(path), "a.warc.gz")))
     assert losing.left == 1
     assert scan_inflight(store.rows) == {"c/a.warc.gz"}  # and nobody sees it
     assert store.archive.size("c/a.warc.gz") is None

@@ -84,7 +84,7 @@ class Batch:
         ensure_crawl(self.store.rows, "c", facts, act=act, act_time_ms=self.actor.now_ms())
         for name in names:
             path = self.store.write(f"c/{name}", *FILES[name])
-            self.bulk.land(path, f"c/{name}", "default")
+            self.bulk.land(str(path), f"c/{name}", "default")
         self.bulk.flush()
         return self
 
@@ -159,11 +159,11 @@ def test_of_two_files_of_one_name_the_first_lands(store: LandedStore) -> None:
     batch = Batch(store).land(["a.warc.gz"])
     waiting = Batch(store)
     path = store.write("c/b.warc.gz", *FILES["b.warc.gz"])
-    waiting.bulk.land(path, "c/b.warc.gz", "default")
+    waiting.bulk.land(str(path), "c/b.warc.gz", "default")
     other = store.write("other/b.warc.gz", *FILES["c.warc.gz"])
     with pytest.raises(InputRefused, match="other bytes"):
-        waiting.bulk.land(other, "c/b.warc.gz", "default")
-    waiting.bulk.land(path, "c/b.warc.gz", "default")
+        waiting.bulk.land(str(other), "c/b.warc.gz", "default")
+    waiting.bulk.land(str(path), "c/b.warc.gz", "default")
     assert [one.was_there for one in waiting.landed] == [False, True]
     assert batch.missed == waiting.missed == []
     assert waiting.loads == [1]
@@ -182,7 +182,7 @@ def test_a_refused_file_leaves_no_rows_behind(store: LandedStore) -> None:
     facts = CrawlFacts(collection="default")
     ensure_crawl(store.rows, "c", facts, act="a", act_time_ms=1)
     with pytest.raises(InputRefused):
-        batch.bulk.land(path, "c/a.warc.gz", "default")
+        batch.bulk.land(str(path), "c/a.warc.gz", "default")
     assert list(batch.folder.iterdir()) == []
     batch.bulk.flush()
     assert batch.loads == []

@@ -11,9 +11,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from packages import write_package
 
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.ingest.hooks import hand_over, refuse_wacz
+from pinakes.ingest.hooks import hand_over
 from pinakes.ingest.inputs import Input
 
 # The lines and blank lines of heritrix3's CrawlSummaryReport.java.
@@ -88,7 +89,15 @@ def test_browsertrix_webhook(tmp_path: Path) -> None:
     assert found.crawl == "manual-2026-1"
     assert found.description == "Browsertrix crawlFinished: complete"
     # Of a URL only the name is used, beside the webhook: never a path out of that folder.
-    assert found.inputs == [Input(tmp_path / "data.warc.gz", "data.warc.gz")]
+    assert found.inputs == [Input(str(tmp_path / "data.warc.gz"), "data.warc.gz")]
+
+
+def test_a_package_of_a_webhook_is_opened(tmp_path: Path) -> None:
+    resources = [{"name": "x/crawl.wacz", "path": "https://h/crawl.wacz?sig"}]
+    path = write_package(tmp_path / "crawl.wacz")
+    found = hand_over("browsertrix", [_webhook(tmp_path / "w.json", resources=resources)])
+    names = ["crawl.wacz/archive/a.warc.gz", "crawl.wacz/documents.warc"]
+    assert found.inputs == [Input(str(path.parent / name), name) for name in names]
 
 
 @pytest.mark.parametrize(
@@ -154,9 +163,3 @@ def test_where_there_is_no_crawl(tmp_path: Path, hook: str) -> None:
         hand_over(hook, [str(tmp_path)])
     with pytest.raises(ConfigError):
         hand_over(hook, ["a", "b"])
-
-
-def test_a_wacz_is_no_archive_file() -> None:
-    with pytest.raises(InputRefused, match="unzip it"):
-        refuse_wacz(Input(Path("a.wacz"), "a.wacz"))
-    refuse_wacz(Input(Path("a.warc.gz"), "a.warc.gz"))

@@ -167,7 +167,7 @@ def _empty(path: Path) -> None:
         ),
         pytest.param(
             lambda path: path.write_bytes(b"PK\x03\x04" + gzip.compress(record(1))),
-            "this is a ZIP file, which is not read here: unzip a WACZ",
+            "this is a ZIP file: only one named .wacz is read",
             id="zip",
         ),
         pytest.param(lambda path: None, "cannot be read: No such file", id="none"),

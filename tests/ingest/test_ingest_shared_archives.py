@@ -42,21 +42,21 @@ def test_all_archives_land_in_one_store(shared_data: Path, tmp_path: Path) -> No
     folder = shared_data / "archives"
     inputs = list(iter_inputs([str(folder)], left))
     # Some are called `.open`, and land when somebody names them.
-    inputs += [Input(path, path.relative_to(folder).as_posix()) for path in left.unfinished]
-    names = Counter(item.path.name for item in inputs)
+    inputs += [Input(str(path), path.relative_to(folder).as_posix()) for path in left.unfinished]
+    names = Counter(Path(item.place).name for item in inputs)
     assert len(inputs) > 150
     assert names.most_common(1)[0][1] > 1, "base names repeat, and that is the point"
-    [empty] = [item for item in inputs if not item.path.stat().st_size]
+    [empty] = [item for item in inputs if not Path(item.place).stat().st_size]
     with pytest.raises(InputRefused, match="empty"):
-        lander.land(empty.path, f"all/{empty.name}", "shared")
+        lander.land(empty.place, f"all/{empty.name}", "shared")
     inputs.remove(empty)
-    others = [item for item in inputs if item.path.read_bytes()[:4] in CONTAINERS]
+    others = [item for item in inputs if Path(item.place).read_bytes()[:4] in CONTAINERS]
     assert others
     for item in others:
         with pytest.raises(InputRefused, match="not read here"):
-            lander.land(item.path, f"all/{item.name}", "shared")
+            lander.land(item.place, f"all/{item.name}", "shared")
         inputs.remove(item)
-    landed = {item.name: lander.land(item.path, f"all/{item.name}", "shared") for item in inputs}
+    landed = {item.name: lander.land(item.place, f"all/{item.name}", "shared") for item in inputs}
     assert {entry.archive_file: entry.state for entry in scan_entries(rows)} == {
         f"all/{item.name}": "stored" for item in inputs
     }

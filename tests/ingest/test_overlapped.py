@@ -141,7 +141,7 @@ def land(store: LandedStore, rows: Any = None, **options: Any) -> Landed:
     ensure_crawl(store.rows, "c", CrawlFacts(collection="default"), act="a", act_time_ms=1)
     options = {"sinks": overlapped_rows(rows), "writers": overlapped_file, **options}
     lander = Lander(rows, store.archive, Actor(owner="here"), **options)
-    return lander.land(path, "c/a.warc.gz", "default")
+    return lander.land(str(path), "c/a.warc.gz", "default")
 
 
 def seen(store: LandedStore) -> int:

@@ -42,7 +42,7 @@ RECIPES = {
     "cron": "* * * *",
     "browsertrix": "docker run",
     "webhook": "webhook.json",
-    "wacz": "zipfile",
+    "wacz": "item.wacz",
     "warcprox": "warcprox",
 }
 

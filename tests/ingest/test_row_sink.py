@@ -60,7 +60,7 @@ class Bulk:
         path = self._store.write(f"c/{name}", *records)
         facts = CrawlFacts(collection="default")
         ensure_crawl(self._store.rows, "c", facts, act="a", act_time_ms=1)
-        return self.lander.publish(path, f"c/{name}", "default")
+        return self.lander.publish(str(path), f"c/{name}", "default")
 
     def load(self) -> None:
         for sink in self.sinks:
@@ -92,7 +92,7 @@ def begin_to_land(store: LandedStore, name: str) -> None:
 
     def land() -> None:
         lander = Lander(store.rows, store.archive, Actor(), at=kill_at(1))
-        lander.land(store.inbox / "c" / name, f"c/{name}", "default")
+        lander.land(str(store.inbox / "c" / name), f"c/{name}", "default")
 
     assert in_child(land) == KILLED
 

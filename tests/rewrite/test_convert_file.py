@@ -45,7 +45,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("verify", [False, True])
 def test_it_is_written_under_its_name(arc_path: Path, folder: Path, verify: bool) -> None:
-    result = convert_file(arc_path, folder, verify=verify)
+    result = convert_file(str(arc_path), folder, verify=verify)
     assert result.outcome == WRITTEN
     assert result.records == {"filedesc": 1, "response": 1}
     assert result.verified_bytes == (len(DATA) if verify else None)
@@ -54,9 +54,9 @@ def test_it_is_written_under_its_name(arc_path: Path, folder: Path, verify: bool
 
 
 def test_second_conversion_changes_nothing(arc_path: Path, folder: Path) -> None:
-    convert_file(arc_path, folder)
+    convert_file(str(arc_path), folder)
     before = (folder / "a.warc").stat()
-    result = convert_file(arc_path, folder, verify=True)
+    result = convert_file(str(arc_path), folder, verify=True)
     assert (result.outcome, result.verified_bytes) == (UNCHANGED, len(DATA))
     after = (folder / "a.warc").stat()  # read meanwhile, so of another access time
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
@@ -67,20 +67,20 @@ def test_second_conversion_changes_nothing(arc_path: Path, folder: Path) -> None
 def test_different_file_is_not_replaced(arc_path: Path, folder: Path, there: bytes) -> None:
     (folder / "a.warc").write_bytes(there)
     with pytest.raises(InputRefused, match="exists already"):
-        convert_file(arc_path, folder)
+        convert_file(str(arc_path), folder)
     assert (folder / "a.warc").read_bytes() == there
     assert names(folder) == ["a.warc"]
 
 
 def test_a_dry_run_writes_nothing(arc_path: Path, folder: Path) -> None:
-    result = convert_file(arc_path, folder / "not there", dry_run=True)
+    result = convert_file(str(arc_path), folder / "not there", dry_run=True)
     assert (result.outcome, result.records) == (WOULD_WRITE, {"filedesc": 1, "response": 1})
     assert names(folder) == []
 
 
 def test_progress_adds_up_to_the_file(arc_path: Path, folder: Path) -> None:
     steps: list[int] = []
-    convert_file(arc_path, folder, advance=steps.append)
+    convert_file(str(arc_path), folder, advance=steps.append)
     assert sum(steps) == len(DATA)
     assert min(steps) >= 0
 
@@ -91,7 +91,7 @@ def test_an_arc_that_changes_meanwhile_is_not_published(arc_path: Path, folder: 
             file.write(b"more")
 
     with pytest.raises(InputRefused, match="changed"):
-        convert_file(arc_path, folder, advance=grow)
+        convert_file(str(arc_path), folder, advance=grow)
     assert names(folder) == []
 
 
@@ -106,7 +106,7 @@ def test_wrongly_written_file_is_not_published(
 
     monkeypatch.setattr(os, "write", flip)
     with pytest.raises(DigestMismatch):
-        convert_file(arc_path, folder, verify=True)
+        convert_file(str(arc_path), folder, verify=True)
     assert names(folder) == []
 
 
@@ -118,13 +118,13 @@ def test_a_full_disk_publishes_nothing(
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(StoreUnavailable, match="full"):
-        convert_file(arc_path, folder)
+        convert_file(str(arc_path), folder)
     assert names(folder) == []
 
 
 def test_another_process_is_writing_it(arc_path: Path, folder: Path) -> None:
     with written_aside(folder / "a.warc"), pytest.raises(Conflict):
-        convert_file(arc_path, folder)
+        convert_file(str(arc_path), folder)
 
 
 class TestBack:
@@ -132,22 +132,22 @@ class TestBack:
     def test_rebuild_gives_the_arc(self, tmp_path: Path, folder: Path, data: bytes) -> None:
         path = tmp_path / "a.arc.gz"
         path.write_bytes(data)
-        warc = Path(convert_file(path, folder).warc)
-        assert rebuild_file(warc, tmp_path) == tmp_path / "a.arc"
+        warc = Path(convert_file(str(path), folder).warc)
+        assert rebuild_file(str(warc), tmp_path) == tmp_path / "a.arc"
         assert (tmp_path / "a.arc").read_bytes() == DATA
 
     def test_rebuild_replaces_nothing(self, arc_path: Path, folder: Path) -> None:
-        warc = Path(convert_file(arc_path, folder).warc)
+        warc = Path(convert_file(str(arc_path), folder).warc)
         with pytest.raises(InputRefused, match="exists"):
-            rebuild_file(warc, arc_path.parent)
+            rebuild_file(str(warc), arc_path.parent)
 
     def test_rebuild_refuses_damaged_files(self, arc_path: Path, folder: Path) -> None:
-        warc = Path(convert_file(arc_path, folder).warc)
+        warc = Path(convert_file(str(arc_path), folder).warc)
         data = warc.read_bytes()
         for bad in (data.replace(b"hello", b"jello"), data[:-10], b""):
             warc.write_bytes(bad)
             with pytest.raises((DigestMismatch, MalformedRecord)):
-                rebuild_file(warc, folder)
+                rebuild_file(str(warc), folder)
             assert names(folder) == ["a.warc"]
 
 
@@ -166,7 +166,7 @@ from pathlib import Path
 from pinakes.rewrite.convert_file import convert_file
 for name in ("open", "ftruncate", "write", "fsync", "link", "unlink", "close"):
     setattr(os, name, counted(getattr(os, name)))
-convert_file(Path(sys.argv[1]), Path(sys.argv[2]), verify=True)
+convert_file(sys.argv[1], Path(sys.argv[2]), verify=True)
 os._exit(0)
 """
 
@@ -188,7 +188,7 @@ def test_killed_at_any_step_nothing_half_written_is_seen(arc_path: Path, folder:
             assert (folder / name).read_bytes() == whole
         seen.append(visible)
         # The same command again ends the work, whatever was left lying there.
-        assert convert_file(arc_path, folder).outcome == (UNCHANGED if visible else WRITTEN)
+        assert convert_file(str(arc_path), folder).outcome == (UNCHANGED if visible else WRITTEN)
         assert names(folder) == ["a.warc"]
         assert (folder / "a.warc").read_bytes() == whole
         (folder / "a.warc").unlink()

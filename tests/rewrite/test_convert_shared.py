@@ -55,7 +55,7 @@ def test_the_table_names_every_file(shared_data: Path) -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 class TestEveryFile:
     def test_each_file_converts_as_the_table_says(self, shared_data: Path, name: str) -> None:
-        result = convert_file(arc_files(shared_data)[name], Path("nowhere"), dry_run=True)
+        result = convert_file(str(arc_files(shared_data)[name]), Path("nowhere"), dry_run=True)
         counts = [result.records.get(type_, 0) for type_ in ("filedesc", "resource", "response")]
         codes = sorted(finding.code for finding in result.findings)
         assert (*counts, len(result.stretches), codes) == EXPECTED[name]

@@ -98,7 +98,7 @@ def test_new_generation_restores_to_the_old(landed: Scene, tmp_path: Path) -> No
 
     with ArchiveFiles() as files:
         rewrite_to(
-            stored,
+            str(stored),
             tmp_path / "back.warc.gz",
             lambda source: restorations(source, originals, files, count),
         )

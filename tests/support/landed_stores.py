@@ -108,7 +108,7 @@ class LandedStore:
             act_time_ms=actor.now_ms(),
         )
         lander = Lander(self.rows, self.archive, actor, at=at)
-        return lander.land(path, archive_file(crawl, name), collection)
+        return lander.land(str(path), archive_file(crawl, name), collection)
 
     def dump(self) -> dict[str, dict[bytes, set[bytes]]]:
         """Every row of the tables that name records: which columns it has."""

@@ -98,7 +98,7 @@ class Scene:
         ensure_crawl(self.rows, name, facts, act="a", act_time_ms=actor.now_ms())
         lander = Lander(self.rows, self.archive, actor, at=at)
         inputs = iter_inputs([str(self.crawls / name)], LeftOut())
-        return [lander.land(path, f"{name}/{inside}", COLLECTION) for path, inside in inputs]
+        return [lander.land(str(path), f"{name}/{inside}", COLLECTION) for path, inside in inputs]
 
     def dedupe(
         self,

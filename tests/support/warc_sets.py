@@ -262,7 +262,7 @@ def refs(
         for path in paths:
             count = RefsCount()
             replacements = partial(writer.replacements, lines=by_file[str(path)], count=count)
-            rewrite_or_copy(path, out / path.name, replacements, count)
+            rewrite_or_copy(str(path), out / path.name, replacements, count)
             total.add(count)
     return total
 
@@ -280,7 +280,7 @@ def restore(paths: Sequence[Path], out: Path, *, others: Iterable[Path] = ()) ->
     with ArchiveFiles() as files:
         for path in paths:
             replacements = partial(restorations, originals=originals, files=files, count=count)
-            rewrite_to(path, out / path.name, replacements)
+            rewrite_to(str(path), out / path.name, replacements)
     return count
 
 

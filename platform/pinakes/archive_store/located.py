@@ -2,23 +2,32 @@
 
 A local file is read as `warc.source` reads it.  Of a remote one only the bytes that are asked
 for are fetched, where the server has ranges; see `http` for one that has none.
+
+A file in a package (`warc.packages`) has the package's place and its own name in it, with `/`
+between: `https://example.org/crawl.wacz/archive/data.warc.gz`.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import cast
+from typing import IO, BinaryIO, cast
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.warc.source import READ_BYTES, SeekableFile, Source, open_source
+from pinakes.warc.file_names import is_package_name
+from pinakes.warc.packages import Declared, Package, flat_name, open_package, split_member
+from pinakes.warc.source import READ_BYTES, SeekableFile, Source, is_file, open_file
+from pinakes.warc.source import size_of as local_size
 
-from .http import HttpFile
+from .http import BUFFER_BYTES, HttpFile
 from .http_ranges import check_url
+from .port import NotThere
 
 _FILE = "file://"
 _REMOTE = ("http://", "https://")
@@ -60,6 +69,77 @@ def check_folder(folder: str) -> str:
     return folder
 
 
+def output_name(place: str) -> str:
+    """The name of a new version of a file: its base name, or `flat_name` of one in a package."""
+    if is_remote(place):
+        split = _split_remote(place)
+        place = base_name(place) if split is None else f"{base_name(split[0])}/{split[1]}"
+    return Path(flat_name(place)).name
+
+
+def is_package_at(place: str) -> bool:
+    """Whether a place is that of a package, by its name; on disk, also whether it is a file."""
+    if is_remote(place):
+        return is_package_name(base_name(place)) and _split_remote(place) is None
+    path = local_path(place)
+    return is_package_name(path.name) and path.is_file()
+
+
+def files_at(place: str) -> list[str]:
+    """The archive files of a package; for any other place, and what cannot be read, itself."""
+    if not is_package_at(place):
+        return [place]
+    try:
+        with package_at(place) as package:
+            return [f"{place}/{name}" for name in package.archives()] or [place]
+    except InputRefused:
+        return [place]
+
+
+def is_at(place: str) -> bool:
+    """Whether a place is a URL, or the path of a file that is there."""
+    return is_remote(place) or is_file(local_path(place))
+
+
+def folder_of(place: str) -> str:
+    """The folder or package that a file is in; of a URL outside a package, itself."""
+    split = _split_place(place)
+    if split is not None:
+        return split[0]
+    return place if is_remote(place) else str(local_path(place).parent)
+
+
+def size_at(place: str) -> int | None:
+    """In bytes; None where there is no such file.  `Raises` StoreUnavailable."""
+    if not is_remote(place):
+        return local_size(local_path(place))
+    with suppress(InputRefused), file_at(place) as file:
+        return file.seek(0, io.SEEK_END)
+    return None
+
+
+@contextmanager
+def package_at(place: str) -> Iterator[Package]:
+    """A package, open; `Raises` as `open_place`."""
+    if not is_remote(place):
+        with open_package(str(local_path(place))) as package:
+            yield package
+        return
+    with _remote_file(place) as file:
+        buffered = io.BufferedReader(file, BUFFER_BYTES)
+        with Package(cast("BinaryIO", buffered), place) as package:
+            yield package
+
+
+def declared_at(place: str) -> Declared | None:
+    """What a package says of a file in it; None of any other.  `Raises` as `open_place`."""
+    split = _split_place(place)
+    if split is None:
+        return None
+    with package_at(split[0]) as package:
+        return package.declared(split[1])
+
+
 @contextmanager
 def open_place(place: str, *, window_bytes: int | None = None) -> Iterator[Source]:
     """Open an archive file for reading; by default with windows for reading it from end to end.
@@ -68,17 +148,78 @@ def open_place(place: str, *, window_bytes: int | None = None) -> Iterator[Sourc
         InputRefused: it is not a readable file; `port.NotThere` if a server says so.
         StoreUnavailable: the server does not answer.
     """
+    name = place if is_remote(place) else str(local_path(place))
+    window_bytes = window_bytes or (_REMOTE_READ_BYTES if is_remote(place) else READ_BYTES)
+    with file_at(place) as file:
+        yield Source(file, name=name, window_bytes=window_bytes)
+
+
+@contextmanager
+def file_at(place: str) -> Iterator[SeekableFile]:
+    """Open an archive file, unbuffered; `Raises` as `open_place`."""
     if not is_remote(place):
-        with open_source(local_path(place), window_bytes=window_bytes or READ_BYTES) as source:
-            yield source
+        with open_file(local_path(place)) as file:
+            yield file
         return
+    with ExitStack() as stack:
+        yield cast("SeekableFile", _enter_remote(place, stack))
+
+
+def _enter_remote(place: str, stack: ExitStack) -> io.RawIOBase | BinaryIO:
+    split = _split_remote(place)
+    # Of a URL with a query, the package is meant: what is behind it is no part of the query.
+    if split is None or "?" not in split[0]:
+        try:
+            return stack.enter_context(_remote_file(place))
+        except NotThere:
+            if split is None:
+                raise
+    package = stack.enter_context(package_at(split[0]))
+    return stack.enter_context(package.opened(split[1]))
+
+
+@contextmanager
+def file_on_disk(place: str) -> Iterator[IO[bytes]]:
+    """Open a local file, or a copy of any other, for whoever needs its descriptor.
+
+    `Raises` as `open_place`.
+    """
+    if not is_remote(place) and _split_place(place) is None:
+        with open_file(local_path(place)) as file:
+            yield cast("IO[bytes]", file)
+        return
+    with tempfile.TemporaryFile(prefix="pinakes-") as copy:
+        with open_place(place) as source:
+            for piece in source.pieces(0, source.size):
+                copy.write(piece)
+            source.check_unchanged()
+        copy.seek(0)
+        yield copy
+
+
+@contextmanager
+def _remote_file(place: str) -> Iterator[io.RawIOBase]:
     try:
         file = HttpFile(_encoded(place))
     except ConfigError as error:
         raise InputRefused(f"cannot be read: {error.message}", file=place) from error
     with closing(file):
-        window_bytes = window_bytes or _REMOTE_READ_BYTES
-        yield Source(cast("SeekableFile", file), name=place, window_bytes=window_bytes)
+        yield file
+
+
+def _split_place(place: str) -> tuple[str, str] | None:
+    """The place of a package, and the name of a file in it; None for any other place."""
+    return _split_remote(place) if is_remote(place) else split_member(str(local_path(place)))
+
+
+def _split_remote(place: str) -> tuple[str, str] | None:
+    """The URL of a package, and the name of a file in it; None for any other URL."""
+    start = place.index("//") + 2
+    for match in re.finditer("/", place[start:]):
+        package, member = place[: start + match.start()], place[start + match.end() :]
+        if member and is_package_name(base_name(package)):
+            return package, member
+    return None
 
 
 def _encoded(url: str) -> str:

@@ -10,11 +10,10 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from heapq import heappush, heappushpop
-from pathlib import Path
 
+from pinakes.archive_store.located import base_name, open_place
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 from .record_rows import digest_rows
 from .requests import iter_rows
@@ -59,24 +58,24 @@ def _shortest_between(before: bytes, key: bytes) -> bytes:
 
 
 def sampled_splits(
-    files: Iterable[Path], *, collection: str, regions: int
+    places: Iterable[str], *, collection: str, regions: int
 ) -> Mapping[str, tuple[bytes, ...]]:
-    """Split keys by table, for a store that will hold files like these archive files.
+    """Split keys by table, for a store that will hold files like those at these places.
 
     Raises:
         InputRefused: a file cannot be read.
     """
     samples = {"captures": KeySample(), "digests": KeySample()}
-    for file in files:
-        for table, key in _keys_of(file, collection):
+    for place in places:
+        for table, key in _keys_of(place, collection):
             samples[table].add(key)
     return {table: sample.split_keys(regions) for table, sample in samples.items()}
 
 
-def _keys_of(file: Path, collection: str) -> Iterator[tuple[str, bytes]]:
+def _keys_of(place: str, collection: str) -> Iterator[tuple[str, bytes]]:
     """Yield table and key of every row that landing would write; damaged records have none."""
-    name = f"sample/{file.name}"
-    with open_source(file) as source:
+    name = f"sample/{base_name(place)}"
+    with open_place(place) as source:
         records = iter_records(source, digests=("sha1", "sha256"))
         readable = (item for item in records if isinstance(item, Record))
         for row in iter_rows(readable, archive_file=name, landed=_EPOCH):

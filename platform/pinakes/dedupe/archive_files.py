@@ -27,7 +27,7 @@ from pinakes.archive_store.located import (
 from pinakes.archive_store.port import NotThere
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import encode_name
-from pinakes.warc.source import Source
+from pinakes.warc.source import Source, is_file
 
 SUPERSEDED = "superseded"
 _OPEN_FILES = 64
@@ -88,7 +88,7 @@ class ArchiveFiles:
             old = path.parent / SUPERSEDED / path.name
             if self._superseded and os.path.isfile(old):
                 return old
-            if os.path.isfile(path):
+            if is_file(path):
                 return path
         return None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from pinakes.archive_store.anew import write_anew
@@ -16,7 +15,6 @@ from pinakes.errors import (
 )
 from pinakes.hbase_schema.name_keys import archive_file
 
-from .hooks import refuse_wacz
 from .inputs import Input
 from .landed import Landed
 from .landing import Lander, Published
@@ -55,25 +53,24 @@ class Landings:
 
     def attempt(self, attempt: Attempt) -> Outcome:
         """The outcome.  Raises errors that concern all files: StoreUnavailable, SchemaError."""
-        path, name = attempt.item
+        place, name = attempt.item
         try:
-            refuse_wacz(attempt.item)
-            if attempt.if_complete and (why := _why_not(path)) is not None:
+            if attempt.if_complete and (why := _why_not(place)) is not None:
                 return Left(why)
             land = self.lander.publish if self.in_bulk else self.lander.land
             return write_anew(
-                lambda: land(path, archive_file(self.crawl, name), self.collection),
-                str(path),
+                lambda: land(place, archive_file(self.crawl, name), self.collection),
+                place,
                 on_retry=self.on_retry,
             )
         except (InputRefused, Conflict, DigestMismatch) as problem:
             return problem
 
 
-def _why_not(path: Path) -> str | None:
+def _why_not(place: str) -> str | None:
     """Why a file that no longer changes is skipped for now.  Reads all of it."""
     try:
-        complete = is_complete(path)
+        complete = is_complete(place)
     except InputRefused as problem:
         return problem.message
     return None if complete else "its last record is incomplete; skipped until it changes"

@@ -68,7 +68,7 @@ class BulkLanding:
         self._bytes = 0
         self._renewed_ms = actor.now_ms()
 
-    def land(self, path: Path, archive_file: str, collection: str) -> None:
+    def land(self, place: str, archive_file: str, collection: str) -> None:
         """Publish one file and spool its rows; load the batch if it is full.
 
         Raises:
@@ -77,7 +77,7 @@ class BulkLanding:
         if archive_file in self._waiting:
             self.flush()  # land the first of two files with one name, to compare
         self._renew_in_time()
-        published = self._lander.publish(path, archive_file, collection)
+        published = self._lander.publish(place, archive_file, collection)
         if isinstance(published, Landed):
             self._done(published)
         else:

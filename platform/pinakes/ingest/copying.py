@@ -11,14 +11,14 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from io import FileIO
-from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from isal import isal_zlib
 
+from pinakes.archive_store.located import is_remote, local_path
 from pinakes.errors import InputRefused
-from pinakes.warc.source import SeekableFile
+from pinakes.warc.packages import split_member
+from pinakes.warc.source import SeekableFile, watched_fileno
 
 _PIECE_BYTES = 1 << 20
 
@@ -79,9 +79,9 @@ class CopyingFile:
             self._at = self._file.seek(offset, whence)
         return self._at
 
-    def fileno(self) -> int:
-        """The descriptor of the file that is read, for watching its size and time."""
-        return int(self._file.fileno())  # type: ignore[attr-defined]
+    def watched_fileno(self) -> int:
+        """That of the file that is read."""
+        return watched_fileno(self._file)
 
     def finish(self) -> str:
         """Copy what was not read; return the SHA-256 of the whole file, in hex."""
@@ -110,14 +110,21 @@ class CopyingFile:
             fresh = fresh[self._copy.write(fresh) :]
 
 
-def check_same_file(path: Path, file: BinaryIO | FileIO) -> None:
-    """Raise InputRefused if the path names another file than when it was opened."""
+def check_same_file(place: str, file: CopyingFile) -> None:
+    """Raise InputRefused if the path, or its package, is another file than when it was opened.
+
+    Of a URL this is checked with every read (`archive_store.http`).
+    """
+    if is_remote(place):
+        return
+    path = str(local_path(place))
+    package, _ = split_member(path) or (path, "")
     try:
-        same = os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+        same = os.path.samestat(os.stat(package), os.fstat(file.watched_fileno()))
     except OSError:
         same = False
     if not same:
         raise InputRefused(
             "the file was replaced while it was read; try again when it no longer changes",
-            file=str(path),
+            file=place,
         )

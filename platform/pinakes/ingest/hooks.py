@@ -20,9 +20,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from pinakes.archive_store.located import base_name
 from pinakes.errors import ConfigError, InputRefused
 
-from .inputs import Input, LeftOut, iter_inputs
+from .inputs import Input, LeftOut, iter_inputs, unpacked
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _WGET_PART = re.compile(r"-(?:\d{5}|meta)\Z")
@@ -63,7 +64,7 @@ def _heritrix(names: Sequence[str]) -> Handover:
     if not folders:
         raise InputRefused("not a Heritrix job: it has no latest/warcs", file=str(job))
     left = LeftOut()
-    inputs = list(iter_inputs(map(str, folders), left))
+    inputs = list(iter_inputs(map(str, folders), left, documents=True))
     report = launch / "reports" / "crawl-report.txt"
     return Handover(_id(f"{name}-{launch.name}"), _report(report), inputs, left)
 
@@ -84,32 +85,35 @@ def _browsertrix(names: Sequence[str]) -> Handover:
     if not (path / "archive").is_dir():
         raise InputRefused("not a Browsertrix collection: it has no archive/", file=str(path))
     left = LeftOut()
-    inputs = list(iter_inputs([str(path / "archive")], left))
+    inputs = list(iter_inputs([str(path / "archive")], left, documents=True))
     return Handover(_id(path.resolve().name), None, inputs, left)
 
 
 def _webhook(path: Path) -> Handover:
     try:
         body = json.loads(path.read_bytes())
-        event, item, state = str(body["event"]), str(body["itemId"]), str(body["state"])
-        resources = [_resource(path, resource) for resource in body["resources"]]
+        event, crawl, state = str(body["event"]), str(body["itemId"]), str(body["state"])
+        named = [_resource(path, resource) for resource in body["resources"]]
     except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
         raise InputRefused("not a webhook of a finished crawl", file=str(path)) from error
     if event not in ("crawlFinished", "uploadFinished"):
         raise InputRefused(f"a webhook of {event}, not of a finished crawl", file=str(path))
-    return Handover(_id(item), f"Browsertrix {event}: {state}", resources, LeftOut())
+    left = LeftOut()
+    inputs = [found for item in named for found in unpacked(item, left, documents=True)]
+    return Handover(_id(crawl), f"Browsertrix {event}: {state}", inputs, left)
 
 
 def _resource(webhook: Path, resource: dict[str, Any]) -> Input:
     """A file of the crawl: `path` if that is local, else `name` beside the webhook."""
     given, name = Path(str(resource["path"])), Path(str(resource["name"])).name
-    return Input(given if given.is_absolute() and given.exists() else webhook.parent / name, name)
+    is_here = given.is_absolute() and given.exists()
+    return Input(str(given if is_here else webhook.parent / name), name)
 
 
 def _wget(names: Sequence[str]) -> Handover:
     left = LeftOut()
-    inputs = list(iter_inputs(names, left))
-    stems = {_wget_stem(item.path.name) for item in inputs}
+    inputs = list(iter_inputs(names, left, documents=True))
+    stems = {_wget_stem(base_name(item.place)) for item in inputs}
     return Handover(_id(stems.pop()) if len(stems) == 1 else "", None, inputs, left)
 
 
@@ -131,11 +135,3 @@ def _id(name: str) -> str:
 HOOKS: MappingProxyType[str, Callable[[Sequence[str]], Handover]] = MappingProxyType(
     {"heritrix": _heritrix, "browsertrix": _browsertrix, "wget": _wget}
 )
-
-
-def refuse_wacz(item: Input) -> None:
-    """Raise InputRefused for a package of archive files."""
-    if item.path.name.endswith(".wacz"):
-        raise InputRefused(
-            "this is a WACZ package: unzip it, and ingest its folder archive/", file=str(item.path)
-        )

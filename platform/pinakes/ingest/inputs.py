@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from pinakes.archive_store.located import (
+    base_name,
+    is_package_at,
+    is_remote,
+    local_path,
+    package_at,
+)
 from pinakes.errors import InputRefused
-
-SUFFIXES = (".warc", ".arc", ".wat", ".wet")
-COMPRESSIONS = (".gz", ".bz2", ".lz4", ".zst", ".xz")
-UNFINISHED = (".open", ".part", ".invalid", ".tmp")
-
+from pinakes.warc.file_names import is_archive_name, is_package_name, is_unfinished_name
+from pinakes.warc.packages import DATAPACKAGE
 
 _EXAMPLES = 3
 
@@ -23,62 +27,78 @@ class LeftOut:
     """Files in folders that are skipped."""
 
     unfinished: list[Path] = field(default_factory=list)
-    """Number of files that are still being written."""
+    """Those that are still being written."""
     others: int = 0
     """Number of files that are not archive files by name, and of links to folders."""
-    examples: list[Path] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
     """The first of these."""
+    refused: list[InputRefused] = field(default_factory=list)
+    """Packages that cannot be read, and archive files that a package says it has, and has not."""
 
-    def add_other(self, path: Path) -> None:
+    def add_other(self, place: str) -> None:
         self.others += 1
         if len(self.examples) < _EXAMPLES:
-            self.examples.append(path)
+            self.examples.append(place)
 
 
 class Input(NamedTuple):
-    """A file to land, and its path within the crawl."""
+    """The path or URL of a file to land, and its path within the crawl."""
 
-    path: Path
+    place: str
     name: str
 
 
-def is_archive_name(name: str) -> bool:
-    """Whether a file name is that of an archive file."""
-    name = name.lower()
-    for compression in COMPRESSIONS:
-        name = name.removesuffix(compression)
-    return name.endswith(SUFFIXES)
+def iter_inputs(
+    places: Iterable[str], left: LeftOut, *, documents: bool = False
+) -> Iterator[Input]:
+    """Yield the files at these paths or URLs: by base name, those of folders by relative path.
 
-
-def is_unfinished_name(name: str) -> bool:
-    """Whether the name is that of a file still being written, which is skipped."""
-    return name.lower().endswith(UNFINISHED)
-
-
-def iter_inputs(paths: Iterable[str], left: LeftOut) -> Iterator[Input]:
-    """Yield the files of these paths: files by base name, those of folders by relative path.
+    A package is taken for a folder: its archive files are `crawl.wacz/archive/data.warc.gz`.
+    `documents`: and its other members as one archive file more (see `packages`).
 
     Files in folders that are still being written, files that are not archive files by name (such
     as logs), and links to folders, which are not followed, are recorded in `left`.
     """
-    for given in paths:
-        path = Path(given)
-        if not path.is_dir():
-            yield Input(path, path.name)
+    for place in places:
+        path = local_path(place)
+        if is_remote(place) or not path.is_dir():
+            item = Input(place if is_remote(place) else str(path), base_name(place))
+            yield from unpacked(item, left, documents=documents)
             continue
         for folder, folders, names in os.walk(path, onerror=_refuse):
             folders.sort()
             for name in folders:
                 if Path(folder, name).is_symlink():
-                    left.add_other(Path(folder, name))
+                    left.add_other(os.path.join(folder, name))
             for name in sorted(names):
                 inside = Path(folder, name)
+                relative = inside.relative_to(path).as_posix()
                 if is_unfinished_name(name):
                     left.unfinished.append(inside)
-                elif is_archive_name(name):
-                    yield Input(inside, inside.relative_to(path).as_posix())
+                elif is_archive_name(name) or is_package_name(name):
+                    yield from unpacked(Input(str(inside), relative), left, documents=documents)
                 else:
-                    left.add_other(inside)
+                    left.add_other(str(inside))
+
+
+def unpacked(item: Input, left: LeftOut, *, documents: bool = False) -> Iterator[Input]:
+    """The same, or what `iter_inputs` yields of a package."""
+    place, name = item
+    if not is_package_at(place):
+        yield item
+        return
+    try:
+        with package_at(place) as package:
+            for member in package.archives(documents=documents):
+                yield Input(f"{place}/{member}", f"{name}/{member}")
+            if not documents:
+                for other in package.others():
+                    left.add_other(f"{name}/{other}")
+            for member in package.lacks():
+                why = f"its {DATAPACKAGE} names {member}, which is not in it"
+                left.refused.append(InputRefused(why, file=place))
+    except InputRefused as refusal:
+        left.refused.append(refusal)
 
 
 def _refuse(error: OSError) -> None:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import BinaryIO
 
 from pinakes.catalog.file_rows import Held
@@ -117,7 +116,7 @@ def _counted(items: Iterator[Item], result: Landed) -> Iterator[Record]:
 
 
 def write_facts(
-    store: RowStore, path: Path, *, held: Held, collection: str, result: Landed
+    store: RowStore, place: str, *, held: Held, collection: str, result: Landed
 ) -> None:
     """Write the file's own row: facts, origin, first generation, errors."""
     act = held.claim.act
@@ -128,7 +127,7 @@ def write_facts(
         format=result.format,
         compression=result.compression,
         act=act,
-        source=str(path),
+        source=place,
         captures=result.captures,
         damaged=result.damaged,
         records=dict(result.records),

@@ -14,8 +14,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from pinakes.archive_store.located import declared_at, file_at, open_place
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
@@ -38,7 +38,8 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.row_store.port import RowStore
 from pinakes.warc.members import why_unread
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.packages import DATAPACKAGE
+from pinakes.warc.source import Source
 
 from .acts import Actor
 from .copying import CopyingFile, Writers, check_same_file, direct_writer
@@ -86,13 +87,13 @@ class Lander:
         self._actor = actor
         self._at = at
 
-    def land(self, path: Path, archive_file: str, collection: str) -> Landed:
+    def land(self, place: str, archive_file: str, collection: str) -> Landed:
         """Land one file of an existing crawl.  Raises as `publish` does."""
-        published = self.publish(path, archive_file, collection)
+        published = self.publish(place, archive_file, collection)
         return published if isinstance(published, Landed) else self.finish(published)
 
-    def publish(self, path: Path, archive_file: str, collection: str) -> Published | Landed:
-        """Land one file except for showing it, or return its facts if it has landed before.
+    def publish(self, place: str, archive_file: str, collection: str) -> Published | Landed:
+        """Land the file at a path or URL, except for showing it; its facts if it was there.
 
         `finish` shows it once its rows are in the row store.  Until then the caller keeps the
         claim (`renew`); a dropped file is taken over by the next landing of it, or withdrawn
@@ -108,15 +109,15 @@ class Lander:
             DigestMismatch: the stored bytes are not the bytes read.
         """
         check_file_name(sidecar_name(archive_file))  # the longer one of the two
-        with open_source(path) as probe:
+        with open_place(place) as probe:
             if not probe.size:
-                raise InputRefused("the file is empty", file=str(path))
+                raise InputRefused("the file is empty", file=place)
             reason = why_unread(bytes(probe.view(0, 4)))
             if reason:
-                raise InputRefused(reason, file=str(path))
+                raise InputRefused(reason, file=place)
         entry = read_entry(self._rows, archive_file)
         if _is_finished(entry):
-            return self._compare_known(path, entry)
+            return self._compare_known(place, entry)
         held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
         clear_dead_asides(self._archive, held)
         self._at("claimed")
@@ -124,32 +125,33 @@ class Lander:
         entry = read_entry(self._rows, archive_file)
         if entry.state is FileState.STORED:
             self._show(held)
-            return self._compare_known(path, entry)
+            return self._compare_known(place, entry)
         try:
             require_open(self._rows, crawl_of(archive_file))
         except Conflict:
             release_claim(self._rows, held)
             raise
         try:
-            return self._publish_claimed(path, held, collection, entry.state)
+            return self._publish_claimed(place, held, collection, entry.state)
         except (InputRefused, DigestMismatch):
             self._withdraw(held)
             raise
 
-    def _compare_known(self, path: Path, entry: FileEntry) -> Landed:
+    def _compare_known(self, place: str, entry: FileEntry) -> Landed:
         facts = entry.facts
-        with open_source(path) as source:
+        with open_place(place) as source:
             sha256 = _sha256_of(source)
-        if facts is None or (path.stat().st_size, sha256) != (facts.size, facts.sha256):
+            size = source.size
+        if facts is None or (size, sha256) != (facts.size, facts.sha256):
             raise InputRefused(
                 f"other bytes are known as {entry.archive_file}: give the file another name, "
                 "or land it in another crawl",
-                file=str(path),
+                file=place,
             )
         return Landed(entry.archive_file, size=facts.size, sha256=sha256, was_there=True)
 
     def _publish_claimed(
-        self, path: Path, held: Held, collection: str, state: FileState | None
+        self, place: str, held: Held, collection: str, state: FileState | None
     ) -> Published:
         set_inflight(self._rows, held, FileState.LANDING)
         # Else it is of a landing that died, and its rows are not loaded yet.
@@ -160,14 +162,14 @@ class Lander:
         result = Landed(held.archive_file)
         token = held.claim.token
         with (
-            path.open("rb", buffering=0) as file,
+            file_at(place) as file,
             self._archive.create_aside(aside_token(token, COPY)) as copy,
             self._archive.create_aside(aside_token(token, SIDECAR)) as sidecar,
             self._writers(copy.file) as writer,
             self._sinks(held) as sink,
         ):
             copying = CopyingFile(file, writer, self._keeping(held))
-            source = Source(copying, name=str(path))
+            source = Source(copying, name=place)
             write_rows(sink, source, sidecar.file, held=held, collection=collection, result=result)
             rows_stored = sink.finish()
             following = FileState.LANDING if rows_stored else FileState.LOADING
@@ -177,14 +179,15 @@ class Lander:
             result.sha256 = copying.finish()
             result.size = copying.copied_bytes
             source.check_unchanged()
-            check_same_file(path, file)
+            check_same_file(place, copying)
+            _note_declared(place, copying, result)
             held = renew_claim(self._rows, held, self._actor.now_ms())
             if copy.crc32() != copying.crc32:
                 raise DigestMismatch(
                     "what was stored is not what was read: check the disk", file=held.archive_file
                 )
             self._at("copied")
-            write_facts(self._rows, path, held=held, collection=collection, result=result)
+            write_facts(self._rows, place, held=held, collection=collection, result=result)
             self._at("facts")
             require_claim(self._rows, held)
             name = held.archive_file
@@ -250,6 +253,21 @@ class Lander:
             release_claim(self._rows, held)
         except Conflict:
             return
+
+
+def _note_declared(place: str, copying: CopyingFile, result: Landed) -> None:
+    """Note where a package says of this member what it is not.
+
+    No reason to refuse it: js-wacz 0.1.6 declares another SHA-256 of what it wrote.
+    """
+    declared = declared_at(place)
+    if declared is None:
+        return
+    if declared.crc32 != copying.crc32:
+        result.note(0, "package-digest", "the CRC-32 of the ZIP file is that of other bytes")
+    if declared.sha256 not in (None, result.sha256):
+        what = f"the SHA-256 in {DATAPACKAGE} is that of other bytes"
+        result.note(0, "package-digest", what)
 
 
 def _is_finished(entry: FileEntry) -> bool:

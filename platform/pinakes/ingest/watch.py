@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+from pinakes.archive_store.located import local_path, open_place
+from pinakes.warc.packages import split_member
 from pinakes.warc.reader import Item, iter_records
 from pinakes.warc.record import DamagedStretch
-from pinakes.warc.source import open_source
 
 from .inputs import Input
 
@@ -42,8 +42,8 @@ class Stillness:
 
     def __init__(self, settle_s: float = SETTLE_S) -> None:
         self._settle_s = settle_s
-        self._since: dict[Path, tuple[Status, float]] = {}
-        self._given: dict[Path, Status] = {}
+        self._since: dict[str, tuple[Status, float]] = {}
+        self._given: dict[str, Status] = {}
 
     def settled(self, look: Iterable[Seen], now_s: float) -> list[Seen]:
         """The files unchanged for long enough that were not returned in this state before.
@@ -52,38 +52,40 @@ class Stillness:
         forgotten.
         """
         ready = []
-        since: dict[Path, tuple[Status, float]] = {}
+        since: dict[str, tuple[Status, float]] = {}
         for seen in look:
-            path = seen.input.path
-            status, start_s = self._since.get(path, (seen.status, now_s))
+            place = seen.input.place
+            status, start_s = self._since.get(place, (seen.status, now_s))
             if status != seen.status:
                 start_s = now_s
-            since[path] = (seen.status, start_s)
-            if now_s - start_s >= self._settle_s and self._given.get(path) != seen.status:
-                self._given[path] = seen.status
+            since[place] = (seen.status, start_s)
+            if now_s - start_s >= self._settle_s and self._given.get(place) != seen.status:
+                self._given[place] = seen.status
                 ready.append(seen)
         self._since = since
-        self._given = {path: s for path, s in self._given.items() if path in since}
+        self._given = {place: s for place, s in self._given.items() if place in since}
         return ready
 
 
 def look_at(inputs: Iterable[Input]) -> Iterator[Seen]:
-    """The inputs that exist, each with its status."""
+    """The inputs that exist, each with its status; that of its package, of a member."""
     for item in inputs:
+        path = str(local_path(item.place))
+        package, _ = split_member(path) or (path, "")
         try:
-            status = os.stat(item.path)
+            status = os.stat(package)
         except OSError:
             continue
         yield Seen(item, Status(status.st_size, status.st_mtime_ns, status.st_ino))
 
 
-def is_complete(path: Path) -> bool:
+def is_complete(place: str) -> bool:
     """Whether the last record of the file is complete.  Reads the whole file.
 
     Raises InputRefused for a file that cannot be read.
     """
     last: Item | None = None
-    with open_source(path) as source:
+    with open_place(place) as source:
         if not source.size:
             return False
         for item in iter_records(source):

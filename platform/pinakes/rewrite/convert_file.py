@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.located import base_name, open_place
 from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
 from pinakes.warc.record import Finding
@@ -61,14 +62,14 @@ class Conversion:
 
 
 def convert_file(
-    arc: Path,
+    arc: str,
     folder: Path,
     *,
     verify: bool = False,
     dry_run: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Conversion:
-    """Convert `arc` into `folder`; the same bytes each time.
+    """Convert the file at `arc`, a path or URL, into `folder`; the same bytes each time.
 
     Idempotent: an equal WARC file that exists already is left as it is.  With `verify` the
     ARC is rebuilt from the written file before that is published.  `advance` is called with
@@ -80,10 +81,10 @@ def convert_file(
         DigestMismatch: if the verification fails; nothing is published then.
         Conflict, StoreUnavailable: as `written_aside`.
     """
-    with open_source(arc) as source:
+    with open_place(arc) as source:
         survey = survey_arc(source)
         target = folder / warc_name(survey.name, compressed=survey.compressed)
-        result = Conversion(arc=str(arc), warc=str(target))
+        result = Conversion(arc=arc, warc=str(target))
         pieces = _with_progress(warc_pieces(source, survey, result), source, result, advance)
         if os.path.lexists(target):
             with open_source(target) as existing:
@@ -107,7 +108,7 @@ def convert_file(
     return result
 
 
-def rebuild_file(warc: Path, folder: Path) -> Path:
+def rebuild_file(warc: str, folder: Path) -> Path:
     """Write the ARC file that a converted WARC file was made from, uncompressed.
 
     Raises:
@@ -115,9 +116,9 @@ def rebuild_file(warc: Path, folder: Path) -> Path:
         DigestMismatch: if the result is not the file that the warcinfo names.
         InputRefused: if the target exists.
     """
-    with open_source(warc) as source:
+    with open_place(warc) as source:
         verify_alone(source)
-        stem = warc.name.removesuffix(".gz").removesuffix(".warc")
+        stem = base_name(warc).removesuffix(".gz").removesuffix(".warc")
         target = folder / f"{stem}.arc"
         with written_aside(target) as descriptor:
             for piece in rebuild_arc(source):

@@ -42,7 +42,7 @@ _UNSUPPORTED = {
         for n in range(0x50, 0x60)
     },
     b"\x5d\x2a\x4d\x18": _ZSTANDARD.format("dictionary"),
-    b"PK\x03\x04": "a ZIP file, which is not read here: unzip a WACZ, and give its folder archive/",
+    b"PK\x03\x04": "a ZIP file: only one named .wacz is read, as a package of archive files",
     b"\xfd7zX": "an XZ file, which is not read here: decompress it first (xz -d)",
 }
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from pinakes.errors import InputRefused
+
+from .file_names import is_package_name
+from .packages import open_member, open_package
 
 WINDOW_BYTES = 1 << 20
 # Bytes per read: small enough to be in the second-level cache when they are inflated.
@@ -123,27 +126,75 @@ class Source:
             )
 
 
+def watched_fileno(file: SeekableFile) -> int:
+    """The descriptor that shows whether a file changes; not for reading.
+
+    Of a member of a package it is that of the package.  `Raises` AttributeError or OSError for
+    what has none.
+    """
+    method = getattr(file, "watched_fileno", None) or file.fileno  # type: ignore[attr-defined]
+    return int(method())
+
+
 def _identity(file: SeekableFile) -> tuple[int, ...] | None:
-    """Size, time and inode of a local file; None for a stream that has none."""
+    """Size, time and inode of a local file, or its package; None for a stream that has none."""
     try:
-        status = os.fstat(file.fileno())  # type: ignore[attr-defined]
+        status = os.fstat(watched_fileno(file))
     except (AttributeError, OSError):
         return None
     return (status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
 
 
 @contextmanager
-def open_source(
-    path: str | os.PathLike[str], *, window_bytes: int = READ_BYTES
-) -> Iterator[Source]:
-    """Open a local archive file; `Raises` InputRefused if it is not a readable file."""
+def open_file(path: str | os.PathLike[str]) -> Iterator[SeekableFile]:
+    """Open a local file, or a member of a package (`packages`), unbuffered.
+
+    Raises:
+        InputRefused: it is not a readable file.
+    """
     name = os.fspath(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise InputRefused("not a regular file; for a folder, give the files in it", file=name)
+        if is_package_name(name):
+            with open_package(name) as package:
+                example = next(package.archives(), None)
+            why = "no archive file in it" if example is None else f"name one in it, like {example}"
+            raise InputRefused(f"a package: {why}", file=name)
         file = Path(path).open("rb", buffering=0)  # noqa: SIM115 (closed below)
+    except NotADirectoryError:
+        with open_member(name) as member:
+            yield member
+        return
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputRefused(f"cannot be read: {reason}", file=name) from error
     with file:
-        yield Source(file, name=name, window_bytes=window_bytes)
+        yield file
+
+
+@contextmanager
+def open_source(
+    path: str | os.PathLike[str], *, window_bytes: int = READ_BYTES
+) -> Iterator[Source]:
+    """Open a local archive file for reading; `Raises` as `open_file`."""
+    with open_file(path) as file:
+        yield Source(file, name=os.fspath(path), window_bytes=window_bytes)
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Whether it is a file on disk, or a member of a package."""
+    return size_of(path) is not None
+
+
+def size_of(path: str | os.PathLike[str]) -> int | None:
+    """Of a file on disk, or a member of a package, in bytes; None for what is neither."""
+    try:
+        status = os.stat(path)
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
+    except NotADirectoryError:
+        with suppress(InputRefused), open_source(path) as source:
+            return source.size
+    except (OSError, ValueError):
+        pass
+    return None

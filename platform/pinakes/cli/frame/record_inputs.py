@@ -8,6 +8,15 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TypeVar
 
+from pinakes.archive_store.located import (
+    base_name,
+    is_at,
+    is_package_at,
+    is_remote,
+    local_path,
+    open_place,
+    size_at,
+)
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.entries import iter_stored_entries, stored_files
 from pinakes.catalog.file_rows import FileEntry
@@ -21,18 +30,18 @@ from pinakes.profile import Stores, open_stores
 from pinakes.rewrite.generations import current_name
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 T = TypeVar("T")
 InputFile = str | FileEntry
-"""A path, or a file of the store."""
+"""A path or URL, or a file of the store."""
 _STEP_BYTES = 1 << 22
 
 
 def size_of(file: InputFile) -> int:
     """In bytes; 0 where there is none."""
     if isinstance(file, str):
-        return os.path.getsize(file) if os.path.isfile(file) else 0
+        return size_at(file) or 0
     return file.facts.size if file.facts is not None else 0
 
 
@@ -81,7 +90,7 @@ class RecordInputs:
             ConfigError: for what is neither.
         """
         for name in self._names:
-            if os.path.lexists(name):
+            if is_at(name) or os.path.lexists(local_path(name)):
                 for path, inside in iter_paths(name, self.warn, self._console):
                     self.inside[path] = inside
                     yield path
@@ -138,16 +147,18 @@ class RecordInputs:
 def iter_paths(
     name: str, warn: Callable[[PinakesError], None], console: Console
 ) -> Iterator[tuple[str, str]]:
-    """A file, or the archive files below a folder; each also by its name below it."""
-    if not os.path.isdir(name):
-        yield name, os.path.basename(name)
+    """A file, or the archive files in a folder or package; each also by its name below it."""
+    is_folder = not is_remote(name) and os.path.isdir(local_path(name))
+    if not (is_folder or is_package_at(name)):
+        yield name, base_name(name)
         return
     left = LeftOut()
     try:
-        for found in iter_inputs([name], left):
-            yield os.path.join(name, found.name), found.name
+        yield from iter_inputs([name], left)
     except InputRefused as refusal:
         warn(refusal)
+    for refused in left.refused:
+        warn(refused)
     for path in left.unfinished:
         warn(InputRefused("not finished: skipped", file=str(path)))
     say_others(left, console)
@@ -158,12 +169,12 @@ def read_records(
     warn: Callable[[PinakesError], None],
     advance: Callable[[int], None] = lambda count: None,
 ) -> Iterator[tuple[Source, Record]]:
-    """Every record of a file on disk, with the open file; bodies are not hashed.
+    """Every record of a file at a path or URL, with the open file; bodies are not hashed.
 
     `warn` gets what cannot be read, `advance` is called with the number of bytes read.
     """
     try:
-        with open_source(path) as source:
+        with open_place(path) as source:
             yield from _intact(source, warn, advance)
             source.check_unchanged()
     except InputRefused as refusal:

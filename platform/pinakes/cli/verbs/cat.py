@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from pinakes.archive_store.located import folder_of, is_at, open_place
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import capture_at, name_in_store
 from pinakes.catalog.payloads import open_body, open_placed, open_record
@@ -25,7 +26,6 @@ from pinakes.warc.codings import Undecodable, decoded
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 from pinakes.warc.write import record_pieces
 
 
@@ -36,7 +36,7 @@ class CatRequest:
     payload: bool
     decoded: bool
     headers: bool
-    originals: Path | None
+    originals: str | None
     """The folder for originals of revisits on disk; None: the folder of the file."""
 
 
@@ -79,10 +79,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         payload=arguments.payload,
         decoded=arguments.decoded,
         headers=arguments.headers,
-        originals=Path(arguments.dir) if arguments.dir else None,
+        originals=arguments.dir,
     )
     named = key_or_place(arguments.capture)
-    if isinstance(named, Place) and Path(named.file).is_file():
+    if isinstance(named, Place) and is_at(named.file):
         with _on_disk(named, request) as record:
             _write(record, request, console)
         return Exit.DONE
@@ -149,19 +149,19 @@ def _placed(stores: Stores, key: bytes) -> Placed:
 
 @contextmanager
 def _on_disk(place: Place, request: CatRequest) -> Iterator[Record]:
-    with open_source(place.file) as source:
+    with open_place(place.file) as source:
         record = read_record(source, place.offset, inner_offset=place.inner_offset or 0)
         if not isinstance(record, Record) or record.offset != place.offset:
             raise MalformedRecord("no record begins here", file=place.file, offset=place.offset)
         if not (request.payload and record.type == "revisit"):
             yield record
             return
-    with _original_of(record, place, request.originals or Path(place.file).parent) as original:
+    with _original_of(record, place, request.originals or folder_of(place.file)) as original:
         yield original
 
 
 @contextmanager
-def _original_of(revisit: Record, place: Place, folder: Path) -> Iterator[Record]:
+def _original_of(revisit: Record, place: Place, folder: str) -> Iterator[Record]:
     """The full record that a revisit refers to, proven by its digest.
 
     Raises:
@@ -175,7 +175,7 @@ def _original_of(revisit: Record, place: Place, folder: Path) -> Iterator[Record
             offset=place.offset,
         )
     for path in _files_beside(place.file, folder):
-        with open_source(path) as source:
+        with open_place(path) as source:
             for record in iter_records(source, digests=()):
                 if isinstance(record, Record) and _is_meant(record, wanted, revisit):
                     yield record
@@ -188,10 +188,10 @@ def _original_of(revisit: Record, place: Place, folder: Path) -> Iterator[Record
     )
 
 
-def _files_beside(file: str, folder: Path) -> Iterator[Path]:
+def _files_beside(file: str, folder: str) -> Iterator[str]:
     """The file itself, then the others of the folder."""
-    others = (found.path for found in iter_inputs([str(folder)], LeftOut()))
-    return chain([Path(file)], (path for path in others if path != Path(file)))
+    others = (found.place for found in iter_inputs([folder], LeftOut()))
+    return chain([file], (place for place in others if Path(place) != Path(file)))
 
 
 def _is_meant(record: Record, wanted: Wanted, revisit: Record) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 
+from pinakes.archive_store.located import files_at, size_at
 from pinakes.cli.frame.archive_inputs import archive_inputs_of
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
@@ -25,7 +25,7 @@ LEVELS = ("info", "warning", "error")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files; revisits are checked against the originals among them."""
-    add_inputs(parser, "WARC", "archive files, checked together")
+    add_inputs(parser, "WARC", "archive files or WACZ packages, checked together")
     parser.add_argument(
         "--level", choices=LEVELS, default="info", help="lowest severity to report (default: info)"
     )
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     folder = configuration_of(arguments).temp_dir
     failed = False
     with archive_inputs_of(arguments, folder) as inputs:
-        names = list(inputs.names)
+        names = [file for name in inputs.names for file in files_at(name)]
         with (
             ConformanceCheck(folder, open_file=inputs.opened) as check,
             console.progress("check", total=_total_bytes(names)) as progress,
@@ -92,7 +92,7 @@ def _take_all(report: _Report, findings: Iterable[ConformanceFinding]) -> bool:
 
 
 def _total_bytes(names: Iterable[str]) -> int:
-    return sum(os.path.getsize(name) for name in names if os.path.isfile(name))
+    return sum(size_at(name) or 0 for name in names)
 
 
 class _Report:

@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.located import base_name, open_place, output_name, size_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
-from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
+from pinakes.cli.frame.options import add_dry_run, add_inputs, archive_files_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.errors import (
@@ -27,7 +28,6 @@ from pinakes.errors import (
 from pinakes.rewrite.convert import warc_name
 from pinakes.rewrite.convert_file import UNCHANGED, convert_file, rebuild_file
 from pinakes.warc.members import compression_of
-from pinakes.warc.source import open_source
 
 _ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
 
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.back and (arguments.verify or arguments.dry_run):
         raise ConfigError("--back always verifies: leave out --verify and --dry-run")
     request = ConvertRequest(
-        names=list(inputs_of(arguments)),
+        names=archive_files_of(arguments),
         output=arguments.output,
         verify=arguments.verify,
         back=arguments.back,
@@ -91,9 +91,9 @@ def _convert_all(request: ConvertRequest, console: Console) -> Exit:
     for name in request.names:
         try:
             if request.back:
-                _back(Path(name), Path(request.output), console)
+                _back(name, Path(request.output), console)
             else:
-                complete &= _convert(Path(name), request, console)
+                complete &= _convert(name, request, console)
         except _ONE_FILE_ONLY as problem:
             console.warn(problem)
             complete = False
@@ -124,10 +124,9 @@ def _make_folder(folder: Path) -> None:
         raise ConfigError(f"-o {folder} is not a folder") from error
 
 
-def _convert(arc: Path, request: ConvertRequest, console: Console) -> bool:
+def _convert(arc: str, request: ConvertRequest, console: Console) -> bool:
     """Whether all of it became records."""
-    size = arc.stat().st_size if arc.is_file() else None
-    with console.progress(f"converting {arc.name}", total=size) as progress:
+    with console.progress(f"converting {base_name(arc)}", total=size_at(arc)) as progress:
         result = convert_file(
             arc,
             Path(request.output),
@@ -146,9 +145,9 @@ def _warn(arc: str, findings: Iterable[Mapping[str, Any]], console: Console) -> 
         console.warn(PinakesError(finding["message"], file=arc, offset=finding["offset"]))
 
 
-def _back(warc: Path, folder: Path, console: Console) -> None:
+def _back(warc: str, folder: Path, console: Console) -> None:
     target = rebuild_file(warc, folder)
-    console.result({"warc": str(warc), "arc": str(target)}, text=printable(f"{warc} -> {target}"))
+    console.result({"warc": warc, "arc": str(target)}, text=printable(f"{warc} -> {target}"))
 
 
 def _sentence(result: Mapping[str, Any]) -> str:
@@ -169,11 +168,11 @@ def _refuse_clashes(names: Iterable[str], *, back: bool) -> None:
     """Raise ConfigError where two inputs would be written under one name."""
     by_target: dict[str, list[str]] = defaultdict(list)
     for name in names:
-        base = Path(name).name
+        base = output_name(name) if back else base_name(name)
         if back:
             by_target[base.removesuffix(".gz")].append(name)
             continue
-        with suppress(InputRefused), open_source(name) as source:
+        with suppress(InputRefused), open_place(name) as source:
             by_target[warc_name(base, compressed=compression_of(source) is not None)].append(name)
     clashes = [" and ".join(names) for names in by_target.values() if len(names) > 1]
     if clashes:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from pinakes import __version__
+from pinakes.archive_store.located import size_at
 from pinakes.archive_store.names import check_file_name
 from pinakes.catalog.crawl_rows import ensure_crawl
 from pinakes.cli.frame.exits import Exit
@@ -63,7 +64,7 @@ class IngestRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Files or folders, and the crawl they belong to."""
-    add_inputs(parser, "PATH", "archive files, or folders of them")
+    add_inputs(parser, "PATH", "archive files, WACZ packages, or folders of them; also URLs")
     parser.add_argument(
         "--crawl",
         metavar="ID",
@@ -182,7 +183,7 @@ def _ingest(
             if request.settle_s is not None:
                 loop.watch(lambda: _look(request, loop), request.settle_s)
             loop.note_left(found.left)
-            if not found.inputs and not found.left.unfinished:
+            if not (found.inputs or found.left.unfinished or found.left.refused):
                 console.warn("nothing to ingest: no archive files found")
             with console.progress("ingest", total=_size(found.inputs)) as progress:
                 loop.land(found.inputs, progress)
@@ -253,7 +254,7 @@ def _look(request: IngestRequest, loop: IngestLoop) -> Iterator[Seen]:
         found = hand_over(request.hook, request.names)
         inputs, left = found.inputs, found.left
     else:
-        inputs = list(iter_inputs(request.names, left))
+        inputs = list(iter_inputs(request.names, left, documents=True))
     loop.note_left(left)
     return look_at(inputs)
 
@@ -264,7 +265,8 @@ def _found(request: IngestRequest) -> Handover:
         return found._replace(crawl=request.crawl or found.crawl)
     left = LeftOut()
     # While watching, the first look is like every other: it lists anew.
-    inputs = list(iter_inputs(request.names, left)) if request.settle_s is None else []
+    names = request.names if request.settle_s is None else []
+    inputs = list(iter_inputs(names, left, documents=True))
     return Handover(request.crawl or "", None, inputs, left)
 
 
@@ -272,8 +274,10 @@ def _plan(found: Handover, console: Console) -> Exit:
     for path in found.left.unfinished:
         console.warn(f"{printable(path)}: still being written; skipped")
     say_others(found.left, console)
-    is_well = True
-    for path, name in found.inputs:
+    for refusal in found.left.refused:
+        console.warn(refusal)
+    is_well = not found.left.refused
+    for place, name in found.inputs:
         identity = archive_file(found.crawl, name)
         try:
             check_file_name(identity)
@@ -281,10 +285,10 @@ def _plan(found: Handover, console: Console) -> Exit:
             is_well = False
             console.warn(problem)
             continue
-        text = f"{printable(path)} -> {printable(identity)}"
-        console.result({"file": identity, "from": str(path)}, text=text)
+        text = f"{printable(place)} -> {printable(identity)}"
+        console.result({"file": identity, "from": place}, text=text)
     return Exit.DONE if is_well else Exit.SOME_FAILED
 
 
 def _size(inputs: list[Input]) -> int:
-    return sum(seen.status.size for seen in look_at(inputs))
+    return sum(size_at(item.place) or 0 for item in inputs)

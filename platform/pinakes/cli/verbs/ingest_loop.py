@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from pinakes.cli.frame.left_out import say_others
@@ -86,9 +85,9 @@ class IngestLoop:
         self._tally = tally
         self._console = console
         self._progress: Progress = SilentProgress()
-        self._busy: dict[Path, Attempt] = {}
-        self._met_busy: set[Path] = set()
-        self._noted: set[Path] = set()
+        self._busy: dict[str, Attempt] = {}
+        self._met_busy: set[str] = set()
+        self._noted: set[str] = set()
         self._others = 0
         self.failed = False
 
@@ -127,11 +126,15 @@ class IngestLoop:
         )
 
     def note_left(self, left: LeftOut) -> None:
-        """Name each file that a writer still has, and some of the others; once."""
+        """Name each file that a writer still has, or that is refused; some of the others; once."""
         for path in left.unfinished:
-            if path not in self._noted:
-                self._noted.add(path)
+            if str(path) not in self._noted:
+                self._noted.add(str(path))
                 self._console.warn(f"{printable(path)}: still being written; skipped")
+        for refusal in left.refused:
+            if str(refusal) not in self._noted:
+                self._noted.add(str(refusal))
+                self._miss(refusal)
         if left.others > self._others:
             self._others = left.others
             say_others(left, self._console)
@@ -167,31 +170,31 @@ class IngestLoop:
         self._landing_run.beat()
 
     def _note(self, attempt: Attempt, answer: Answered | Died) -> None:
-        path = attempt.item.path
+        place = attempt.item.place
         if isinstance(answer, Died):
-            self._miss(InputRefused(_end_of(answer), file=str(path)))
+            self._miss(InputRefused(_end_of(answer), file=place))
             return
         for name, count in answer.counts.items():
             self._tally.add(name, count)
         outcome = answer.outcome
         if isinstance(outcome, Landed):
             self._landing_run.landed(outcome)
-            self.failed = _report(outcome, str(path), self._console) or self.failed
+            self.failed = _report(outcome, place, self._console) or self.failed
             self._progress.advance(outcome.size)
         elif isinstance(outcome, Left):
-            self._console.warn(f"{printable(path)}: {outcome.why}")
+            self._console.warn(f"{printable(place)}: {outcome.why}")
         elif isinstance(outcome, Busy):
             self._meet_busy(attempt, outcome)
         elif isinstance(outcome, PinakesError):
             self._miss(outcome)
 
     def _meet_busy(self, attempt: Attempt, problem: Busy) -> None:
-        path = attempt.item.path
-        self._busy[path] = attempt
-        if path not in self._met_busy:
-            self._met_busy.add(path)
+        place = attempt.item.place
+        self._busy[place] = attempt
+        if place not in self._met_busy:
+            self._met_busy.add(place)
             self._console.say(
-                f"{printable(path)}: another process is ingesting it; will check again later"
+                f"{printable(place)}: another process is ingesting it; will check again later"
             )
             self._console.detail(str(problem))
 

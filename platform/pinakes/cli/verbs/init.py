@@ -128,10 +128,13 @@ def _make(configuration: Configuration, splits: Splits, console: Console) -> Exi
 
 
 def _splits(configuration: Configuration, paths: Iterable[str], regions: int) -> Splits:
-    files = [item.path for item in iter_inputs(paths, LeftOut())]
-    if paths and not files:
+    left = LeftOut()
+    places = [item.place for item in iter_inputs(paths, left)]
+    for refused in left.refused:
+        raise refused
+    if paths and not places:
         raise ConfigError("--sample: no archive files found")
-    return sampled_splits(files, collection=configuration.collection, regions=regions)
+    return sampled_splits(places, collection=configuration.collection, regions=regions)
 
 
 def _try_archive(configuration: Configuration) -> None:

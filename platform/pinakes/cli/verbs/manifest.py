@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from pinakes.archive_store.located import open_place
+from pinakes.archive_store.located import open_place, size_at
 from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
@@ -176,7 +175,7 @@ def _is_folder(name: str) -> bool:
 
 
 def _total_bytes(names: Iterable[str]) -> int:
-    return sum(os.path.getsize(name) for name in names if os.path.isfile(name))
+    return sum(size_at(name) or 0 for name in names)
 
 
 def _write_in_parallel(

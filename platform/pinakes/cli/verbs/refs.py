@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pinakes.archive_store.located import open_place, output_name, size_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.file_places import FilePlaces, add_places, open_files, places_of
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.left_full import left_full_text
-from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of, inputs_of
+from pinakes.cli.frame.options import add_dry_run, add_inputs, archive_files_of, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
@@ -36,7 +37,6 @@ from pinakes.errors import (
     InputRefused,
     MalformedRecord,
 )
-from pinakes.warc.source import open_source
 
 _TO_COUNT = "min_saving_bytes"
 _RUN_OF_OTHERS = "refs"
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     runner = runner_of(arguments)
     is_named = bool(arguments.inputs or arguments.files_from)
     request = RefsRequest(
-        names=list(inputs_of(arguments)) if is_named or runner is None else [],
+        names=archive_files_of(arguments) if is_named or runner is None else [],
         manifest=arguments.manifest,
         output=arguments.output,
         min_saving_bytes=configuration_of(arguments).min_saving_bytes,
@@ -200,33 +200,32 @@ class _Batch:
         for name in self._request.names:
             with self._counted(name, progress) as (replace, count):
                 if self._request.dry_run or self._request.output is None:
-                    with open_source(name) as source:
+                    with open_place(name) as source:
                         for _ in replace(source):
                             pass
                 else:
                     folder = Path(self._request.output)
                     folder.mkdir(parents=True, exist_ok=True)
-                    rewrite_or_copy(Path(name), folder / Path(name).name, replace, count)
+                    rewrite_or_copy(name, folder / output_name(name), replace, count)
 
     def rewrite_in_place(self, files: ArchiveFiles, progress: Progress) -> None:
         """Each file aside; then, where all references prove right, into their places."""
         with InPlaceRewriting(files) as rewriting:
             for name in self._request.names:
                 with self._counted(name, progress) as (replace, _):
-                    if rewriting.stage(Path(name), replace):
-                        rewriting.add_originals(self._duplicates.lines_of(Path(name)))
+                    if rewriting.stage(name, replace):
+                        rewriting.add_originals(self._duplicates.lines_of(name))
             for path in rewriting.swap():
                 self._console.say(f"{path}: the old file is in {SUPERSEDED}/")
 
     @contextmanager
     def _counted(self, name: str, progress: Progress) -> Iterator[tuple[Replacements, RefsCount]]:
         count = RefsCount()
-        path = Path(name)
-        if not self._duplicates.names_of(path):
+        if not self._duplicates.names_of(name):
             why = "not in the manifest: nothing in it is replaced"
             self._console.warn(f"{name}: {why}", kind=why)
         try:
-            lines = self._duplicates.lines_of(path)
+            lines = self._duplicates.lines_of(name)
             yield partial(self._writer.replacements, lines=lines, count=count), count
         except (InputRefused, DigestMismatch, Conflict) as problem:
             self._console.warn(problem)
@@ -238,7 +237,7 @@ class _Batch:
         self.total.add(count)
         counts = count.as_json()
         self._console.result({"file": name, **counts}, text=_sentence(printable(name), counts))
-        progress.advance(path.stat().st_size)
+        progress.advance(size_at(name) or 0)
 
 
 def _read_duplicates(manifest: Path, files: ArchiveFiles) -> Duplicates:
@@ -250,7 +249,7 @@ def _read_duplicates(manifest: Path, files: ArchiveFiles) -> Duplicates:
 
 
 def _size(names: Sequence[str]) -> int:
-    return sum(path.stat().st_size for path in map(Path, names) if path.is_file())
+    return sum(size_at(name) or 0 for name in names)
 
 
 def _sentence(name: str, counts: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pinakes.archive_store.located import open_place
+from pinakes.archive_store.located import base_name, open_place, output_name
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.file_places import (
     FilePlaces,
@@ -19,7 +19,7 @@ from pinakes.cli.frame.file_places import (
     places_of,
 )
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
-from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
+from pinakes.cli.frame.options import add_dry_run, add_inputs, archive_files_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.archive_files import ArchiveFiles
@@ -28,7 +28,6 @@ from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.write.rewriting import refuse_equal_names, rewrite_to
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
-from pinakes.warc.source import open_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; what could not be restored is named, and stays a revisit."""
     request = RestoreRequest(
-        names=list(inputs_of(arguments)),
+        names=archive_files_of(arguments),
         output=arguments.output,
         places=places_of(arguments),
         index=Path(arguments.cdx) if arguments.cdx else None,
@@ -89,13 +88,13 @@ def _restore(request: RestoreRequest, console: Console) -> Exit:
     failed = False
     for name in request.names:
         try:
-            with open_source(name) as source:
+            with open_place(name) as source:
                 want_originals(source, originals)
             readable.append(name)
         except InputRefused as problem:
             console.warn(problem)
             failed = True
-    known = {Path(name).name: name for name in readable}
+    known = {base_name(name): name for name in readable}
     locations = locations_of(request.places) | known
     if request.index is not None:
         note_indexed(request.index, originals)
@@ -114,12 +113,12 @@ def _restore(request: RestoreRequest, console: Console) -> Exit:
             restore = partial(restorations, originals=originals, files=files, count=count)
             try:
                 if request.dry_run:
-                    with open_source(name) as source:
+                    with open_place(name) as source:
                         for _ in restore(source):
                             pass
                 else:
                     output.mkdir(parents=True, exist_ok=True)
-                    rewrite_to(Path(name), output / Path(name).name, restore)
+                    rewrite_to(name, output / output_name(name), restore)
             except (InputRefused, DigestMismatch, Conflict) as problem:
                 console.warn(problem)
                 failed = True

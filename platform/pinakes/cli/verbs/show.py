@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from pathlib import Path
 
+from pinakes.archive_store.located import is_at, open_place
 from pinakes.catalog.capture_history import CellState, read_cells
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import capture_at, name_in_store
@@ -30,7 +30,6 @@ from pinakes.row_store.port import StoredCell
 from pinakes.warc.dates import parse_date
 from pinakes.warc.reader import read_record
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     before_ms = _before_ms(arguments.as_of) if arguments.as_of else None
     view = View(before_ms=before_ms, payload=arguments.payload)
     named = key_or_place(arguments.capture)
-    if isinstance(named, Place) and Path(named.file).is_file():
+    if isinstance(named, Place) and is_at(named.file):
         if before_ms is not None:
             raise ConfigError("--as-of: a file outside the store has no history")
         _show_local(named, view, console)
@@ -159,7 +158,7 @@ def _before_ms(text: str) -> int:
 
 
 def _show_local(place: Place, view: View, console: Console) -> None:
-    with open_source(place.file) as source:
+    with open_place(place.file) as source:
         record = read_record(source, place.offset, inner_offset=place.inner_offset or 0)
         if not isinstance(record, Record) or record.offset != place.offset:
             raise MalformedRecord("no record begins here", file=place.file, offset=place.offset)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pinakes.archive_store.located import open_place
+from pinakes.archive_store.located import files_at, open_place, size_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.file_places import (
     FilePlaces,
@@ -142,7 +142,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if manifests:
         return _look_quickly(manifests[0], manifests[1], console)
     if refs:
-        return _check_references(refs, places, arguments.cdx, console)
+        files = [file for name in refs for file in files_at(name)]
+        return _check_references(files, places, arguments.cdx, console)
     request = ValidateRequest(
         before=folders[0],
         after=folders[1],
@@ -157,7 +158,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 def _validate(request: ValidateRequest, console: Console) -> Exit:
     before, after = Path(request.before), Path(request.after)
-    size = sum((before / name).stat().st_size for name in archive_folder(before).archives.values())
+    old = archive_folder(before)
+    size = sum(size_at(str(old.root / name)) or 0 for name in old.archives.values())
     sample = ReplaySample() if request.replay else None
     with WarcioReader() as warcio, console.progress("validate", total=size) as progress:
         result = validate_folders(
@@ -255,7 +257,7 @@ def _check_references(
 ) -> Exit:
     outcomes: dict[str, int] = {}
     further = find_originals(places, files)
-    size = sum(path.stat().st_size for path in map(Path, files) if path.is_file())
+    size = sum(size_at(file) or 0 for file in files)
     with console.progress("references", total=size) as progress:
         for found in check_set(files, further=further, index=index, advance=progress.advance):
             outcomes[found.outcome] = outcomes.get(found.outcome, 0) + 1

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import NamedTuple
 
+from pinakes.archive_store.located import open_place, output_name, size_at
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Decisions
@@ -46,7 +47,6 @@ from pinakes.index.manifest import ManifestLine, format_line
 from pinakes.index.scan import iter_manifest
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
-from pinakes.warc.source import open_source
 
 Advance = Callable[[int], None]
 
@@ -127,7 +127,7 @@ class FilesRun:
     def _lines(self, advance: Advance) -> Iterator[ManifestLine]:
         for name in self._request.names:
             try:
-                with open_source(name) as source:
+                with open_place(name) as source:
                     yield from iter_manifest(
                         iter_records(source, digests=(self._request.algorithm,), skip_gets=True),
                         file=name,
@@ -160,18 +160,18 @@ class FilesRun:
             min_saving_bytes=self._request.min_saving_bytes,
         )
         for name in list(self._readable):
-            path, count = Path(name), RefsCount()
-            lines = duplicates.lines_of(path)
+            count = RefsCount()
+            lines = duplicates.lines_of(name)
             replace = partial(writer.replacements, lines=lines, count=count)
             try:
-                _write_one(path, output, replace, count)
+                _write_one(name, output, replace, count)
             except (InputRefused, DigestMismatch, Conflict) as failure:
                 self._on_problem(failure)
                 self._readable.remove(name)
                 continue
             for problem in count.problems:
                 self._on_problem(problem)
-            size = path.stat().st_size
+            size = size_at(name) or 0
             yield FileDone(name, size, count)
             advance(size)
 
@@ -183,17 +183,15 @@ class FilesRun:
         advance: Advance = lambda count: None,
     ) -> Validation:
         """Read all files once more, before and after, and follow every reference."""
-        return validate_files(
-            map(Path, self._readable), output, witnesses=witnesses, advance=advance
-        )
+        return validate_files(self._readable, output, witnesses=witnesses, advance=advance)
 
 
-def _write_one(path: Path, output: Path | None, replace: Replacements, count: RefsCount) -> None:
+def _write_one(place: str, output: Path | None, replace: Replacements, count: RefsCount) -> None:
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        rewrite_or_copy(path, output / path.name, replace, count)
+        rewrite_or_copy(place, output / output_name(place), replace, count)
         return
-    with open_source(path) as source:
+    with open_place(place) as source:
         _drain(replace(source))
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pinakes.archive_store.local_files import sha256_of
+from pinakes.archive_store.located import open_place, output_name
 from pinakes.dedupe.archive_files import SUPERSEDED
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
 from pinakes.dedupe.references.resolution import Reference, Resolution
 from pinakes.errors import ConfigError
-from pinakes.warc.source import open_source
+from pinakes.warc.file_names import is_package_name
+from pinakes.warc.packages import flat_name, open_package
+from pinakes.warc.source import Source, open_source
 
 from .file_pairs import Comparison, Discrepancy, Witnesses, compare_files
 
@@ -48,10 +51,12 @@ class Validation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """Relative paths of archive files, by themselves without WARC's suffixes; and of the rest."""
+    """Relative paths of archive files, by their `flat_name` without suffixes; and of the rest."""
 
     archives: dict[str, str]
     others: list[str]
+    root: Path = Path()
+    """What the paths are relative to."""
 
 
 def archive_folder(folder: Path) -> Folder:
@@ -59,11 +64,28 @@ def archive_folder(folder: Path) -> Folder:
 
     Raises:
         ConfigError: where the folder is none, or two files differ by suffix alone.
+        InputRefused: a package in it cannot be read.
     """
-    if not folder.is_dir():
+    if is_package_name(folder.name) and folder.is_file():
+        root, files = folder.parent, [folder]
+    elif folder.is_dir():
+        root, files = folder, sorted(folder.rglob("*"))
+    else:
         raise ConfigError(f"{folder} is not a folder")
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return sort_out((str(path.relative_to(folder)) for path in files), str(folder))
+    names = (str(found.relative_to(root)) for path in files for found in _files_at(path))
+    return replace(sort_out(names, str(root)), root=root)
+
+
+def _files_at(path: Path) -> Iterator[Path]:
+    """The file itself; of a package what is in it, but for indexes; nothing for a folder."""
+    if not path.is_file():
+        return
+    if not is_package_name(path.name):
+        yield path
+        return
+    with open_package(str(path)) as package:
+        for name in (*package.archives(), *package.others()):
+            yield path / name
 
 
 def sort_out(names: Iterable[str], folder: str) -> Folder:
@@ -76,7 +98,7 @@ def sort_out(names: Iterable[str], folder: str) -> Folder:
         if not name.removesuffix(".gz").endswith(_SUFFIXES):
             others.append(name)
             continue
-        stem = name.removesuffix(".gz").removesuffix(".warc").removesuffix(".arc")
+        stem = flat_name(name).removesuffix(".gz").removesuffix(".warc").removesuffix(".arc")
         if stem in archives:
             both = f"{folder}/{archives[stem]} and {folder}/{name}"
             raise ConfigError(f"{both} differ by suffix alone: keep one")
@@ -112,29 +134,29 @@ def validate_folders(
                 without_counterpart(old_name or new_name or stem, is_missing=new_name is None)
             )
         else:
-            pairs.append((before / old_name, old_name, new_name))
-    _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance, add_further)
+            pairs.append((str(old.root / old_name), old_name, new_name))
+    _validate_pairs(pairs, new.root, result, witnesses or Witnesses(), advance, add_further)
     if not result.files:
         raise ConfigError(f"there is no pair of archive files in {before} and {after}")
     return result
 
 
 def validate_files(
-    files: Iterable[Path],
+    places: Iterable[str],
     after: Path,
     *,
     witnesses: Witnesses | None = None,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Validation:
-    """Compare each of these files with the one of its base name in a folder."""
+    """Compare the file at each place with the one of its name in a folder."""
     result = Validation()
-    pairs = [(path, str(path), path.name) for path in files]
+    pairs = [(place, place, output_name(place)) for place in places]
     _validate_pairs(pairs, after, result, witnesses or Witnesses(), advance)
     return result
 
 
 def _validate_pairs(
-    pairs: Iterable[tuple[Path, str, str]],
+    pairs: Iterable[tuple[str, str, str]],
     after: Path,
     result: Validation,
     witnesses: Witnesses,
@@ -145,19 +167,19 @@ def _validate_pairs(
     with Resolution() as resolution:
         for left, old_name, new_name in pairs:
             right = after / new_name
-            with open_source(left) as was, open_source(right) as is_now:
+            with open_place(left) as was, open_source(right) as is_now:
                 compare_files(was, is_now, resolution, result.comparison, witnesses=witnesses)
                 # Hashed before the files are let go: the receipt is of what was compared.
                 result.files.append(
                     {
                         "name": new_name,
-                        "before": {"name": old_name, **_facts(left)},
-                        "after": _facts(right),
+                        "before": {"name": old_name, **_facts(was)},
+                        "after": _facts(is_now),
                     }
                 )
                 was.check_unchanged()
                 is_now.check_unchanged()
-            advance(left.stat().st_size)
+            advance(was.size)
         add_further(resolution)
         _judge_references(resolution, result)
     found = result.comparison
@@ -193,5 +215,8 @@ def _judge_references(resolution: Resolution, result: Validation) -> None:
             result.comparison.discrepancies.append(found)
 
 
-def _facts(path: Path) -> dict[str, Any]:
-    return {"size": path.stat().st_size, "sha256": sha256_of(path)}
+def _facts(source: Source) -> dict[str, Any]:
+    sha256 = hashlib.sha256()
+    for piece in source.pieces(0, source.size):
+        sha256.update(piece)
+    return {"size": source.size, "sha256": sha256.hexdigest()}

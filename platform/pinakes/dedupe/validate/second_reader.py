@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -54,7 +55,8 @@ class WarcioReader:
         """
         if record.findings or not self.chosen(source.name, record.ordinal):
             return None
-        file = self._open(source.name) if not self._through_source else _file_of(source)
+        by_source = self._through_source or not os.path.isfile(source.name)
+        file = _file_of(source) if by_source else self._open(source.name)
         file.seek(record.offset)
         try:
             return _seen(file) != _expected(record)

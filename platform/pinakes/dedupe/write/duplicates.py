@@ -67,14 +67,14 @@ class Duplicates:
         self.places.add((name, offset, inner))
         self._texts[name].append((offset, inner, number, text))
 
-    def names_of(self, path: Path) -> list[str]:
-        """The names under which the manifest knows this file: none, one, seldom more."""
-        if str(path) in self.files:
-            return [str(path)]
-        return self._names.get(os.path.realpath(path), [])
+    def names_of(self, place: str) -> list[str]:
+        """The names that the manifest has for the file at this place: none, one, seldom more."""
+        if place in self.files:
+            return [place]
+        return self._names.get(os.path.realpath(place), [])
 
-    def lines_of(self, path: Path) -> Iterator[ManifestLine]:
+    def lines_of(self, place: str) -> Iterator[ManifestLine]:
         """The duplicates in this file, in order of offset."""
-        for name in self.names_of(path)[:1]:
+        for name in self.names_of(place)[:1]:
             for _, _, number, text in self._texts[name]:
                 yield parse_line(text, number=number)

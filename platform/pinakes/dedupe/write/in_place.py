@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pinakes.archive_store.located import is_remote, local_path
 from pinakes.archive_store.whole_files import keep_as, put_in_place
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
@@ -25,6 +26,7 @@ from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
+from pinakes.warc.packages import split_member
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source, open_source
@@ -63,7 +65,7 @@ class InPlaceRewriting:
             staged.fresh.unlink(missing_ok=True)
         self._resolution.close()
 
-    def stage(self, path: Path, replacements: Replacements) -> bool:
+    def stage(self, place: str, replacements: Replacements) -> bool:
         """Write the new file aside and compare it with the old one; False if none is needed.
 
         Raises:
@@ -71,6 +73,9 @@ class InPlaceRewriting:
             InputRefused: where another file stands in `superseded/`.
         A file of which either is raised is not put in place.
         """
+        if is_remote(place) or split_member(place) is not None:
+            raise InputRefused("on a server or in a package, which stays: use -o", file=place)
+        path = local_path(place)
         kept = path.parent / SUPERSEDED / path.name
         old = kept if kept.exists() else path
         fresh = path.with_name(f".{path.name}.pinakes-rewritten")
@@ -88,7 +93,7 @@ class InPlaceRewriting:
                 self._compare(before, after, path)
 
         try:
-            rewrite_to(old, fresh, watched, check=check)
+            rewrite_to(str(old), fresh, watched, check=check)
             if replaced:
                 _refuse_another_rewriting(path, kept, fresh)
         except BaseException:

@@ -1,0 +1,336 @@
+"""Archive files inside a WACZ package, a ZIP file: `crawl.wacz/archive/data.warc.gz`.
+
+A package is read as a folder is.  A member that is stored is read where it lies in the ZIP file;
+one that is deflated is inflated into a temporary file first.  A package may hold packages.
+
+What is no archive file and no index (pages, `datapackage.json`, logs) can be read as one archive
+file more, `crawl.wacz/documents.warc`: a resource record for each, the same bytes every time.
+
+Sources: WACZ 1.1.1 §4; APPNOTE.TXT 6.3.10 §4.3.7 (local file header).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO, BinaryIO, NamedTuple, cast
+
+from pinakes.errors import InputRefused
+
+from .file_names import PACKAGE, is_archive_name, is_package_name
+from .package_documents import write_document
+
+DOCUMENTS = "documents.warc"
+DATAPACKAGE = "datapackage.json"
+_INDEXES = "indexes"
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_LOCAL_MAGIC = b"PK\x03\x04"
+_ENCRYPTED = 1
+_PIECE_BYTES = 1 << 20
+_LONGEST_DATAPACKAGE = 1 << 26
+# What `zipfile` raises for a file that is not what it says.
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    OSError,
+    zlib.error,
+    struct.error,
+)
+
+
+class Declared(NamedTuple):
+    """What a package says of a member: CRC-32, and SHA-256 in hex if `datapackage.json` has it."""
+
+    crc32: int
+    sha256: str | None
+
+
+def split_member(path: str) -> tuple[str, str] | None:
+    """A package on disk, and the name of a member; None for any other path.
+
+    The member need not exist.
+    """
+    parts = path.split("/")
+    for count in range(1, len(parts)):
+        if is_package_name(parts[count - 1]):
+            package = "/".join(parts[:count])
+            if os.path.isfile(package):
+                return package, "/".join(parts[count:])
+    return None
+
+
+def flat_name(name: str) -> str:
+    """A relative name for a copy of a member beside its package: `crawl-data.warc.gz`.
+
+    Of a name without a package, the same.
+    """
+    *folders, base = name.split("/")
+    for count, folder in enumerate(folders):
+        if is_package_name(folder):
+            stems = [part[: -len(PACKAGE)] for part in folders[count:] if is_package_name(part)]
+            return "/".join([*folders[:count], "-".join([*stems, base])])
+    return name
+
+
+@contextmanager
+def open_package(path: str) -> Iterator[Package]:
+    """A package on disk; `Raises` InputRefused if it is none that can be read."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(Path(path).open("rb"))
+        except OSError as error:
+            raise InputRefused(f"cannot be read: {error.strerror}", file=path) from error
+        yield stack.enter_context(Package(file, path))
+
+
+@contextmanager
+def open_member(path: str) -> Iterator[BinaryIO]:
+    """A member by its path, for reading.
+
+    Raises:
+        InputRefused: there is no such member, or it cannot be read.
+    """
+    split = split_member(path)
+    if split is None:
+        raise InputRefused("cannot be read: not a package", file=path)
+    with open_package(split[0]) as package, package.opened(split[1]) as file:
+        yield file
+
+
+class Package:
+    """A package over an open file; a context manager, which leaves the file open."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        """Raises InputRefused if it is not a whole ZIP file, or has members that are not safe."""
+        self._file = file
+        self._name = name
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except _ZIP_ERRORS as error:
+            raise InputRefused(f"not a readable ZIP file: {error}", file=name) from error
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        for info in self._zip.infolist():
+            if info.is_dir():
+                continue
+            if not _is_plain(info.filename):
+                raise InputRefused(f"the name of a member is no path: {info.filename!r}", file=name)
+            if info.filename in self._members:
+                raise InputRefused(f"two members are named {info.filename!r}", file=name)
+            self._members[info.filename] = info
+
+    def __enter__(self) -> Package:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def archives(self, *, documents: bool = False) -> Iterator[str]:
+        """The names of archive files, sorted; also of those in packages inside.
+
+        `documents`: and of `documents.warc`, where there is anything in it.
+        """
+        for name in sorted(self._members):
+            if is_archive_name(name):
+                yield name
+            elif is_package_name(name):
+                with self._inner(name) as inner:
+                    yield from (f"{name}/{below}" for below in inner.archives(documents=documents))
+        if documents and self._documents():
+            yield DOCUMENTS
+
+    def others(self) -> Iterator[str]:
+        """The names of members that are neither archive files nor indexes."""
+        yield from self._documents()
+        for name in filter(is_package_name, sorted(self._members)):
+            with self._inner(name) as inner:
+                yield from (f"{name}/{below}" for below in inner.others())
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[BinaryIO]:
+        """A member, for reading at any place.
+
+        Raises:
+            InputRefused: there is no such member, or it cannot be read.
+        """
+        if name in self._members:
+            with self._opened(self._members[name]) as file:
+                yield file
+        elif name == DOCUMENTS and self._documents():
+            with tempfile.TemporaryFile(prefix="pinakes-") as spooled:
+                for document in self._documents():
+                    info = self._members[document]
+                    place = f"{Path(self._name).name}/{document}"
+                    with self._opened(info) as file:
+                        write_document(spooled, place, _date(info), file)
+                yield self._part(spooled, 0, spooled.tell())
+        else:
+            package, below = self._split(name)
+            with self._inner(package) as inner, inner.opened(below) as file:
+                yield file
+
+    def declared(self, name: str) -> Declared | None:
+        """What is said of a member; None of the documents, which are no member."""
+        if name in self._members:
+            return Declared(self._members[name].CRC, self._sha256s().get(name))
+        if name == DOCUMENTS:
+            return None
+        package, below = self._split(name)
+        with self._inner(package) as inner:
+            return inner.declared(below)
+
+    def lacks(self) -> list[str]:
+        """The archive files that `datapackage.json` names, and that are not there."""
+        return sorted(
+            path
+            for path in self._resources()
+            if is_archive_name(path) and path not in self._members
+        )
+
+    def _documents(self) -> list[str]:
+        """The members that `documents.warc` holds; none where a member has that name."""
+        if DOCUMENTS in self._members:
+            return []
+        return [
+            name
+            for name in sorted(self._members)
+            if not (
+                is_archive_name(name) or is_package_name(name) or _INDEXES in name.split("/")[:-1]
+            )
+        ]
+
+    def _split(self, name: str) -> tuple[str, str]:
+        for member in self._members:
+            if is_package_name(member) and name.startswith(f"{member}/"):
+                return member, name[len(member) + 1 :]
+        raise InputRefused(f"there is no {name} in this package", file=self._name)
+
+    @contextmanager
+    def _inner(self, name: str) -> Iterator[Package]:
+        with (
+            self._opened(self._members[name]) as file,
+            Package(file, f"{self._name}/{name}") as inner,
+        ):
+            yield inner
+
+    @contextmanager
+    def _opened(self, info: zipfile.ZipInfo) -> Iterator[BinaryIO]:
+        name = f"{self._name}/{info.filename}"
+        if info.flag_bits & _ENCRYPTED:
+            raise InputRefused("the member is encrypted", file=name)
+        with ExitStack() as stack:
+            try:
+                if info.compress_type == zipfile.ZIP_STORED:
+                    part = self._part(self._file, self._start_of(info), info.file_size)
+                else:
+                    spooled = stack.enter_context(tempfile.TemporaryFile(prefix="pinakes-"))
+                    with self._zip.open(info) as inflated:
+                        shutil.copyfileobj(inflated, spooled, _PIECE_BYTES)
+                    part = self._part(spooled, 0, spooled.tell())
+            except _ZIP_ERRORS as error:
+                raise InputRefused(f"cannot be read: {error}", file=name) from error
+            yield part
+
+    def _part(self, file: IO[bytes], start: int, size: int) -> BinaryIO:
+        return cast("BinaryIO", _Part(file, start, size, package=self._file))
+
+    def _start_of(self, info: zipfile.ZipInfo) -> int:
+        """Where the bytes of a stored member begin; `Raises` BadZipFile."""
+        self._file.seek(info.header_offset)
+        header = self._file.read(_LOCAL_HEADER.size)
+        if len(header) < _LOCAL_HEADER.size or header[:4] != _LOCAL_MAGIC:
+            raise zipfile.BadZipFile("no local header where the directory says")
+        _, name_bytes, extra_bytes = _LOCAL_HEADER.unpack(header)
+        start = info.header_offset + _LOCAL_HEADER.size + int(name_bytes) + int(extra_bytes)
+        ends_in_file = start + info.file_size <= self._file.seek(0, os.SEEK_END)
+        if info.compress_size != info.file_size or not ends_in_file:
+            raise zipfile.BadZipFile("the member is longer than the file")
+        return start
+
+    def _resources(self) -> dict[str, object]:
+        """Of `datapackage.json`, by path; none where that cannot be understood."""
+        info = self._members.get(DATAPACKAGE)
+        if info is None or info.file_size > _LONGEST_DATAPACKAGE:
+            return {}
+        with self._opened(info) as file:
+            try:
+                resources = json.loads(file.read())["resources"]
+                return {str(resource["path"]): resource.get("hash") for resource in resources}
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                return {}
+
+    def _sha256s(self) -> dict[str, str]:
+        return {
+            path: digest.lower().removeprefix("sha256:")
+            for path, digest in self._resources().items()
+            if isinstance(digest, str) and digest.lower().startswith("sha256:")
+        }
+
+
+class _Part(io.RawIOBase):
+    """Some of the bytes of a file, as a file."""
+
+    def __init__(self, file: IO[bytes], start: int, size: int, *, package: BinaryIO) -> None:
+        self._file = file
+        self._start = start
+        self._size = size
+        self._package = package
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        base = (0, self._at, self._size)[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        left = max(0, self._size - self._at)
+        wanted = left if size is None or size < 0 else min(size, left)
+        self._file.seek(self._start + self._at)
+        data = self._file.read(wanted)
+        self._at += len(data)
+        return data
+
+    def watched_fileno(self) -> int:
+        """That of the package; no `fileno`, by which other bytes would be read."""
+        return self._package.fileno()
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a member's name is a relative path without `..`."""
+    parts = name.split("/")
+    return "\\" not in name and "\0" not in name and all(p not in ("", ".", "..") for p in parts)
+
+
+def _date(info: zipfile.ZipInfo) -> str:
+    """The member's time, which has no time zone, taken as UTC."""
+    try:
+        time = datetime(*info.date_time, tzinfo=timezone.utc)
+    except ValueError:
+        time = datetime(1980, 1, 1, tzinfo=timezone.utc)  # what ZIP files have for none
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")

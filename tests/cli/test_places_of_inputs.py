@@ -1,0 +1,198 @@
+"""Archive files in packages and on web servers: every verb takes them as it takes files here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from archive_builders import arc_file
+from packages import PAGES, members_of, write_package
+from warc_sets import ArchiveFile, Rec, inflated, revisit, write_set
+from web_servers import SERVERS
+
+from pinakes.cli import main
+from pinakes.cli.frame.exits import Exit
+
+FIRST = [Rec(uri=f"http://example.org/{n}", body=Random(n).randbytes(3_000)) for n in (1, 2)]
+AGAIN = [replace(rec, uri=rec.uri + "b", date=f"2021{rec.date[4:]}") for rec in FIRST]
+CRAWLERS = revisit(FIRST[0], of_number=0, profile="identical", date="2022-01-01T00:00:00Z")
+NAMES = ("a.warc.gz", "b.warc.gz")
+Call = Callable[..., str]
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str]) -> Call:
+    def run(*argv: object, code: int = Exit.DONE) -> str:
+        capfd.readouterr()
+        assert main([str(word) for word in argv]) == code, capfd.readouterr().err
+        return capfd.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two archive files with duplicates and a crawler's revisit, in `here/`."""
+    monkeypatch.chdir(tmp_path)
+    files = [ArchiveFile("a", FIRST), ArchiveFile("b", [*AGAIN, CRAWLERS])]
+    return [str(path) for path in write_set(Path("here"), files)]
+
+
+@pytest.fixture(
+    params=[
+        "package",
+        "deflated",
+        *(f"{what} on {s}" for what in ("files", "package") for s in SERVERS),
+    ]
+)
+def there(request: pytest.FixtureRequest, here: list[str]) -> Iterator[list[str]]:
+    """What to name for the same files, elsewhere."""
+    kind, _, server = request.param.partition(" on ")
+    archives = {Path(path).name: Path(path).read_bytes() for path in here}
+    write_package(Path("there/crawl.wacz"), members_of(archives), deflated=kind == "deflated")
+    if not server:
+        yield ["there/crawl.wacz"]
+        return
+    shutil.copytree("here", "there/files")
+    with SERVERS[server](Path("there").absolute(), Path("state").absolute()) as url:
+        yield [f"{url}/crawl.wacz"] if kind == "package" else [f"{url}/files/{n}" for n in NAMES]
+
+
+def places_of(call: Call, inputs: list[str]) -> list[str]:
+    """Where each record is."""
+    return [line.split()[0] for line in call("ls", *inputs).splitlines()]
+
+
+def objects(text: str) -> list[dict[str, object]]:
+    """The objects of lines of JSON, but for what depends on where a file is."""
+    found = [json.loads(line) for line in text.splitlines()]
+    return [{k: v for k, v in one.items() if k not in ("file", "place")} for one in found]
+
+
+def test_verbs_that_read_say_the_same(call: Call, here: list[str], there: list[str]) -> None:
+    assert objects(call("--json", "ls", *there)) == objects(call("--json", "ls", *here))
+    for verb, without in (("manifest", 1), ("cdx", -1)):
+        ours, theirs = (call(verb, *inputs).splitlines() for inputs in (here, there))
+        cut = slice(1, None) if without == 1 else slice(None, -1)
+        assert [line.split()[cut] for line in theirs] == [line.split()[cut] for line in ours]
+        assert len(ours) > 4
+    checked = (call("--json", "check", *inputs, code=Exit.FOUND) for inputs in (here, there))
+    ours, theirs = (objects(text) for text in checked)
+    assert theirs == ours
+
+
+def test_each_place_that_is_printed_is_read(call: Call, here: list[str], there: list[str]) -> None:
+    pairs = list(zip(places_of(call, here), places_of(call, there), strict=True))
+    assert len(pairs) == 5
+    for ours, theirs in pairs:
+        assert call("cat", theirs) == call("cat", ours)
+    for verb in ("show", "cat"):
+        assert call(verb, "--payload", pairs[1][1]) == call(verb, "--payload", pairs[1][0])
+
+
+def test_filter_takes_the_same_members(call: Call, here: list[str], there: list[str]) -> None:
+    for inputs, out in ((here, "ours.warc.gz"), (there, "theirs.warc.gz")):
+        call("filter", *inputs, "-o", out, "--type", "response", "--from", "2021")
+    assert Path("theirs.warc.gz").read_bytes() == Path("ours.warc.gz").read_bytes()
+
+
+def test_dedupe_and_restore(call: Call, here: list[str], there: list[str]) -> None:
+    result = objects(call("--json", "dedupe", *there, "-o", "out"))[-1]
+    assert (result["revisits"], result["validated"]) == (2, True)
+    written = sorted(Path("out").iterdir())
+    assert [path.name.removeprefix("crawl-") for path in written] == list(NAMES)
+    call("dedupe", *there, "-o", "out")  # again: finds it done
+    call("restore", *written, "-o", "back")
+    for ours, back in zip(here, sorted(Path("back").iterdir()), strict=True):
+        assert inflated(back) == inflated(Path(ours))
+    call("validate", "--refs", *written)
+
+
+def test_steps_of_the_chain(call: Call, here: list[str], there: list[str]) -> None:
+    """`refs` and `restore` find the originals of names that the manifest has."""
+    call("manifest", *there, "-o", "m")
+    call("resolve", "m", "--process", "-o", "decided")
+    counts = objects(call("--json", "refs", *there, "--manifest", "decided", "-o", "out"))
+    assert [count["revisits"] for count in counts] == [0, 2]
+    assert objects(call("--json", "restore", *there, "-o", "full"))[-1]["restored"] == 0
+    call("refs", *there, "--manifest", "decided", "--in-place", code=Exit.SOME_FAILED)
+
+
+def test_ingest_lands_the_same_bytes(call: Call, here: list[str], there: list[str]) -> None:
+    call("init")
+    call("ingest", *there, "--crawl", "c")
+    stored = {
+        path.name: path
+        for path in Path("pinakes-store/archive/c").rglob("*.warc*")
+        if path.suffix != ".parquet"
+    }
+    for path in here:
+        assert stored[Path(path).name].read_bytes() == Path(path).read_bytes()
+    if "wacz" in there[0]:
+        kept = "c/crawl.wacz/documents.warc"
+        assert PAGES.decode() in call(
+            "cat", f"{kept}:{places_of(call, ['c'])[-1].rpartition(':')[2]}"
+        )
+    assert "landed" not in call("ingest", *there, "--crawl", "c")
+    assert call("fsck") == ""
+    assert objects(call("--json", "dedupe", "--all"))[-1]["revisits"] == 2
+
+
+def test_convert_takes_arc_files(call: Call, there: list[str], here: list[str]) -> None:
+    Path("a.arc").write_bytes(arc_file())
+    write_package(Path("there/arcs.wacz"), {"archive/a.arc": arc_file()})
+    place = there[0].rpartition("/")[0].removesuffix("/files") + "/arcs.wacz"
+    call("convert", "a.arc", "-o", "ours")
+    call("convert", place, "-o", "theirs", "--verify")
+    assert Path("theirs/a.warc").read_bytes() == Path("ours/a.warc").read_bytes()
+
+
+def test_packages_of_others_hold_what_their_archive_files_hold(
+    shared_data: Path, tmp_path: Path, call: Call
+) -> None:
+    """Judged by Python's zipfile, and by what js-wacz, Scoop and py-wacz wrote."""
+    import zipfile
+
+    seen = 0
+    for path in sorted((shared_data / "archives").rglob("*.wacz")):
+        with zipfile.ZipFile(path) as package:
+            names = [name for name in package.namelist() if name.endswith((".warc", ".warc.gz"))]
+            package.extractall(tmp_path, names)
+        ours = objects(
+            call("--json", "ls", *(tmp_path / name for name in sorted(names))) if names else ""
+        )
+        assert objects(call("--json", "ls", path)) == ours
+        seen += len(ours)
+    assert seen >= 70
+
+
+@pytest.mark.parametrize("verb", ["ls", "cdx", "manifest", "check", "dedupe", "ingest", "restore"])
+def test_what_is_wrong_with_a_package_is_named(
+    here: list[str], verb: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """And the rest is done."""
+    Path("bad.wacz").write_bytes(b"PK\x03\x04 and no more")
+    main(["-q", "init"])
+    more = {"dedupe": ["-o", "out"], "ingest": ["--crawl", "c"], "restore": ["-o", "out"]}
+    assert main([verb, "bad.wacz", here[0], *more.get(verb, [])]) == Exit.SOME_FAILED
+    assert "bad.wacz: not a readable ZIP file" in capfd.readouterr().err
+
+
+def test_a_package_that_lacks_what_it_names_lands_with_3(
+    call: Call, here: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    members = members_of({"a.warc.gz": Path(here[0]).read_bytes(), "b.warc.gz": b"lost"})
+    del members["archive/b.warc.gz"]
+    members["archive/a.warc.gz"] = Path(here[1]).read_bytes()
+    write_package(Path("crawl.wacz"), members)
+    call("init")
+    assert main(["ingest", "crawl.wacz", "--crawl", "c"]) == Exit.SOME_FAILED
+    told = capfd.readouterr()
+    assert "datapackage.json names archive/b.warc.gz, which is not in it" in told.err
+    assert "package-digest: the SHA-256 in datapackage.json is that of other bytes" in told.err
+    assert "c/crawl.wacz/archive/a.warc.gz: landed" in told.out
