@@ -15,6 +15,7 @@ from pinakes.errors import (
     PinakesError,
 )
 from pinakes.hbase_schema.name_keys import archive_file
+from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 
 from .hooks import refuse_wacz
 from .inputs import Input
@@ -52,6 +53,8 @@ class Landings:
     collection: str
     in_bulk: bool = False
     on_retry: Callable[[], None] = lambda: None
+    advance: Advance = no_advance
+    """Called with how many more bytes of a file are done."""
 
     def attempt(self, attempt: Attempt) -> Outcome:
         """The outcome.  Raises errors that concern all files: StoreUnavailable, SchemaError."""
@@ -61,13 +64,24 @@ class Landings:
             if attempt.if_complete and (why := _why_not(path)) is not None:
                 return Left(why)
             land = self.lander.publish if self.in_bulk else self.lander.land
-            return write_anew(
-                lambda: land(path, archive_file(self.crawl, name), self.collection),
-                str(path),
-                on_retry=self.on_retry,
-            )
+            with FileProgress(self.advance, _size_of(path)) as done:
+                return write_anew(
+                    lambda: land(
+                        path, archive_file(self.crawl, name), self.collection, done.reached
+                    ),
+                    str(path),
+                    on_retry=self.on_retry,
+                )
         except (InputRefused, Conflict, DigestMismatch) as problem:
             return problem
+
+
+def _size_of(path: Path) -> int:
+    """0 where it cannot be asked for: landing says why."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _why_not(path: Path) -> str | None:

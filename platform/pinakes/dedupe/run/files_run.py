@@ -22,6 +22,7 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import resolve_and_process
+from pinakes.dedupe.decide.resolve import Comparing
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.validate.file_pairs import Witnesses
 from pinakes.dedupe.validate.folders import Validation, validate_files
@@ -44,11 +45,16 @@ from pinakes.errors import (
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import ManifestLine, format_line
 from pinakes.index.scan import iter_manifest
+from pinakes.rewrite.replace import Replacement, watched
+from pinakes.warc.file_progress import Advance, FileProgress
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
-from pinakes.warc.source import open_source
+from pinakes.warc.source import Source, open_source
 
-Advance = Callable[[int], None]
+from .progress import COUNTING, UNWATCHED, RunProgress, files_step
+
+_PASSES = 2
+"""Over a file that is rewritten: written, and proven."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +112,18 @@ class FilesRun:
     ) -> None:
         self._stack.close()
 
-    def decide(self, advance: Advance = lambda count: None) -> None:
+    def decide(self, progress: RunProgress = UNWATCHED) -> None:
         """List all captures, compare bodies, choose originals."""
         request = self._request
+        progress.begin(files_step(1), sum(map(_size_of, request.names)))
         bodies = ArchiveBodies(self._files) if request.compare else None
         lines = resolve_and_process(
-            self._lines(advance),
+            self._lines(progress.advance),
             bodies,
             self.decisions,
             trust=request.trust,
             space=request.space,
+            comparing=Comparing(partial(progress.begin, files_step(2)), progress.advance),
         )
         with self._manifest.open(
             "w", encoding="utf-8", errors="surrogateescape", newline="\n"
@@ -127,7 +135,8 @@ class FilesRun:
     def _lines(self, advance: Advance) -> Iterator[ManifestLine]:
         for name in self._request.names:
             try:
-                with open_source(name) as source:
+                with FileProgress(advance, _size_of(name)) as done, open_source(name) as source:
+                    source.watch(done.reached)
                     yield from iter_manifest(
                         iter_records(source, digests=(self._request.algorithm,), skip_gets=True),
                         file=name,
@@ -136,7 +145,6 @@ class FilesRun:
                         on_damage=partial(self._name_stretch, name),
                     )
                     source.check_unchanged()
-                    advance(source.size)
             except InputRefused as refusal:
                 self._on_problem(refusal)
             else:
@@ -146,13 +154,13 @@ class FilesRun:
         what = f"{stretch.reason}: {stretch.end - stretch.offset} bytes take no part"
         self._on_problem(MalformedRecord(what, file=name, offset=stretch.offset))
 
-    def write(
-        self, output: Path | None, advance: Advance = lambda count: None
-    ) -> Iterator[FileDone]:
+    def write(self, output: Path | None, progress: RunProgress = UNWATCHED) -> Iterator[FileDone]:
         """Each file, its duplicates as revisits, into a folder; None: only count.
 
         A file without duplicates is copied.  One that was written before is compared.
         """
+        step = files_step(3) if output is not None else COUNTING
+        progress.begin(step, sum(map(_size_of, self._readable)))
         duplicates = Duplicates.read(self._manifest, self._files)
         writer = RevisitWriter(
             OriginalReader(self._files, duplicates.places).find,
@@ -163,29 +171,45 @@ class FilesRun:
             path, count = Path(name), RefsCount()
             lines = duplicates.lines_of(path)
             replace = partial(writer.replacements, lines=lines, count=count)
+            size = _size_of(name)
             try:
-                _write_one(path, output, replace, count)
+                with FileProgress(progress.advance, size, passes=_PASSES) as done:
+                    _write_one(path, output, _watched(replace, done), count)
             except (InputRefused, DigestMismatch, Conflict) as failure:
                 self._on_problem(failure)
                 self._readable.remove(name)
                 continue
             for problem in count.problems:
                 self._on_problem(problem)
-            size = path.stat().st_size
             yield FileDone(name, size, count)
-            advance(size)
 
     def validate(
         self,
         output: Path,
         *,
         witnesses: Witnesses | None = None,
-        advance: Advance = lambda count: None,
+        progress: RunProgress = UNWATCHED,
     ) -> Validation:
         """Read all files once more, before and after, and follow every reference."""
+        progress.begin(files_step(4), sum(map(_size_of, self._readable)))
         return validate_files(
-            map(Path, self._readable), output, witnesses=witnesses, advance=advance
+            map(Path, self._readable), output, witnesses=witnesses, advance=progress.advance
         )
+
+
+def _watched(replace: Replacements, done: FileProgress) -> Replacements:
+    def replacements(source: Source) -> Iterator[Replacement]:
+        return watched(replace(source), source, done)
+
+    return replacements
+
+
+def _size_of(name: str) -> int:
+    """0 where it cannot be asked for: reading says why."""
+    try:
+        return Path(name).stat().st_size
+    except OSError:
+        return 0
 
 
 def _write_one(path: Path, output: Path | None, replace: Replacements, count: RefsCount) -> None:
