@@ -35,7 +35,7 @@ def test_one_that_python_clears_away_in_just_then_ends() -> None:
                 time.sleep(0.01)
 
     @contextmanager
-    def open_work() -> Iterator[Callable[[None], None]]:
+    def open_work(_: object) -> Iterator[Callable[[None], None]]:
         def work(_: None) -> None:
             Cleared()
             time.sleep(LONG_S)
@@ -70,3 +70,12 @@ def test_who_takes_a_place_has_nothing_of_what_was_opened_since(tmp_path: Path) 
     assert sorted(one.said for one in seen) == ["did one", "did two"]
     assert len({one.pid for one in seen}) == 2
     assert not any(lock in one.opened for one in seen)
+
+
+def test_what_processes_advance_is_told_also_of_one_that_died() -> None:
+    with Workers(1, partial(working.open_work, "did ")) as workers:
+        for task in ("die", "one"):
+            workers.give(task)
+            workers.answers()
+        assert workers.advanced() == 2
+        assert workers.advanced() == 0

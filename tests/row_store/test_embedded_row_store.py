@@ -231,6 +231,22 @@ def test_a_damaged_store_says_so(path: Path, store: EmbeddedRowStore) -> None:
         list(EmbeddedRowStore(path, SCHEMA).scan("captures"))
 
 
+@pytest.mark.parametrize("is_reading", [False, True], ids=["idle", "reading"])
+def test_who_has_written_empties_the_log_beside_a_reader(path: Path, *, is_reading: bool) -> None:
+    """As `serve` reads, whose connections stay; within a read, its view is kept as well."""
+    log = Path(f"{path}-wal")
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN" if is_reading else "SELECT 1").fetchall()
+        assert reader.execute("SELECT count(*) FROM captures").fetchone() == (0,)
+        with closing(EmbeddedRowStore(path, SCHEMA)) as store:
+            store.mutate("captures", [Put(b"%05d" % n, {CAPTURE: b"x" * 99}, 1) for n in range(99)])
+            assert log.stat().st_size
+        assert bool(log.stat().st_size) is is_reading
+        assert reader.execute("SELECT count(*) FROM captures").fetchone() == (
+            0 if is_reading else 99,
+        )
+
+
 def test_lock_that_is_never_released(path: Path) -> None:
     with (
         closing(sqlite3.connect(path, isolation_level=None)) as holder,

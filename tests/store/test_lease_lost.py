@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 from scenes import Scene
+from shown_progress import Shown
 
 from pinakes.catalog.file_rows import read_entry, scan_entries, set_state, take_claim
+from pinakes.dedupe.run.progress import Unwatched, store_step
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.ingest.acts import Actor
@@ -18,26 +20,24 @@ def test_lease_is_checked_while_comparing(scene: Scene) -> None:
     for crawl in (1, 2):
         scene.land(crawl)
     before = scene.state()
-    told: list[int] = []
 
-    def lost(count: int) -> None:
-        told.append(count)
-        if count == 0:
-            raise Conflict("another process has taken the lease over")
+    class Lost(Unwatched):
+        def advance(self, count: int) -> None:
+            if count == 0:
+                raise Conflict("another process has taken the lease over")
 
     with pytest.raises(Conflict):
-        scene.dedupe(advance=lost)
-    assert told[-1] == 0
+        scene.dedupe(progress=Lost())
     assert scene.state() == before
 
 
 def test_lease_is_checked_per_file_without_comparing(scene: Scene) -> None:
     for crawl in (1, 2):
         scene.land(crawl)
-    told: list[int] = []
-    scene.dedupe(advance=told.append, compare=False)
-    assert told
-    assert 0 not in told
+    shown = Shown()
+    scene.dedupe(progress=shown, compare=False)
+    assert [step for step, _ in shown.steps] == [store_step(n) for n in (1, 3, 4)]
+    assert all(counts and 0 not in counts for counts in shown.counts)
 
 
 def test_a_file_whose_claim_is_taken_over_is_not_moved(landed: Scene) -> None:

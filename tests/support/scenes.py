@@ -18,6 +18,7 @@ from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import release_lease
 from pinakes.config import load_configuration
 from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
+from pinakes.dedupe.run.progress import UNWATCHED, RunProgress
 from pinakes.dedupe.run.run_files import RunFiles
 from pinakes.dedupe.run.run_report import DedupeReport, DedupeRequest
 from pinakes.dedupe.run.store_run import StoreRun
@@ -106,7 +107,7 @@ class Scene:
         act: str = "dedupe-a",
         at: At = lambda step: None,
         grace_ms: int | None = None,
-        advance: Callable[[int], None] = lambda count: None,
+        progress: RunProgress = UNWATCHED,
         runner: str | None = None,
         **options: object,
     ) -> DedupeReport:
@@ -132,7 +133,7 @@ class Scene:
             tasks=self.tasks(runner, request, run) if runner is not None else None,
             at=at,
         )
-        report = work.execute(advance)
+        report = work.execute(progress)
         release_lease(self.rows, lease)
         return report
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pinakes.archive_store.anew import write_anew
+from pinakes.archive_store.located import size_at
 from pinakes.errors import (
     Conflict,
     DigestMismatch,
@@ -14,6 +15,7 @@ from pinakes.errors import (
     PinakesError,
 )
 from pinakes.hbase_schema.name_keys import archive_file
+from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 
 from .inputs import Input
 from .landed import Landed
@@ -50,6 +52,8 @@ class Landings:
     collection: str
     in_bulk: bool = False
     on_retry: Callable[[], None] = lambda: None
+    advance: Advance = no_advance
+    """Called with how many more bytes of a file are done."""
 
     def attempt(self, attempt: Attempt) -> Outcome:
         """The outcome.  Raises errors that concern all files: StoreUnavailable, SchemaError."""
@@ -58,11 +62,14 @@ class Landings:
             if attempt.if_complete and (why := _why_not(place)) is not None:
                 return Left(why)
             land = self.lander.publish if self.in_bulk else self.lander.land
-            return write_anew(
-                lambda: land(place, archive_file(self.crawl, name), self.collection),
-                place,
-                on_retry=self.on_retry,
-            )
+            with FileProgress(self.advance, size_at(place) or 0) as done:
+                return write_anew(
+                    lambda: land(
+                        place, archive_file(self.crawl, name), self.collection, done.reached
+                    ),
+                    place,
+                    on_retry=self.on_retry,
+                )
         except (InputRefused, Conflict, DigestMismatch) as problem:
             return problem
 

@@ -51,9 +51,9 @@ class CopyingFile:
     """
 
     def __init__(
-        self, file: SeekableFile, copy: Writer, beat: Callable[[], None] = lambda: None
+        self, file: SeekableFile, copy: Writer, beat: Callable[[int], None] = lambda copied: None
     ) -> None:
-        """`beat` is called now and then while the copy grows."""
+        """`beat` is called often while the copy grows, with the bytes that are copied so far."""
         self._beat = beat
         self._file = file
         self._copy = copy
@@ -102,7 +102,7 @@ class CopyingFile:
             self._take(memoryview(data))
 
     def _take(self, fresh: memoryview) -> None:
-        self._beat()
+        self._beat(self.copied_bytes)
         self._sha256.update(fresh)
         self.crc32 = isal_zlib.crc32(fresh, self.crc32)
         self.copied_bytes += len(fresh)

@@ -48,6 +48,11 @@ from .row_sink import RowSinks, stored_rows
 
 VERB = "ingest"
 _ACT = f"{VERB}-"
+Reached = Callable[[int], None]
+
+
+def _unwatched(position: int) -> None:
+    """Nobody wants to know how far a file is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,17 +92,21 @@ class Lander:
         self._actor = actor
         self._at = at
 
-    def land(self, place: str, archive_file: str, collection: str) -> Landed:
+    def land(
+        self, place: str, archive_file: str, collection: str, reached: Reached = _unwatched
+    ) -> Landed:
         """Land one file of an existing crawl.  Raises as `publish` does."""
-        published = self.publish(place, archive_file, collection)
+        published = self.publish(place, archive_file, collection, reached)
         return published if isinstance(published, Landed) else self.finish(published)
 
-    def publish(self, place: str, archive_file: str, collection: str) -> Published | Landed:
+    def publish(
+        self, place: str, archive_file: str, collection: str, reached: Reached = _unwatched
+    ) -> Published | Landed:
         """Land the file at a path or URL, except for showing it; its facts if it was there.
 
         `finish` shows it once its rows are in the row store.  Until then the caller keeps the
         claim (`renew`); a dropped file is taken over by the next landing of it, or withdrawn
-        by fsck.
+        by fsck.  `reached` is called often, with how far the file has been read.
 
         Raises:
             InputRefused: other bytes are known by this name; the store refuses the name;
@@ -117,7 +126,7 @@ class Lander:
                 raise InputRefused(reason, file=place)
         entry = read_entry(self._rows, archive_file)
         if _is_finished(entry):
-            return self._compare_known(place, entry)
+            return self._compare_known(place, entry, reached)
         held = self._actor.claim(self._rows, archive_file, act=self._actor.new_act(VERB))
         clear_dead_asides(self._archive, held)
         self._at("claimed")
@@ -125,21 +134,22 @@ class Lander:
         entry = read_entry(self._rows, archive_file)
         if entry.state is FileState.STORED:
             self._show(held)
-            return self._compare_known(place, entry)
+            return self._compare_known(place, entry, reached)
         try:
             require_open(self._rows, crawl_of(archive_file))
         except Conflict:
             release_claim(self._rows, held)
             raise
         try:
-            return self._publish_claimed(place, held, collection, entry.state)
+            return self._publish_claimed(place, held, collection, entry.state, reached)
         except (InputRefused, DigestMismatch):
             self._withdraw(held)
             raise
 
-    def _compare_known(self, place: str, entry: FileEntry) -> Landed:
+    def _compare_known(self, place: str, entry: FileEntry, reached: Reached) -> Landed:
         facts = entry.facts
         with open_place(place) as source:
+            source.watch(reached)
             sha256 = _sha256_of(source)
             size = source.size
         if facts is None or (size, sha256) != (facts.size, facts.sha256):
@@ -151,7 +161,7 @@ class Lander:
         return Landed(entry.archive_file, size=facts.size, sha256=sha256, was_there=True)
 
     def _publish_claimed(
-        self, place: str, held: Held, collection: str, state: FileState | None
+        self, place: str, held: Held, collection: str, state: FileState | None, reached: Reached
     ) -> Published:
         set_inflight(self._rows, held, FileState.LANDING)
         # Else it is of a landing that died, and its rows are not loaded yet.
@@ -168,7 +178,7 @@ class Lander:
             self._writers(copy.file) as writer,
             self._sinks(held) as sink,
         ):
-            copying = CopyingFile(file, writer, self._keeping(held))
+            copying = CopyingFile(file, writer, self._keeping(held, reached))
             source = Source(copying, name=place)
             write_rows(sink, source, sidecar.file, held=held, collection=collection, result=result)
             rows_stored = sink.finish()
@@ -201,13 +211,14 @@ class Lander:
                 )
         return Published(held=held, result=result, rows_stored=rows_stored)
 
-    def _keeping(self, held: Held) -> Callable[[], None]:
-        """A function, to be called often, that renews the claim a few times in each term."""
+    def _keeping(self, held: Held, reached: Reached) -> Reached:
+        """`reached`, which also renews the claim a few times in each term."""
         term_ms = LEASE_MS // 4
         due_ms = self._actor.now_ms() + term_ms
 
-        def beat() -> None:
+        def beat(position: int) -> None:
             nonlocal due_ms
+            reached(position)
             now_ms = self._actor.now_ms()
             if now_ms >= due_ms:
                 renew_claim(self._rows, held, now_ms)

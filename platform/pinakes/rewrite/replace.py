@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple, Protocol
 
 from pinakes.errors import PinakesError, StoreUnavailable
+from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.source import Source
 
 _COPY_BYTES = 1 << 22
@@ -26,6 +27,17 @@ class Replacement(NamedTuple):
     offset: int
     length: int
     pieces: Iterable[bytes | memoryview]
+
+
+def watched(
+    replacements: Iterable[Replacement], source: Source, done: FileProgress
+) -> Iterator[Replacement]:
+    """The same; tells how far they are, and when they end, how far `source` is read behind them."""
+    for replacement in replacements:
+        yield replacement
+        done.reached(replacement.offset)
+    done.reached(source.size)
+    source.watch(done.reached)
 
 
 def copy_with_replacements(source: int, target: int, replacements: Iterable[Replacement]) -> int:

@@ -27,6 +27,7 @@ PATIENCE_S = 60.0
 # Of a new file.  Landing takes a sixth less time than with SQLite's 4096, reading the same.
 PAGE_BYTES = 16384
 _LOG_BYTES = 32 << 20
+_LOG_PATIENCE_MS = 1000
 _SETTINGS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA cache_size=-32768",
@@ -66,6 +67,7 @@ class SqliteFile:
     def _forget(self) -> None:
         self._pid = os.getpid()
         self._local = threading.local()
+        self._has_written = False
         self._open: list[sqlite3.Connection] = []
 
     def read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -82,6 +84,7 @@ class SqliteFile:
         with translated(self.path):
             connection = self._connection()
             self._patient(lambda: connection.execute("BEGIN IMMEDIATE"))
+            self._has_written = True
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -120,9 +123,15 @@ class SqliteFile:
             os.close(folder)
 
     def close(self) -> None:
-        """Close the connections of all threads."""
+        """Close the connections of all threads.
+
+        Who has written empties the log first.  SQLite does so when the last connection closes,
+        but a server that only reads, and keeps one, would keep a log of many megabytes with it.
+        """
         with self._lock:
             connections = list(self._open) if self._pid == os.getpid() else []
+            if connections and self._has_written:
+                _empty_log(connections[0])
             self._forget()
         for connection in connections:
             connection.close()
@@ -168,6 +177,13 @@ class SqliteFile:
                 if "locked" not in str(error) or time.monotonic() >= give_up:
                     raise
                 time.sleep(0.01)
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    """Move the log into the file, and cut it off; left as it is where others are just at it."""
+    with suppress(sqlite3.Error):  # what is in the log is as safe there
+        connection.execute(f"PRAGMA busy_timeout={_LOG_PATIENCE_MS:d}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 @contextmanager

@@ -36,7 +36,9 @@ class SeekableFile(Protocol):
 class Source:
     """Random access to one archive file; not safe for use by several threads."""
 
-    __slots__ = ("_base", "_file", "_limit", "_stat", "_view", "_window_bytes", "name", "size")
+    __slots__ = (
+        "_base", "_file", "_limit", "_reached", "_stat", "_view", "_window_bytes", "name", "size",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -53,6 +55,11 @@ class Source:
         self._base = self._limit = 0
         self._view = memoryview(b"")
         self._stat = _identity(file)
+        self._reached: Callable[[int], None] | None = None
+
+    def watch(self, reached: Callable[[int], None] | None) -> None:
+        """Have `reached(position)` called at each read of the file: for showing progress."""
+        self._reached = reached
 
     def view(self, offset: int, length: int) -> memoryview:
         """The bytes from `offset`; shorter than `length` only at the end of the file.
@@ -101,6 +108,8 @@ class Source:
             offset + len(data),
             memoryview(data),
         )
+        if self._reached is not None:
+            self._reached(self._limit)
 
     def pieces(
         self, offset: int, end: int, piece_bytes: int = WINDOW_BYTES

@@ -20,17 +20,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
 from typing import Generic, NamedTuple, NoReturn, TypeVar
 
+from pinakes.cli.frame.shared_counts import SharedCounts
 from pinakes.errors import PinakesError
+from pinakes.warc.file_progress import Advance
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
-Open = Callable[[], AbstractContextManager[Callable[[Task], Answer]]]
+Open = Callable[[Advance], AbstractContextManager[Callable[[Task], Answer]]]
 _PATIENCE_S = 20.0
 _MOMENT_S = 0.05
 
@@ -47,32 +50,43 @@ class _Worker(Generic[Task]):
     connection: Connection
     tasks: list[Task]
     """The one that it is at, if any."""
+    number: int
 
 
 class Workers(Generic[Task, Answer]):
-    """So many processes.  `open_work` gives, in each, the function that does a task."""
+    """So many processes.  `open_work` gives, in each, the function that does a task.
+
+    It gets an `Advance` for this: what all of them have advanced, `advanced` tells here.
+    """
 
     def __init__(self, count: int, open_work: Open[Task, Answer]) -> None:
         self._count = count
         self._open_work = open_work
         self._workers: list[_Worker[Task]] = []
+        self._counts = SharedCounts(count)
 
     def __enter__(self) -> Workers[Task, Answer]:
-        for _ in range(self._count):
-            self._hire(multiprocessing.get_context("fork"))
+        for number in range(self._count):
+            self._hire(multiprocessing.get_context("fork"), number)
         return self
 
-    def _hire(self, context: ForkContext | SpawnContext) -> None:
+    def _hire(self, context: ForkContext | SpawnContext, number: int) -> None:
         ours, theirs = context.Pipe()
         others: list[Connection] = []
         if isinstance(context, ForkContext):  # else what it is given is all that it has of ours
             others = [ours, *(worker.connection for worker in self._workers)]
         process = context.Process(
-            target=_serve, args=(theirs, others, self._open_work), daemon=True
+            target=_serve,
+            args=(theirs, others, self._open_work, self._counts.of(number)),
+            daemon=True,
         )
         process.start()
         theirs.close()
-        self._workers.append(_Worker(process, ours, []))
+        self._workers.append(_Worker(process, ours, [], number))
+
+    def advanced(self) -> int:
+        """By how much they have advanced since this was asked last."""
+        return self._counts.counted()
 
     @property
     def under_way(self) -> int:
@@ -133,7 +147,7 @@ class Workers(Generic[Task, Answer]):
         worker.connection.close()
         worker.process.join()
         code = worker.process.exitcode
-        self._hire(multiprocessing.get_context("spawn"))
+        self._hire(multiprocessing.get_context("spawn"), worker.number)
         return Died(-code if code is not None and code < 0 else None)
 
     def __exit__(
@@ -157,7 +171,12 @@ class Workers(Generic[Task, Answer]):
                     worker.process.kill()
 
 
-def _serve(connection: Connection, others: list[Connection], open_work: Open[Task, Answer]) -> None:
+def _serve(
+    connection: Connection,
+    others: list[Connection],
+    open_work: Open[Task, Answer],
+    advance: Advance,
+) -> None:
     """In the process: task after task, until the one who gives them closes or is gone."""
     # Ctrl-C reaches the whole group: it is the parent that answers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -167,7 +186,7 @@ def _serve(connection: Connection, others: list[Connection], open_work: Open[Tas
     for other in others:  # else we would keep them open for those who wait for their end
         other.close()
     try:
-        _work(connection, open_work)
+        _work(connection, partial(open_work, advance))
     except (EOFError, BrokenPipeError):
         pass
     except Exception as error:  # noqa: BLE001  the parent raises it
@@ -175,7 +194,10 @@ def _serve(connection: Connection, others: list[Connection], open_work: Open[Tas
             connection.send((None, _portable(error)))
 
 
-def _work(connection: Connection, open_work: Open[Task, Answer]) -> None:
+def _work(
+    connection: Connection,
+    open_work: Callable[[], AbstractContextManager[Callable[[Task], Answer]]],
+) -> None:
     task = connection.recv()
     with open_work() as work:
         while True:

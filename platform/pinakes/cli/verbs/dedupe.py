@@ -19,7 +19,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.frame.progress import Progress, SilentProgress
+from pinakes.cli.frame.steps import Steps
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.dedupe_files import FilesCall, dedupe_files
 from pinakes.cli.verbs.dedupe_jobs import require_jobs, tasks_by_jobs
@@ -47,6 +47,7 @@ from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.tally import Tally
 from pinakes.profile import Stores, open_stores
+from pinakes.row_store.port import RowStore
 
 _VERB = "dedupe"
 _UNCHANGED = {
@@ -59,8 +60,7 @@ _UNCHANGED = {
     "not stored any more": "removed meanwhile",
     "done already": "rewritten already",
 }
-_RENEW_MS = 60_000
-_SILENT: Progress = SilentProgress()
+_RENEW_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,20 +337,8 @@ def _execute(
         compare=processes.compare,
         rewrite=processes.rewrite,
     )
-    # Jobs have a bar each.
-    shown = console.progress(_VERB, unit="files") if tasks is None else nullcontext(_SILENT)
-    with shown as progress:
-        renewed_ms = actor.now_ms()
-
-        def advance(count: int) -> None:
-            # So that nobody takes a long run for a dead one; Conflict where somebody has.
-            nonlocal renewed_ms
-            if count or actor.now_ms() - renewed_ms > _RENEW_MS:
-                renewed_ms = actor.now_ms()
-                renew_lease(stores.rows, lease, renewed_ms)
-            progress.advance(count)
-
-        report = work.execute(advance)
+    with nullcontext() if tasks is not None else Steps(console, _VERB) as steps:
+        report = work.execute(_KeptLease(stores.rows, lease, actor, steps))
     if not report.is_complete:
         # Another run would decide anew, and find what a process that died has published of ours.
         leave_lease(stores.rows, lease)
@@ -358,6 +346,31 @@ def _execute(
     set_run_state(stores.rows, act, RunState(state="stopped" if report.is_stopped else "done"))
     release_lease(stores.rows, lease)
     return report
+
+
+class _KeptLease:
+    """Keeps a run's lease while it goes on, and has its steps shown; None: jobs have their own."""
+
+    def __init__(self, rows: RowStore, lease: HeldLease, actor: Actor, steps: Steps | None) -> None:
+        self._rows = rows
+        self._lease = lease
+        self._actor = actor
+        self._steps = steps
+        self._renewed_ms = actor.now_ms()
+
+    def begin(self, step: str, total_bytes: int) -> None:
+        """The step before is done, and another begins."""
+        if self._steps is not None:
+            self._steps.begin(step, total_bytes)
+
+    def advance(self, count: int) -> None:
+        """Go on.  Raises Conflict where somebody has taken this run for a dead one."""
+        now_ms = self._actor.now_ms()
+        if now_ms - self._renewed_ms > _RENEW_MS:
+            self._renewed_ms = now_ms
+            renew_lease(self._rows, self._lease, now_ms)
+        if self._steps is not None:
+            self._steps.advance(count)
 
 
 def _tell(report: DedupeReport, console: Console) -> None:

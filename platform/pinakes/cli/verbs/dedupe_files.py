@@ -10,7 +10,8 @@ from pathlib import Path
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_full import left_full_text
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.record_inputs import iter_paths, size_of
+from pinakes.cli.frame.record_inputs import iter_paths
+from pinakes.cli.frame.steps import Steps
 from pinakes.cli.verbs.process import describe_decisions
 from pinakes.config import Configuration
 from pinakes.dedupe.decide.trust import Trust
@@ -61,25 +62,18 @@ def dedupe_files(call: FilesCall, configuration: Configuration, console: Console
         now=datetime.now(timezone.utc),
         space=SortSpace(memory_bytes=configuration.spill_bytes, folder=configuration.temp_dir),
     )
-    total = sum(map(size_of, names))
     validation: Validation | None = None
-    with FilesRun(request, problems.name) as run:
-        with console.progress("finding duplicates", total=total) as progress:
-            run.decide(progress.advance)
+    with FilesRun(request, problems.name) as run, Steps(console, "dedupe") as steps:
+        run.decide(steps)
         console.say(describe_decisions(run.decisions.processed))
-        what = "counting" if call.plan else "writing"
         done: list[FileDone] = []
-        with console.progress(what, total=total) as progress:
-            for file in run.write(None if call.plan else call.output, progress.advance):
-                done.append(file)
-                _tell_file(file, console)
+        for file in run.write(None if call.plan else call.output, steps):
+            done.append(file)
+            _tell_file(file, console)
         if not call.plan and done:
-            with WarcioReader() as warcio, console.progress("validating", total=total) as progress:
-                validation = run.validate(
-                    call.output,
-                    witnesses=Witnesses(second_reader=warcio),
-                    advance=progress.advance,
-                )
+            with WarcioReader() as warcio:
+                witnesses = Witnesses(second_reader=warcio)
+                validation = run.validate(call.output, witnesses=witnesses, progress=steps)
     _tell(call, done, validation, console)
     if validation is not None and not validation.passed:
         return Exit.FOUND

@@ -31,6 +31,7 @@ from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.index.external_sort import DEFAULT_SPACE
 from pinakes.ingest.acts import Actor
 from pinakes.profile import open_stores
+from pinakes.warc.file_progress import Advance
 
 _AHEAD = 2
 """Files that are looked at ahead for each process."""
@@ -89,7 +90,7 @@ def run_processes(count: int, configuration: Configuration) -> Iterator[RunProce
 
 @contextmanager
 def _committing(
-    configuration: Configuration,
+    configuration: Configuration, _: Advance
 ) -> Iterator[Callable[[tuple[str, FileOutcome]], Committed]]:
     with open_stores(configuration) as stores:
         actor = Actor()
@@ -104,7 +105,9 @@ def _committing(
 
 
 @contextmanager
-def _working(configuration: Configuration) -> Iterator[Callable[[RunTask], Compared | Committed]]:
+def _working(
+    configuration: Configuration, advance: Advance
+) -> Iterator[Callable[[RunTask], Compared | Committed]]:
     with open_stores(configuration) as stores, ExitStack() as opened:
         actor = Actor()
 
@@ -127,7 +130,9 @@ def _working(configuration: Configuration) -> Iterator[Callable[[RunTask], Compa
         def rewriter_of(rules: RevisitRules) -> FileRewriter:
             files, bodies = files_of(rules.run)
             claim = partial(actor.claim, stores.rows, act=rules.run)
-            return FileRewriter(stores.rows, stores.archive, bodies, files, rules, claim=claim)
+            return FileRewriter(
+                stores.rows, stores.archive, bodies, files, rules, claim=claim, advance=advance
+            )
 
         def work(task: RunTask) -> Compared | Committed:
             if isinstance(task, _Rewriting):
@@ -141,7 +146,7 @@ def _compared(
     workers: RunWorkers,
     run: str,
     trust: Trust | None,
-    advance: Callable[[int], None],
+    advance: Advance,
     batches: Iterable[Batch],
 ) -> Iterator[Compared]:
     """What each batch has come to, in order; one that is done early waits for those before it."""
@@ -161,14 +166,22 @@ def _compared(
 
 
 def _rewritten(
-    workers: RunWorkers, count: int, rules: RevisitRules, files: Iterable[FileTask]
+    workers: RunWorkers,
+    count: int,
+    rules: RevisitRules,
+    files: Iterable[FileTask],
+    advance: Advance,
 ) -> Iterator[Committed]:
+    def tell() -> None:
+        advance(workers.advanced())
+
     tasks = (_Rewriting(rules, file) for file in _largest_first(files, _AHEAD * count))
-    for task, answer in workers.answered(tasks):
+    for task, answer in workers.answered(tasks, timeout_s=_WAIT_S, wait=tell):
         if isinstance(task, _Rewriting) and isinstance(answer, Died):
             raise _death(task.file.archive_file)
         if isinstance(answer, Committed):
             yield answer
+    tell()
 
 
 def _largest_first(files: Iterable[FileTask], ahead: int) -> Iterator[FileTask]:

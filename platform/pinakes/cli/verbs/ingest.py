@@ -26,6 +26,7 @@ from pinakes.cli.frame.options import (
     inputs_of,
 )
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.progress import Progress, SilentProgress
 from pinakes.cli.frame.workers import Workers
 from pinakes.cli.verbs.ingest_bulk import Spool, bulk_crew, spool_of
 from pinakes.cli.verbs.ingest_loop import Alone, Answered, Crew, IngestLoop
@@ -44,6 +45,7 @@ from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
 from pinakes.ingest.tally import ARCHIVE_RETRIES, Tally
 from pinakes.ingest.watch import SETTLE_S, Seen, look_at
 from pinakes.profile import Stores, open_stores
+from pinakes.warc.file_progress import Advance
 
 # A landing makes a hundred objects a record and no cycles: looking for those cost 4%.
 _GC_THRESHOLD = 100_000
@@ -173,20 +175,25 @@ def _ingest(
             ) as landing_run,
             ExitStack() as at_end,
         ):
-            alone = _landings(configuration, stores, actor, found.crawl, spool, tally)
+            progress: Progress = SilentProgress()
+            if not watches:
+                total = _size(found.inputs)
+                progress = at_end.enter_context(console.progress("ingest", total=total))
+            alone = _landings(
+                configuration, stores, actor, found.crawl, spool, tally, progress.advance
+            )
             crew: Crew = several or Alone(alone.attempt)
             if spool is not None:
                 crew = at_end.enter_context(
                     bulk_crew(crew, configuration, stores, spool, found.crawl, console)
                 )
-            loop = IngestLoop(crew, landing_run, tally, console)
+            loop = IngestLoop(crew, landing_run, tally, console, progress)
             if request.settle_s is not None:
                 loop.watch(lambda: _look(request, loop), request.settle_s)
             loop.note_left(found.left)
             if not (found.inputs or found.left.unfinished or found.left.refused):
                 console.warn("nothing to ingest: no archive files found")
-            with console.progress("ingest", total=_size(found.inputs)) as progress:
-                loop.land(found.inputs, progress)
+            loop.land(found.inputs)
         job.exit = Exit.SOME_FAILED if loop.failed else Exit.DONE
     return job.exit
 
@@ -198,6 +205,7 @@ def _landings(
     crawl: str,
     spool: Spool | None,
     tally: Tally,
+    advance: Advance,
 ) -> Landings:
     """How a file lands: with servers to wait for, puts and writes go on behind the parser."""
     remote = configuration.profile != "embedded"
@@ -215,6 +223,7 @@ def _landings(
         configuration.collection,
         in_bulk=spool is not None,
         on_retry=tally.counting(ARCHIVE_RETRIES),
+        advance=advance,
     )
 
 
@@ -232,12 +241,12 @@ def _several(
 
 @contextmanager
 def _landing_worker(
-    configuration: Configuration, crawl: str, spool: Spool | None
+    configuration: Configuration, crawl: str, spool: Spool | None, advance: Advance
 ) -> Iterator[Callable[[Attempt], Answered]]:
     tally = Tally()
     actor = Actor() if spool is None else spool.worker()
     with open_stores(configuration, tally=tally) as stores:
-        landings = _landings(configuration, stores, actor, crawl, spool, tally)
+        landings = _landings(configuration, stores, actor, crawl, spool, tally, advance)
 
         def attempt(given: Attempt) -> Answered:
             before = Counter(tally.counts())

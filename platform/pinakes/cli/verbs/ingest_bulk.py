@@ -130,6 +130,9 @@ class BulkCrew:
         done, self._done = self._done, []
         return done
 
+    def advanced(self) -> int:
+        return self._crew.advanced()
+
     def _answer(self, landed: Landed) -> None:
         attempt, counts = self._published.pop(landed.archive_file)
         self._done.append((attempt, Answered(landed, counts)))

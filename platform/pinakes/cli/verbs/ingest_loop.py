@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.progress import Progress, SilentProgress
+from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.workers import Died
 from pinakes.errors import Busy, InputRefused, PinakesError
 from pinakes.ingest.attempts import Attempt, Left, Outcome
@@ -54,6 +54,10 @@ class Crew(Protocol):
         """What has been done since, waiting so long for the first."""
         ...
 
+    def advanced(self) -> int:
+        """By how many bytes others have come further since this was asked last."""
+        ...
+
 
 class Alone:
     """Lands a file when it is given, in this process."""
@@ -75,25 +79,34 @@ class Alone:
         done, self._done = self._done, []
         return done
 
+    def advanced(self) -> int:
+        return 0  # it tells of its bytes itself
+
 
 class IngestLoop:
     """Gives files to a crew; `failed` is whether one of them was refused or not readable."""
 
-    def __init__(self, crew: Crew, landing_run: LandingRun, tally: Tally, console: Console) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        landing_run: LandingRun,
+        tally: Tally,
+        console: Console,
+        progress: Progress,
+    ) -> None:
         self._crew = crew
         self._landing_run = landing_run
         self._tally = tally
         self._console = console
-        self._progress: Progress = SilentProgress()
+        self._progress = progress
         self._busy: dict[str, Attempt] = {}
         self._met_busy: set[str] = set()
         self._noted: set[str] = set()
         self._others = 0
         self.failed = False
 
-    def land(self, inputs: Iterable[Input], progress: Progress) -> None:
+    def land(self, inputs: Iterable[Input]) -> None:
         """Each of these; returns when all have landed, here or elsewhere, or were refused."""
-        self._progress = progress
         for item in inputs:
             self._give(Attempt(item))
         self._take_all()
@@ -167,6 +180,7 @@ class IngestLoop:
         for attempt, answer in self._crew.answers(timeout_s):
             self._note(attempt, answer)
             self._console.flush()  # a watch goes on for days, and its reader waits
+        self._progress.advance(self._crew.advanced())
         self._landing_run.beat()
 
     def _note(self, attempt: Attempt, answer: Answered | Died) -> None:
@@ -180,7 +194,6 @@ class IngestLoop:
         if isinstance(outcome, Landed):
             self._landing_run.landed(outcome)
             self.failed = _report(outcome, place, self._console) or self.failed
-            self._progress.advance(outcome.size)
         elif isinstance(outcome, Left):
             self._console.warn(f"{printable(place)}: {outcome.why}")
         elif isinstance(outcome, Busy):

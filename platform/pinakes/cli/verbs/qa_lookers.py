@@ -20,6 +20,7 @@ from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample.draw import Drawn
+from pinakes.warc.file_progress import Advance
 
 _TRIES = 2
 _LOST = "each task with this page failed"
@@ -101,7 +102,7 @@ def _looked(judge: PageJudge, task: Task) -> Answer:
 
 @contextmanager
 def _open_work(
-    configuration: Configuration, folder: Path
+    configuration: Configuration, folder: Path, advance: Advance
 ) -> Iterator[Callable[[_Planned], Answer]]:
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores(configuration))

@@ -19,7 +19,7 @@ from .contents import Compare
 from .counting import Decisions, ProcessCount
 from .entries import Entry, decide_contents, is_decided_on, leave_undecided
 from .flags import flag_lines
-from .resolve import resolve_lines
+from .resolve import UNWATCHED, Comparing, resolve_lines
 from .trust import Trust
 
 
@@ -65,6 +65,7 @@ def resolve_and_process(
     only_duplicates: bool = False,
     space: SortSpace = DEFAULT_SPACE,
     compare: Compare | None = None,
+    comparing: Comparing = UNWATCHED,
 ) -> Iterator[ManifestLine]:
     """What `process_lines` gives of what `resolve_lines` gives.
 
@@ -72,7 +73,13 @@ def resolve_and_process(
         ConfigError: as both.
     """
     resolved = resolve_lines(
-        lines, bodies, count=decisions.resolved, trust=trust, space=space, compare=compare
+        lines,
+        bodies,
+        count=decisions.resolved,
+        trust=trust,
+        space=space,
+        compare=compare,
+        comparing=comparing,
     )
     return process_lines(
         resolved,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
+from typing import NamedTuple
 
 from pinakes.errors import ConfigError
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
@@ -22,6 +23,17 @@ from .second_digests import SecondDigests
 from .trust import Trust, is_strong
 
 _PIECE_LINES = 64
+
+
+class Comparing(NamedTuple):
+    """Told how far comparing is, in compressed bytes of records."""
+
+    begin: Callable[[int], None] = lambda total: None
+    """Called before the first body is read, with how much there is in all."""
+    advance: Callable[[int], None] = lambda count: None
+
+
+UNWATCHED = Comparing()
 _Clustered = tuple[str, str, int, int, int, ManifestLine]
 _Placed = tuple[str, int, int, str, int, int, int, ManifestLine]
 _first_place = itemgetter(0, 1, 2)
@@ -36,6 +48,7 @@ def resolve_lines(
     trust: Trust | None = None,
     space: SortSpace = DEFAULT_SPACE,
     compare: Compare | None = None,
+    comparing: Comparing = UNWATCHED,
 ) -> Iterator[ManifestLine]:
     """Yield every line, with a hash extension where it may take part; in no order.
 
@@ -46,6 +59,7 @@ def resolve_lines(
     be readable.  Where lines have a second digest (`trust.second_digest`), captures that are
     equal in it and unequal in the first are read, and are collisions if it is so.
     `compare` reads bodies, if given, but those of digests with very many captures.
+    `comparing` is told how far that is.
 
     Extensions count contents in order of the file and offset of their first capture, so
     that they do not depend on the order of the lines.  Memory: a few times `space`, and
@@ -57,7 +71,7 @@ def resolve_lines(
     lines = _in_pieces(lines)
     if bodies is None:
         return _trust_digests(lines, count)
-    return _compare_bodies(lines, bodies, count, trust, space, compare)
+    return _compare_bodies(lines, bodies, count, trust, space, compare, comparing)
 
 
 def _in_pieces(lines: Iterable[ManifestLine]) -> Iterator[ManifestLine]:
@@ -99,6 +113,7 @@ def _compare_bodies(
     trust: Trust | None,
     space: SortSpace,
     compare: Compare | None,
+    comparing: Comparing,
 ) -> Iterator[ManifestLine]:
     # Lines that take no part go straight through a spool: they are not sorted.
     with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
@@ -109,7 +124,9 @@ def _compare_bodies(
         with alone, SecondDigests(space) as seconds:
             noted = _noting(clustered, seconds)
             placed = sort_outside_memory(
-                _placed(noted, alone, count), space=space, item_bytes=_placed_bytes
+                _measured(_placed(noted, alone, count), comparing),
+                space=space,
+                item_bytes=_placed_bytes,
             )
             # A cluster is known by the place of its first capture.
             clusters = (map(_line_of, cluster) for _, cluster in groupby(placed, key=_first_place))
@@ -121,15 +138,27 @@ def _compare_bodies(
                 trust=trust,
                 most_rounds=MOST_ROUNDS,
             )
-            if compare is not None:
-                yield from compared_elsewhere(clusters, compare, here, count, space)
-            else:
-                for cluster in clusters:
-                    yield from here(cluster)
+            compared = (
+                compared_elsewhere(clusters, compare, here, count, space)
+                if compare is not None
+                else chain.from_iterable(map(here, clusters))
+            )
+            for line in compared:
+                yield line
+                comparing.advance(line.length)
             yield from alone
             count.collisions += seconds.collisions(bodies, count.problems)
             count.second_digests_unread += seconds.unread
         yield from rest
+
+
+def _measured(entries: Iterable[_Placed], comparing: Comparing) -> Iterator[_Placed]:
+    """The same; when all have been drawn, which is before one is compared, tells their size."""
+    total = 0
+    for entry in entries:
+        total += entry[-1].length
+        yield entry
+    comparing.begin(total)
 
 
 def _clustered(

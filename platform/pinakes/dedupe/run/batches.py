@@ -31,6 +31,8 @@ class FileTask(NamedTuple):
     """Its duplicates, as they were decided on."""
     lines: list[ManifestLine]
     """The same, each original where it lies now."""
+    size: int
+    """How far it advances the run."""
 
 
 class _Chosen(NamedTuple):
@@ -50,6 +52,7 @@ class Batch:
         rest: Iterator[_Chosen],
         holds: Callable[[int], bool],
         relocate: Callable[[list[Pair]], list[ManifestLine]],
+        size_of: Callable[[str], int],
     ) -> None:
         self.sizes: dict[str, int] = {}
         """What each file of it takes, about, in bytes; complete when `tasks` have been drawn."""
@@ -58,6 +61,7 @@ class Batch:
         self._rest = rest
         self._holds = holds
         self._relocate = relocate
+        self._size_of = size_of
 
     def tasks(self) -> Iterator[FileTask]:
         """Its files."""
@@ -68,7 +72,7 @@ class Batch:
                 return
             self.sizes[name] = size
             total += size
-            yield FileTask(name, pairs, self._relocate(pairs))
+            yield FileTask(name, pairs, self._relocate(pairs), self._size_of(name))
             self.next = next(self._rest, None)
 
 
@@ -92,11 +96,12 @@ def iter_batches(
     waiting = next(worthwhile, None)
     while waiting is not None:
         if run.room.make(waiting.size):
-            batch = Batch(waiting, worthwhile, holds, run.relocate)
+            batch = Batch(waiting, worthwhile, holds, run.relocate, run.size_of)
             yield batch
             waiting = batch.next
         else:
             report.files_left[WANTS_ROOM] += 1
+            run.advance(run.size_of(waiting.name))
             waiting = next(worthwhile, None)
 
 
@@ -106,20 +111,31 @@ def _worthwhile(
     for name, pairs in by_file:
         if name in done:
             continue
-        if name in run.moved:
-            # This run died after the file's move: it has been done, and may still be claimed.
-            held = run.claim(name)
-            clear_dead_asides(run.archive, held)
-            release_claim(run.rows, held)
-            report.files_left["done already"] += 1
-            continue
-        entry = read_entry(run.rows, name)
-        try:
-            why_not, size = choose_file(run, entry, pairs)
-        except InputRefused as problem:
-            report.leave("failed", problem)
-            continue
-        if why_not is None:
-            yield _Chosen(name, pairs, size)
+        chosen = _choose(run, name, pairs, report)
+        if chosen is not None:
+            yield chosen
         else:
-            report.files_left[why_not] += 1
+            run.advance(run.size_of(name))
+
+
+def _choose(
+    run: RewritingRun, name: str, pairs: list[Pair], report: DedupeReport
+) -> _Chosen | None:
+    """The file, if it is worth while and not done; else it is counted in the report."""
+    if name in run.moved:
+        # This run died after the file's move: it has been done, and may still be claimed.
+        held = run.claim(name)
+        clear_dead_asides(run.archive, held)
+        release_claim(run.rows, held)
+        report.files_left["done already"] += 1
+        return None
+    entry = read_entry(run.rows, name)
+    try:
+        why_not, size = choose_file(run, entry, pairs)
+    except InputRefused as problem:
+        report.leave("failed", problem)
+        return None
+    if why_not is not None:
+        report.files_left[why_not] += 1
+        return None
+    return _Chosen(name, pairs, size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pinakes.archive_store.port import ArchiveReader
@@ -15,12 +15,14 @@ from pinakes.dedupe.decide.contents import Compare
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.flags import FlagsInOrder
 from pinakes.dedupe.decide.process import resolve_and_process
+from pinakes.dedupe.decide.resolve import UNWATCHED, Comparing
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
+from pinakes.warc.file_progress import Advance, no_advance
 
 from .stored_files import StoredFiles
 from .stored_lines import stored_line
@@ -47,6 +49,7 @@ class Collection:
         self._run = run
         self._space = space
         self._survey: Survey | None = None
+        self._surveyed: set[str] = set()
         self.entries: dict[str, FileEntry] = {
             entry.archive_file: entry
             for entry in scan_entries(rows)
@@ -77,16 +80,30 @@ class Collection:
         with self.archive.open(sidecar_name(current_name(self.entries[archive_file]))) as file:
             yield from read_sidecar(file)
 
-    def survey(self) -> Survey:
-        """What one pass over the sidecars tells; made when it is first asked for."""
+    @property
+    def landed_bytes(self) -> int:
+        """The size of its files, as they landed."""
+        return sum(map(self.size_of, self.entries))
+
+    def size_of(self, archive_file: str) -> int:
+        """The size of a file as it landed; 0 where it is not of the collection."""
+        entry = self.entries.get(archive_file)
+        return entry.facts.size if entry is not None and entry.facts is not None else 0
+
+    def survey(self, advance: Advance = no_advance) -> Survey:
+        """What one pass over the sidecars tells; made when it is first asked for.
+
+        `advance` is called for each file: half of its size, as `lines` reads it again.
+        """
         if self._survey is None:
             rewritten = [name for name in sorted(self.entries) if self._is_rewritten(name)]
             landings = {self._landing_of(entry) for entry in self.entries.values()}
             # Of what landed with the captures of one run, that run has seen it all.
             needs_all = len(landings) > 1
+            names = sorted(self.entries) if needs_all else rewritten
             rows = (
                 (name, self._landing_of(self.entries[name]), row)
-                for name in (sorted(self.entries) if needs_all else rewritten)
+                for name in self._half_told(names, advance)
                 for row in self.sidecar_rows(name)
             )
             look_around = needs_all and bool(rewritten)
@@ -94,6 +111,12 @@ class Collection:
             for name in rewritten:
                 self._survey.want_unaddressable(name, self.sidecar_rows(name))
         return self._survey
+
+    def _half_told(self, names: Iterable[str], advance: Advance) -> Iterator[str]:
+        for name in names:
+            yield name
+            self._surveyed.add(name)
+            advance(self.size_of(name) // 2)
 
     def _is_rewritten(self, name: str) -> bool:
         return self.entries[name].generation > 1
@@ -106,12 +129,13 @@ class Collection:
             return 0 if entry.generation > 1 else _NOW
         return decided.run_time_ms if decided.run != self._run else _NOW
 
-    def lines(self, advance: Callable[[int], None] = lambda count: None) -> Iterator[ManifestLine]:
+    def lines(self, advance: Advance = no_advance) -> Iterator[ManifestLine]:
         """A manifest line for each capture of each file, with what the store knows of it.
 
+        `advance` is called for each file: with `survey` it comes to the size of all.
         `known`: there before this run; `settled` and `late`: see `survey`.
         """
-        survey = self.survey()
+        survey = self.survey(advance)
         late = FlagsInOrder((number, LATE) for number in survey.late)
         number = 0
         for name in sorted(self.entries):
@@ -127,7 +151,8 @@ class Collection:
                         flags |= SETTLED
                     line = line._replace(marks=format_flags(flags))
                 yield line
-            advance(1)
+            size = self.size_of(name)
+            advance(size - size // 2 if name in self._surveyed else size)
 
     def decide(
         self,
@@ -136,7 +161,8 @@ class Collection:
         *,
         compare: bool = True,
         trust: Trust | None = None,
-        advance: Callable[[int], None] = lambda count: None,
+        advance: Advance = no_advance,
+        comparing: Comparing = UNWATCHED,
         elsewhere: Compare | None = None,
     ) -> Iterator[ManifestLine]:
         """The duplicates, each with its original, by file and offset.
@@ -144,7 +170,7 @@ class Collection:
         Without `compare`, equal SHA-256 digests are taken for equal bodies; with `trust` they
         are where it believes them, and bodies are read elsewhere.  `advance` is
         called for each file read, and with 0 for each body: comparing may take hours.
-        `elsewhere`: see `resolve_captures`.
+        `comparing`, `elsewhere`: see `resolve_lines`.
         """
         bodies = _CountedBodies(ArchiveBodies(files), advance) if compare else None
         return resolve_and_process(
@@ -155,13 +181,14 @@ class Collection:
             only_duplicates=True,
             space=self._space,
             compare=elsewhere,
+            comparing=comparing,
         )
 
 
 class _CountedBodies:
     """Bodies; `advance(0)` is called for each one that is opened."""
 
-    def __init__(self, bodies: BodyReader, advance: Callable[[int], None]) -> None:
+    def __init__(self, bodies: BodyReader, advance: Advance) -> None:
         self._bodies = bodies
         self._advance = advance
 

@@ -16,7 +16,9 @@ from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.rewrite.generations import Written, current_generation, write_generation
+from pinakes.rewrite.replace import Replacement, watched
 from pinakes.row_store.port import RowStore
+from pinakes.warc.file_progress import Advance, FileProgress, no_advance
 from pinakes.warc.source import Source
 
 from .batches import FileTask
@@ -34,8 +36,10 @@ class RevisitRules(NamedTuple):
     min_saving_bytes: int | None
 
 
-Rewrite = Callable[[RevisitRules, Iterable[FileTask]], Iterator[Committed]]
+Rewrite = Callable[[RevisitRules, Iterable[FileTask], Advance], Iterator[Committed]]
 """Rewrites files of a run, in no order."""
+_PASSES = 5
+"""Over a file that is rewritten: written, proven by its bytes, by its records, listed, moved."""
 
 
 class _AllLeftFullError(Exception):
@@ -59,6 +63,7 @@ class FileRewriter:
         *,
         claim: Callable[[str], Held],
         at: Callable[[str], None] = lambda step: None,
+        advance: Advance = no_advance,
     ) -> None:
         """`claim(archive_file)` takes a file's claim for the run; `bodies` are as decided on."""
         duplicates = frozenset(
@@ -75,22 +80,27 @@ class FileRewriter:
         self._run = rules.run
         self._claim = claim
         self._at = at
+        self._advance = advance
 
     def rewrite(self, task: FileTask) -> Committed:
         """Rewrite a file, unless it is claimed by another act."""
+        with FileProgress(self._advance, task.size, passes=_PASSES) as done:
+            return self._rewrite(task, done)
+
+    def _rewrite(self, task: FileTask, done: FileProgress) -> Committed:
         try:
             held = self._claim(task.archive_file)
         except Conflict as problem:
             return Committed(task.archive_file, CLAIMED, problem)
         clear_dead_asides(self._archive, held)
         try:
-            committed = self._write_claimed(held, task)
+            committed = self._write_claimed(held, task, done)
         except (DigestMismatch, InputRefused) as problem:
             committed = Committed(task.archive_file, "failed", problem)
         release_claim(self._rows, held)
         return committed
 
-    def _write_claimed(self, held: Held, task: FileTask) -> Committed:
+    def _write_claimed(self, held: Held, task: FileTask, done: FileProgress) -> Committed:
         old = current_generation(read_entry(self._rows, held.archive_file))
         decided = decided_by_ordinal(self._archive, old.name, task.pairs)
         if decided is None:
@@ -107,12 +117,18 @@ class FileRewriter:
                 if not count.records:
                     raise _AllLeftFullError(count)
                 require_records(before, after)
+                share = before.size / (after.size or 1)
+                after.watch(lambda position: done.reached(int(position * share)))
+
+            def replacements(source: Source) -> Iterator[Replacement]:
+                replaced = self._writer.replacements(source, task.lines, count)
+                return watched(replaced, source, done)
 
             written = write_generation(
                 self._archive,
                 self._archive,
                 old,
-                partial(self._writer.replacements, lines=task.lines, count=count),
+                replacements,
                 token=held.claim.token,
                 check=check,
                 annotate=partial(annotate, decided),

@@ -23,6 +23,7 @@ from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import resolve_and_process
+from pinakes.dedupe.decide.resolve import Comparing
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.validate.file_pairs import Witnesses
 from pinakes.dedupe.validate.folders import Validation, validate_files
@@ -45,10 +46,16 @@ from pinakes.errors import (
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import ManifestLine, format_line
 from pinakes.index.scan import iter_manifest
+from pinakes.rewrite.replace import Replacement, watched
+from pinakes.warc.file_progress import Advance, FileProgress
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
+from pinakes.warc.source import Source
 
-Advance = Callable[[int], None]
+from .progress import COUNTING, UNWATCHED, RunProgress, files_step
+
+_PASSES = 2
+"""Over a file that is rewritten: written, and proven."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +98,7 @@ class FilesRun:
         self._on_problem = on_problem
         self._stack = ExitStack()
         self._readable: list[str] = []
+        self._sizes = {name: size_at(name) or 0 for name in request.names}
 
     def __enter__(self) -> FilesRun:
         self._files = self._stack.enter_context(ArchiveFiles())
@@ -106,16 +114,18 @@ class FilesRun:
     ) -> None:
         self._stack.close()
 
-    def decide(self, advance: Advance = lambda count: None) -> None:
+    def decide(self, progress: RunProgress = UNWATCHED) -> None:
         """List all captures, compare bodies, choose originals."""
         request = self._request
+        progress.begin(files_step(1), sum(self._sizes.values()))
         bodies = ArchiveBodies(self._files) if request.compare else None
         lines = resolve_and_process(
-            self._lines(advance),
+            self._lines(progress.advance),
             bodies,
             self.decisions,
             trust=request.trust,
             space=request.space,
+            comparing=Comparing(partial(progress.begin, files_step(2)), progress.advance),
         )
         with self._manifest.open(
             "w", encoding="utf-8", errors="surrogateescape", newline="\n"
@@ -127,7 +137,8 @@ class FilesRun:
     def _lines(self, advance: Advance) -> Iterator[ManifestLine]:
         for name in self._request.names:
             try:
-                with open_place(name) as source:
+                with FileProgress(advance, self._sizes[name]) as done, open_place(name) as source:
+                    source.watch(done.reached)
                     yield from iter_manifest(
                         iter_records(source, digests=(self._request.algorithm,), skip_gets=True),
                         file=name,
@@ -136,7 +147,6 @@ class FilesRun:
                         on_damage=partial(self._name_stretch, name),
                     )
                     source.check_unchanged()
-                    advance(source.size)
             except InputRefused as refusal:
                 self._on_problem(refusal)
             else:
@@ -146,13 +156,13 @@ class FilesRun:
         what = f"{stretch.reason}: {stretch.end - stretch.offset} bytes take no part"
         self._on_problem(MalformedRecord(what, file=name, offset=stretch.offset))
 
-    def write(
-        self, output: Path | None, advance: Advance = lambda count: None
-    ) -> Iterator[FileDone]:
+    def write(self, output: Path | None, progress: RunProgress = UNWATCHED) -> Iterator[FileDone]:
         """Each file, its duplicates as revisits, into a folder; None: only count.
 
         A file without duplicates is copied.  One that was written before is compared.
         """
+        step = files_step(3) if output is not None else COUNTING
+        progress.begin(step, self._size_of_readable())
         duplicates = Duplicates.read(self._manifest, self._files)
         writer = RevisitWriter(
             OriginalReader(self._files, duplicates.places).find,
@@ -163,27 +173,38 @@ class FilesRun:
             count = RefsCount()
             lines = duplicates.lines_of(name)
             replace = partial(writer.replacements, lines=lines, count=count)
+            size = self._sizes[name]
             try:
-                _write_one(name, output, replace, count)
+                with FileProgress(progress.advance, size, passes=_PASSES) as done:
+                    _write_one(name, output, _watched(replace, done), count)
             except (InputRefused, DigestMismatch, Conflict) as failure:
                 self._on_problem(failure)
                 self._readable.remove(name)
                 continue
             for problem in count.problems:
                 self._on_problem(problem)
-            size = size_at(name) or 0
             yield FileDone(name, size, count)
-            advance(size)
+
+    def _size_of_readable(self) -> int:
+        return sum(self._sizes[name] for name in self._readable)
 
     def validate(
         self,
         output: Path,
         *,
         witnesses: Witnesses | None = None,
-        advance: Advance = lambda count: None,
+        progress: RunProgress = UNWATCHED,
     ) -> Validation:
         """Read all files once more, before and after, and follow every reference."""
-        return validate_files(self._readable, output, witnesses=witnesses, advance=advance)
+        progress.begin(files_step(4), self._size_of_readable())
+        return validate_files(self._readable, output, witnesses=witnesses, advance=progress.advance)
+
+
+def _watched(replace: Replacements, done: FileProgress) -> Replacements:
+    def replacements(source: Source) -> Iterator[Replacement]:
+        return watched(replace(source), source, done)
+
+    return replacements
 
 
 def _write_one(place: str, output: Path | None, replace: Replacements, count: RefsCount) -> None:

@@ -15,6 +15,7 @@ from pinakes.errors import PinakesError
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import Written, move_to_generation
 from pinakes.row_store.port import RowStore
+from pinakes.warc.file_progress import Advance, no_advance
 
 from .decided_records import Pair, marks_of
 from .run_report import DedupeReport, DedupeRequest
@@ -40,7 +41,8 @@ class RewritingRun:
     """One run, its stores, and how far it is.
 
     `claim(archive_file)` takes a file's claim for the run.  `moved` are the files that are not
-    current any more as they were decided on.
+    current any more as they were decided on.  `size_of(archive_file)` is how far a file that is
+    done, or left as it is, advances the run.
     """
 
     rows: RowStore
@@ -51,6 +53,8 @@ class RewritingRun:
     moved: set[str]
     room: Room
     at: Callable[[str], None]
+    size_of: Callable[[str], int] = lambda archive_file: 0
+    advance: Advance = no_advance
 
     def note(self, committed: Committed, report: DedupeReport) -> None:
         """Note what became of a file; one that is rewritten has moved, and takes its room."""

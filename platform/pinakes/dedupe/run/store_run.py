@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import groupby
+from operator import attrgetter
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.catalog.file_rows import (
@@ -21,6 +22,7 @@ from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.contents import Batch, Compared
 from pinakes.dedupe.decide.counting import Decisions
+from pinakes.dedupe.decide.resolve import Comparing
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.write.given_back import require_records
 from pinakes.errors import PinakesError
@@ -30,12 +32,14 @@ from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
 from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.row_store.port import Put, RowStore
+from pinakes.warc.file_progress import Advance
 
 from .batches import iter_batches
 from .collection import Collection
 from .file_commit import Commit
 from .file_rewriting import FileRewriter, RevisitRules, Rewrite
 from .late_revisits import LateRevisits
+from .progress import UNWATCHED, RunProgress, store_step
 from .rewriting_run import RewritingRun
 from .run_files import COUNTS, GENERATIONS, REPORT, RunFiles
 from .run_report import DedupeReport, DedupeRequest
@@ -48,6 +52,8 @@ CompareFor = Callable[
     [str, Trust | None, Callable[[int], None], Iterable[Batch]], Iterator[Compared]
 ]
 """A `Compare` for a run; calls `advance(0)` while it waits."""
+_TO_REWRITE = "bytes_of_files"
+"""Among the counts of a run: the size of the files that have duplicates."""
 
 
 class StoreRun:
@@ -93,11 +99,13 @@ class StoreRun:
         self._at = at
         self._space = space
 
-    def execute(self, advance: Callable[[int], None] = lambda count: None) -> DedupeReport:
+    def execute(self, progress: RunProgress = UNWATCHED) -> DedupeReport:
         """Do what is left to do of this run."""
         report = DedupeReport(self._run)
         collection = self._read_collection()
         if not self._files.is_decided:
+            progress.begin(store_step(1), collection.landed_bytes)
+            collection.survey(progress.advance)
             late = LateRevisits(
                 self._rows,
                 self._archive,
@@ -125,23 +133,26 @@ class StoreRun:
         bodies = collection.open_files()
         with bodies:
             if not self._files.is_decided:
-                self._decide(collection, bodies, advance)
+                self._decide(collection, bodies, progress)
             self._at("decided")
             report.decisions = self._files.read_json(COUNTS)
             if not self._files.is_pinned:
-                self._pin(collection)
+                self._pin(collection, progress)
             self._at("pinned")
-            self._rewrite(bodies, moved, report, advance)
+            total_bytes = report.decisions.get(_TO_REWRITE)
+            progress.begin(store_step(4), total_bytes if isinstance(total_bytes, int) else 0)
+            self._rewrite(collection, bodies, moved, report, progress.advance)
         self._files.write_json(REPORT, report.as_json())
         self._at("reported")
         return report
 
     def _rewrite(
         self,
+        collection: Collection,
         bodies: StoredFiles,
         moved: set[str],
         report: DedupeReport,
-        advance: Callable[[int], None],
+        advance: Advance,
     ) -> None:
         room = Room(
             self._archive,
@@ -158,23 +169,24 @@ class StoreRun:
             moved=moved,
             room=room,
             at=self._at,
+            size_of=collection.size_of,
+            advance=advance,
         )
         if self._tasks is not None:
             waves = WaveRewriter(run, self._tasks, self._files, commit=self._commit)
-            waves.rewrite(self._files.by_file(), report, advance)
+            waves.rewrite(self._files.by_file(), report)
         else:
-            rewrite = self._rewrite_files or self._rewriting_here(bodies)
+            rewrite = self._rewrite_files or self._rewriting_here(bodies, advance)
             for batch in iter_batches(run, self._files.by_file(), report):
-                for committed in rewrite(self._rules, batch.tasks()):
+                for committed in rewrite(self._rules, batch.tasks(), advance):
                     run.note(committed, report)
-                    advance(1)
         # What tasks wrote and this run, or the one that died before it, has not published.
         self._archive.delete(f"{ASIDE}/{self._run}")
         if self._drop is not None:
             report.problems += drop_each(self._drop, self._entries_now())
         report.problems += room.problems
 
-    def _rewriting_here(self, bodies: StoredFiles) -> Rewrite:
+    def _rewriting_here(self, bodies: StoredFiles, advance: Advance) -> Rewrite:
         rewriter = FileRewriter(
             self._rows,
             self._archive,
@@ -183,8 +195,9 @@ class StoreRun:
             self._rules,
             claim=self._claim,
             at=self._at,
+            advance=advance,
         )
-        return lambda _, tasks: map(rewriter.rewrite, tasks)
+        return lambda rules, tasks, advance: map(rewriter.rewrite, tasks)
 
     def _entries_now(self) -> Iterable[FileEntry]:
         return self._read_collection().entries.values()
@@ -198,27 +211,26 @@ class StoreRun:
             space=self._space,
         )
 
-    def _decide(
-        self, collection: Collection, bodies: ArchiveFiles, advance: Callable[[int], None]
-    ) -> None:
+    def _decide(self, collection: Collection, bodies: ArchiveFiles, progress: RunProgress) -> None:
         decisions = Decisions()
         compare = self._request.compare
         trust = self._request.trust
         if self._tasks is None:
             elsewhere = None
             if self._compare is not None:
-                elsewhere = partial(self._compare, self._run, trust, advance)
+                elsewhere = partial(self._compare, self._run, trust, progress.advance)
             lines = collection.decide(
                 bodies,
                 decisions,
                 compare=compare,
                 trust=trust,
-                advance=advance,
+                advance=progress.advance,
+                comparing=Comparing(partial(progress.begin, store_step(2)), progress.advance),
                 elsewhere=elsewhere,
             )
         else:
             found = self._tasks.decide(
-                collection.lines(advance),
+                collection.lines(progress.advance),
                 self._files.old_generations(),
                 decisions,
                 compare=compare,
@@ -229,20 +241,26 @@ class StoreRun:
         counts: dict[str, object] = {}
 
         def wanted() -> Iterator[ManifestLine]:
-            for line in lines:
-                if self._request.crawl in (None, crawl_of(line.file)):
-                    yield line
+            total_bytes = 0
+            for name, of_file in groupby(lines, key=attrgetter("file")):
+                if self._request.crawl in (None, crawl_of(name)):
+                    yield from of_file
+                    total_bytes += collection.size_of(name)
             counts.update(decisions.as_json())
+            counts[_TO_REWRITE] = total_bytes
 
         self._files.write_decided(wanted(), counts)
 
-    def _pin(self, collection: Collection) -> None:
+    def _pin(self, collection: Collection, progress: RunProgress) -> None:
         """Pin each original that a reference to be written needs; note its row key."""
+        keys = self._pinned_keys(collection, progress)
         self._files.write_original_keys(
-            key for _, key in sort_outside_memory(self._pinned_keys(collection), space=self._space)
+            key for _, key in sort_outside_memory(keys, space=self._space)
         )
 
-    def _pinned_keys(self, collection: Collection) -> Iterator[tuple[int, bytes]]:
+    def _pinned_keys(
+        self, collection: Collection, progress: RunProgress
+    ) -> Iterator[tuple[int, bytes]]:
         """(number of the decided line, row key of its original); pins on the way."""
         wanted = sort_outside_memory(
             (
@@ -253,6 +271,7 @@ class StoreRun:
             space=self._space,
         )  # fmt: skip
         cell = {Pin.COLUMN: encode_cell(Pin(run=self._run))}
+        progress.begin(store_step(3), collection.landed_bytes)
         for name, group in groupby(wanted, key=lambda place: place[0]):
             rows = collection.sidecar_rows(name)
             row: SidecarRow | None = None
@@ -268,3 +287,4 @@ class StoreRun:
                     puts.append(Put(row.row_key, cell, self._act_time_ms))
                 yield number, row.row_key
             self._rows.mutate("captures", puts)
+            progress.advance(collection.size_of(name))

@@ -8,7 +8,7 @@ commits what is left of the wave, whatever it died of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from uuid import uuid4
 
@@ -47,11 +47,9 @@ class WaveRewriter:
         self._commit = commit or self._commit_here
         self._wave_bytes = wave_bytes
 
-    def rewrite(
-        self, by_file: Iterable[FilePairs], report: DedupeReport, advance: Callable[[int], None]
-    ) -> None:
+    def rewrite(self, by_file: Iterable[FilePairs], report: DedupeReport) -> None:
         """Rewrite each file, or count in the report why it is left as it is."""
-        done = set(self._finish_wave(report, advance))
+        done = set(self._finish_wave(report))
         batches = iter_batches(self._run, by_file, report, done=done, batch_bytes=self._wave_bytes)
         for batch in batches:
             name = f"wave-{uuid4().hex[:8]}"
@@ -60,7 +58,7 @@ class WaveRewriter:
             self._run.at("wave written")
             self._files.note_wave(NotedWave(name, batch.sizes, is_valid=False))
             self._run.at("wave noted")
-            self._finish_wave(report, advance)
+            self._finish_wave(report)
 
     def _require_valid(self, noted: NotedWave) -> None:
         """Have the wave validated, unless it was; one that is wrong is written anew, next time."""
@@ -84,7 +82,7 @@ class WaveRewriter:
 
     # --- commit
 
-    def _finish_wave(self, report: DedupeReport, advance: Callable[[int], None]) -> list[str]:
+    def _finish_wave(self, report: DedupeReport) -> list[str]:
         """Commit what is left of the wave that was noted last, if any; its files."""
         noted = self._files.read_wave()
         if noted is None:
@@ -93,7 +91,7 @@ class WaveRewriter:
         missing = dict(noted.sizes)
         for committed in self._commit(self._run.run, self._each_once(noted.wave, missing)):
             self._run.note(committed, report)
-            advance(1)
+            self._run.advance(self._run.size_of(committed.archive_file))
         if missing:
             raise PinakesError(
                 f"{len(missing):,} of {len(noted.sizes):,} files have no result from any task",

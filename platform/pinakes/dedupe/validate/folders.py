@@ -15,12 +15,15 @@ from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
 from pinakes.dedupe.references.resolution import Reference, Resolution
 from pinakes.errors import ConfigError
 from pinakes.warc.file_names import is_package_name
+from pinakes.warc.file_progress import FileProgress
 from pinakes.warc.packages import flat_name, open_package
 from pinakes.warc.source import Source, open_source
 
 from .file_pairs import Comparison, Discrepancy, Witnesses, compare_files
 
 _SUFFIXES = (".warc", ".arc")
+_PASSES = 2
+"""`compare_files` goes over a file twice."""
 
 
 @dataclass(slots=True)
@@ -167,7 +170,12 @@ def _validate_pairs(
     with Resolution() as resolution:
         for left, old_name, new_name in pairs:
             right = after / new_name
-            with open_place(left) as was, open_source(right) as is_now:
+            with (
+                open_place(left) as was,
+                open_source(right) as is_now,
+                FileProgress(advance, was.size, passes=_PASSES) as done,
+            ):
+                was.watch(done.reached)
                 compare_files(was, is_now, resolution, result.comparison, witnesses=witnesses)
                 # Hashed before the files are let go: the receipt is of what was compared.
                 result.files.append(
@@ -179,7 +187,6 @@ def _validate_pairs(
                 )
                 was.check_unchanged()
                 is_now.check_unchanged()
-            advance(was.size)
         add_further(resolution)
         _judge_references(resolution, result)
     found = result.comparison

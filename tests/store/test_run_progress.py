@@ -1,0 +1,71 @@
+"""What a run tells of how far it is: every step comes to its total."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+from scenes import Scene
+from shown_progress import Shown
+
+from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
+from pinakes.dedupe.run.progress import files_step, store_step
+from pinakes.index.external_sort import DEFAULT_SPACE
+
+
+def _steps(shown: Shown) -> Iterator[tuple[str, int, int]]:
+    for (step, total), counts in zip(shown.steps, shown.counts, strict=True):
+        yield step, total, sum(counts)
+
+
+def test_steps_of_a_run_over_a_store_come_to_their_totals(scene: Scene) -> None:
+    for crawl in (1, 2):
+        scene.land(crawl)
+    size = sum(path.stat().st_size for path in Path(scene.crawls).rglob("*.warc.gz"))
+    shown = Shown()
+    scene.dedupe(progress=shown)
+    reading, comparing, marking, rewriting = _steps(shown)
+    assert reading == (store_step(1), size, size)
+    assert comparing[0] == store_step(2)
+    assert 0 < comparing[1] == comparing[2] < size
+    assert marking[:2] == (store_step(3), size)
+    assert rewriting[0] == store_step(4)
+    assert 0 < rewriting[1] == rewriting[2] <= size
+
+
+def test_of_a_second_run_sidecars_are_read_twice_and_told_once(scene: Scene) -> None:
+    scene.land(1)
+    scene.dedupe(act="dedupe-1")
+    scene.land(2)
+    shown = Shown()
+    scene.dedupe(act="dedupe-2", progress=shown)
+    _, total, told = next(_steps(shown))
+    assert total == told
+
+
+def test_steps_of_a_run_on_files_come_to_their_totals(scene: Scene, tmp_path: Path) -> None:
+    files = sorted((scene.crawls / "c1").rglob("*.warc.gz"))
+    for again in sorted((scene.crawls / "c2").rglob("*.warc.gz")):
+        files.append(tmp_path / f"again-{again.name}")
+        files[-1].write_bytes(again.read_bytes())
+    request = FilesRequest(
+        names=list(map(str, files)),
+        compare=True,
+        trust=None,
+        min_saving_bytes=None,
+        now=datetime.now(timezone.utc),
+        space=DEFAULT_SPACE,
+    )
+    size = sum(file.stat().st_size for file in files)
+    shown = Shown()
+    with FilesRun(request, lambda problem: None) as run:
+        run.decide(shown)
+        written = list(run.write(tmp_path / "out", shown))
+        run.validate(tmp_path / "out", progress=shown)
+    assert sum(file.refs.records for file in written)
+    reading, comparing, rewriting, validating = _steps(shown)
+    assert reading == (files_step(1), size, size)
+    assert 0 < comparing[1] == comparing[2]
+    assert rewriting == (files_step(3), size, size)
+    assert validating == (files_step(4), size, size)
