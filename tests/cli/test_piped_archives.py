@@ -44,7 +44,18 @@ def pipe(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
 
 
 @archives
-@pytest.mark.parametrize("verb", ["manifest", "manifest --records", "manifest -j 2", "check"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "manifest",
+        "manifest --records",
+        "manifest -j 2",
+        "check",
+        "ls",
+        "ls --stats",
+        "filter --dry-run -o x",
+    ],
+)
 def test_one_archive_file_is_read(
     data: bytes, verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

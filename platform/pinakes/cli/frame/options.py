@@ -128,7 +128,7 @@ def _piped_names(on_archive: OnArchive | None) -> Iterator[str]:
             what = "an archive file" if _ARCHIVE.match(first) else "binary"
             raise ConfigError(
                 f"standard input holds {what}, not a list with one name per line: give its path "
-                "(`manifest -` and `check -` read one archive file from standard input)"
+                "(`ls`, `filter`, `cdx`, `manifest` and `check` read one archive file from there)"
             )
         on_archive(first, stream)
         yield PIPED

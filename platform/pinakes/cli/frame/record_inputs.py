@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 from typing import TypeVar
 
@@ -20,7 +21,9 @@ from pinakes.archive_store.located import (
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.entries import iter_stored_entries, stored_files
 from pinakes.catalog.file_rows import FileEntry
+from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
 from pinakes.cli.frame.left_out import say_others
+from pinakes.cli.frame.options import PIPED
 from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesError
@@ -52,18 +55,20 @@ class RecordInputs:
     """
 
     def __init__(
-        self, names: Iterable[str], configuration: Configuration, console: Console
+        self, given: ArchiveInputs, configuration: Configuration, console: Console
     ) -> None:
+        """`given` may hold one that is piped in; it is closed with this."""
         self.failed = False
         self.inside: dict[str, str] = {}
         """Of each path, its name below the folder given; the base name of one given alone."""
-        self._names = names
+        self._given = given
         self._configuration = configuration
         self._console = console
         self._stack = ExitStack()
         self._opened: Stores | None = None
 
     def __enter__(self) -> RecordInputs:
+        self._stack.enter_context(self._given)
         return self
 
     def __exit__(
@@ -73,6 +78,11 @@ class RecordInputs:
         trace: TracebackType | None,
     ) -> None:
         self._stack.close()
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether one of the files came by standard input."""
+        return self._given.is_piped
 
     @property
     def stores(self) -> Stores:
@@ -89,8 +99,11 @@ class RecordInputs:
         Raises:
             ConfigError: for what is neither.
         """
-        for name in self._names:
-            if is_at(name) or os.path.lexists(local_path(name)):
+        for name in self._given.names:
+            if name == PIPED and self._given.is_piped:
+                self.inside[name] = name
+                yield name
+            elif is_at(name) or os.path.lexists(local_path(name)):
                 for path, inside in iter_paths(name, self.warn, self._console):
                     self.inside[path] = inside
                     yield path
@@ -125,7 +138,7 @@ class RecordInputs:
     ) -> Iterator[tuple[Source, Record]]:
         """See `read_records`; of a file in the store, too."""
         if isinstance(file, str):
-            yield from read_records(file, self.warn, advance)
+            yield from read_records(file, self.warn, advance, opened=self._given.opened)
             return
         name = current_name(file)
         with self.stores.archive.open(name) as opened:
@@ -142,6 +155,14 @@ class RecordInputs:
         """Name a problem; the verb ends with 3."""
         self._console.warn(problem)
         self.failed = True
+
+
+def record_inputs_of(
+    arguments: argparse.Namespace, configuration: Configuration, console: Console
+) -> RecordInputs:
+    """What `options.add_inputs` has added; an archive file may be piped in."""
+    given = archive_inputs_of(arguments, configuration.temp_dir)
+    return RecordInputs(given, configuration, console)
 
 
 def iter_paths(
@@ -168,13 +189,15 @@ def read_records(
     path: str,
     warn: Callable[[PinakesError], None],
     advance: Callable[[int], None] = lambda count: None,
+    *,
+    opened: Callable[[str], AbstractContextManager[Source]] = open_place,
 ) -> Iterator[tuple[Source, Record]]:
     """Every record of a file at a path or URL, with the open file; bodies are not hashed.
 
     `warn` gets what cannot be read, `advance` is called with the number of bytes read.
     """
     try:
-        with open_place(path) as source:
+        with opened(path) as source:
             yield from _intact(source, warn, advance)
             source.check_unchanged()
     except InputRefused as refusal:

@@ -11,17 +11,25 @@ from tempfile import TemporaryDirectory
 
 from pinakes.catalog.cdx_lines import iter_stored_cdx_lines
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
+from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
 from pinakes.cli.frame.processes import process_pool
 from pinakes.cli.frame.progress import Progress
-from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, read_records, size_of
+from pinakes.cli.frame.record_inputs import (
+    InputFile,
+    RecordInputs,
+    read_records,
+    record_inputs_of,
+    size_of,
+)
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, MalformedRecord, PinakesError
 from pinakes.index.cdx_lines import iter_cdx_lines
 from pinakes.index.cdxj import CDX_9, CDX_11, CdxLine, format_cdx, format_cdx_header, format_cdxj
 from pinakes.index.external_sort import SortSpace, sort_outside_memory
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
 
 _COLUMNS = {"cdx11": CDX_11, "cdx9": CDX_9}
 _SPACE_BYTES = 64 << 20
@@ -63,7 +71,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     form = _Form(_COLUMNS.get(arguments.format))
     configuration = configuration_of(arguments)
     space = SortSpace(memory_bytes=_SPACE_BYTES, folder=configuration.temp_dir)
-    with RecordInputs(inputs_of(arguments), configuration, console) as inputs:
+    with record_inputs_of(arguments, configuration, console) as inputs:
         files = list(inputs.files())
         with console.progress("cdx", total=sum(map(size_of, files))) as progress:
             lines = _lines(files, form, inputs, configuration, progress)
@@ -85,11 +93,12 @@ def _lines(
     """Every line, in no order."""
     names = inputs.inside
     paths = [file for file in files if isinstance(file, str)]
-    if configuration.jobs > 1 and len(paths) > 1:
+    if configuration.jobs > 1 and len(paths) > 1 and not inputs.is_piped:
         yield from _in_parallel(paths, names, form, inputs, configuration, progress)
     else:
         for path in paths:
-            yield from _of_path(path, names[path], form, inputs.warn, progress.advance)
+            records = inputs.records(path, progress.advance)
+            yield from _of_path(path, names[path], form, records, inputs.warn)
     for file in files:
         if not isinstance(file, str):
             stored = iter_stored_cdx_lines(
@@ -104,12 +113,11 @@ def _of_path(
     path: str,
     name: str,
     form: _Form,
+    records: Iterator[tuple[Source, Record]],
     warn: Callable[[PinakesError], None],
-    advance: Callable[[int], None] = lambda count: None,
 ) -> Iterator[bytes]:
-    records = (record for _, record in read_records(path, warn, advance))
     unplaced = partial(_unplaced, warn, path)
-    for line in iter_cdx_lines(records, name, on_unplaced=unplaced):
+    for line in iter_cdx_lines((record for _, record in records), name, on_unplaced=unplaced):
         yield form.format(line).encode("utf-8", "surrogateescape")
 
 
@@ -150,5 +158,7 @@ def write_part(path: str, name: str, form: _Form, part: Path) -> list[PinakesErr
     """In a process of its own: one file's lines into `part`; what was wrong with it."""
     problems: list[PinakesError] = []
     with part.open("wb") as out:
-        out.writelines(line + b"\n" for line in _of_path(path, name, form, problems.append))
+        records = read_records(path, problems.append)
+        lines = _of_path(path, name, form, records, problems.append)
+        out.writelines(line + b"\n" for line in lines)
     return problems

@@ -18,11 +18,10 @@ from pinakes.cli.frame.options import (
     add_inputs,
     add_settings,
     configuration_of,
-    inputs_of,
 )
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
-from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, size_of
+from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of, size_of
 from pinakes.cli.frame.selection_options import add_selection, selection_of
 from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
 from pinakes.errors import ConfigError, MalformedRecord
@@ -69,7 +68,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """One file; what was selected and cannot be copied is named."""
     selection = selection_of(arguments) or Selection()
     output: str = arguments.output
-    with RecordInputs(inputs_of(arguments), configuration_of(arguments), console) as inputs:
+    with record_inputs_of(arguments, configuration_of(arguments), console) as inputs:
         # Before the new file is there: it may be in a folder that is given.
         files = list(inputs.files())
         work = _Filter(inputs, selection, Taken())

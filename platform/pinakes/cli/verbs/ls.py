@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
+from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.record_inputs import RecordInputs
+from pinakes.cli.frame.record_inputs import record_inputs_of
 from pinakes.cli.frame.selection_options import add_selection, chosen, selection_of
 from pinakes.index.entries import Entry
 
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each record, or tables."""
     selection = selection_of(arguments)
     stats = Stats() if arguments.stats else None
-    with RecordInputs(inputs_of(arguments), configuration_of(arguments), console) as inputs:
+    with record_inputs_of(arguments, configuration_of(arguments), console) as inputs:
         for file in inputs.files():
             entries = chosen(inputs, file, selection)
             if stats is not None:
