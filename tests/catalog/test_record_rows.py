@@ -72,7 +72,7 @@ def test_fit_at_a_glance_is_fit(shared_data: Path) -> None:
                 if not isinstance(item, Record) or item.type != "response":
                     continue
                 http, size = item.http, item.payload_size
-                if is_plainly_fit(item, http, item.target_uri, item.date, size, LANDED):
+                if is_plainly_fit(item, http, item.target_uri, item.date_text, size, LANDED):
                     seen += 1
                     assert why_not(item, now=LANDED) is None
                     assert http is not None

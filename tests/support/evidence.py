@@ -71,7 +71,7 @@ def _fields(record: Record, capture: Line) -> Iterator[tuple[str, object, object
     yield "type", record.type, capture["type"]
     yield "length", record.length, capture["length"]
     yield "uri", record.target_uri, capture["uri"]
-    yield "date", record.date, capture["date"]
+    yield "date", record.date_text, capture["date"]
     yield "payload", str(record.payload_digest()), "sha1:" + capture["payload_sha1"]
     yield "payload", record.payload_size, capture["payload_len"]
     if "payload_sha1_dechunked" in capture:

@@ -320,7 +320,7 @@ def index_of(paths: list[Path], *, with_urls: bool = True) -> list[CdxLine]:
     lines = []
     for path in paths:
         for record in records_of(path):
-            moment = parse_date(record.date or "")
+            moment = parse_date(record.date_text or "")
             assert moment is not None
             digest = (record.header.get("WARC-Payload-Digest") or "").removeprefix("sha1:")
             lines.append(

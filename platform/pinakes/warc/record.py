@@ -8,9 +8,11 @@ header.  Treat it as read-only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 from typing import NamedTuple, Protocol
 
+from .dates import parse_date
 from .digest import Digest, hasher
 from .field_names import WARC_DATE_KEY, WARC_RECORD_ID_KEY, WARC_TARGET_URI_KEY
 from .header import Header, bare_uri, strip_brackets
@@ -139,8 +141,17 @@ class Record:
         return bare_uri(self.header.field(WARC_TARGET_URI_KEY))
 
     @property
-    def date(self) -> str | None:
+    def date_text(self) -> str | None:
+        """The date as written: all its digits, also where it is no date."""
         return self.header.field(WARC_DATE_KEY)
+
+    @property
+    def date(self) -> datetime | None:
+        """The date as aware UTC, to the microsecond; None where it is missing or unreadable.
+
+        A date that is less precise, such as `2020` or the 14 digits of ARC, is its first moment.
+        """
+        return parse_date(self.date_text or "")
 
     @property
     def record_id(self) -> str | None:

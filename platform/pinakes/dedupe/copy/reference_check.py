@@ -80,7 +80,7 @@ def _add_full(references: IndexedReferences, record: Record, number: int) -> Non
         return
     references.add_indexed(
         record.target_uri,
-        record.date,
+        record.date_text,
         digest_of(record),
         record_id=record.record_id,
         file=number,
