@@ -94,7 +94,7 @@ def test_content_is_bounded() -> None:
     assert len(record.content(limit_bytes=1 << 22)) == 1 << 22
     assert len(record.content(limit_bytes=None)) == 1 << 22
     for limit in (0, 1000, (1 << 22) - 1):
-        with pytest.raises(InputRefused, match="longer than"):
+        with pytest.raises(InputRefused, match=r"longer than"):
             record.content(limit_bytes=limit)
 
 

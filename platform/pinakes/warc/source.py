@@ -7,14 +7,16 @@ of the compressed bytes, about as much as the page faults of a map.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import IO, Protocol, TypeVar
 
-from pinakes.errors import InputRefused
+from pinakes.errors import ConfigError, InputRefused
 
 WINDOW_BYTES = 1 << 20
 # Bytes per read: small enough to be in the second-level cache when they are inflated.
@@ -28,6 +30,16 @@ class SeekableFile(Protocol):
 
     def read(self, size: int, /) -> bytes: ...
     def seek(self, offset: int, whence: int = 0, /) -> int: ...
+
+
+class Stream(Protocol):
+    """What can be read once, from where it stands: a pipe, an HTTP response."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+Place = str | os.PathLike[str] | Stream
+"""A path, or a file that is open for reading bytes."""
 
 
 class Source:
@@ -133,10 +145,16 @@ def _identity(file: SeekableFile) -> tuple[int, ...] | None:
 
 
 @contextmanager
-def open_source(
-    path: str | os.PathLike[str], *, window_bytes: int = READ_BYTES
-) -> Iterator[Source]:
-    """Open a local archive file; `Raises` InputRefused if it is not a readable file."""
+def open_source(path: Place, *, window_bytes: int = READ_BYTES) -> Iterator[Source]:
+    """Open a local archive file, or take one that is open: see `open_stream`.
+
+    Raises:
+        InputRefused: it is not a readable file.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        with open_stream(path, window_bytes=window_bytes) as source:
+            yield source
+        return
     name = os.fspath(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -147,3 +165,53 @@ def open_source(
         raise InputRefused(f"cannot be read: {reason}", file=name) from error
     with file:
         yield Source(file, name=name, window_bytes=window_bytes)
+
+
+@contextmanager
+def open_stream(file: Stream, *, window_bytes: int = READ_BYTES) -> Iterator[Source]:
+    """An archive file that is open for reading bytes, from its first byte; it stays open.
+
+    Of one that can seek, only `read`, `seek` and `tell` are called.  All others are first copied,
+    from where they stand, into a temporary file, since damage and large blocks are read twice.
+
+    Raises:
+        ConfigError: it is no file, or was opened as text.
+    """
+    if not callable(getattr(file, "read", None)):
+        raise ConfigError(
+            f"an archive file is a path or an open file, not {type(file).__name__} "
+            "(of bytes, make io.BytesIO)"
+        )
+    name = getattr(file, "name", None)
+    name = name if isinstance(name, str) else f"<{type(file).__name__}>"
+    if isinstance(file, io.TextIOBase):
+        raise ConfigError("opened as text: open it with mode 'rb'", file=name)
+    size = _size_of(file)
+    if size is not None:
+        yield Source(file, name=name, size=size, window_bytes=window_bytes)  # type: ignore[arg-type]
+        return
+    with tempfile.TemporaryFile(prefix="pinakes-") as kept:
+        _copy(file, kept, name)
+        yield Source(kept, name=name, window_bytes=window_bytes)
+
+
+def _size_of(file: Stream) -> int | None:
+    """None for a file that cannot seek.  `seek` of some files returns nothing: `tell` does."""
+    seek, tell, seekable = (getattr(file, part, None) for part in ("seek", "tell", "seekable"))
+    if seek is None or tell is None or (seekable is not None and not seekable()):
+        return None
+    try:
+        seek(0, os.SEEK_END)
+        return int(tell())
+    except OSError:
+        return None
+
+
+def _copy(file: Stream, kept: IO[bytes], name: str) -> None:
+    try:
+        while piece := file.read(WINDOW_BYTES):
+            kept.write(piece)
+        kept.flush()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputRefused(f"cannot be copied to a temporary file: {reason}", file=name) from error
