@@ -24,7 +24,7 @@ from .field_names import (
     WARC_RECORD_ID_KEY,
     WARC_TARGET_URI_KEY,
 )
-from .header import Header, bare_uri, strip_brackets
+from .header import Header, bare_uri, shown, strip_brackets
 from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
 _HTTP_TYPES = frozenset({"response", "request", "revisit"})
@@ -145,6 +145,11 @@ class Record:
         self.findings: tuple[Finding, ...] = ()
         self._head: HttpHead | bool | None = False
         self._measured: Measured | None = None
+
+    def __repr__(self) -> str:
+        parts = [self.type or "no type", self.target_uri or self.record_id, self.date_text]
+        text = " ".join(filter(None, parts))
+        return shown(f"<Record {self.ordinal} at {self.offset}: {text}>")
 
     @property
     def target_uri(self) -> str | None:

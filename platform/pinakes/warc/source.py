@@ -18,6 +18,8 @@ from typing import IO, Protocol, TypeVar
 
 from pinakes.errors import ConfigError, InputRefused
 
+from .header import shown
+
 WINDOW_BYTES = 1 << 20
 # Bytes per read: small enough to be in the second-level cache when they are inflated.
 READ_BYTES = 1 << 16
@@ -62,6 +64,9 @@ class Source:
         self._base = self._limit = 0
         self._view = memoryview(b"")
         self._stat = _identity(file)
+
+    def __repr__(self) -> str:
+        return shown(f"<Source {self.name}: {self.size} bytes>")
 
     def view(self, offset: int, length: int) -> memoryview:
         """The bytes from `offset`; shorter than `length` only at the end of the file.
@@ -184,7 +189,7 @@ def open_stream(file: Stream, *, window_bytes: int = READ_BYTES) -> Iterator[Sou
         )
     name = getattr(file, "name", None)
     name = name if isinstance(name, str) else f"<{type(file).__name__}>"
-    if isinstance(file, io.TextIOBase):
+    if _is_text(file):
         raise ConfigError("opened as text: open it with mode 'rb'", file=name)
     size = _size_of(file)
     if size is not None:
@@ -193,6 +198,10 @@ def open_stream(file: Stream, *, window_bytes: int = READ_BYTES) -> Iterator[Sou
     with tempfile.TemporaryFile(prefix="pinakes-") as kept:
         _copy(file, kept, name)
         yield Source(kept, name=name, window_bytes=window_bytes)
+
+
+def _is_text(file: object) -> bool:
+    return isinstance(file, io.TextIOBase)
 
 
 def _size_of(file: Stream) -> int | None:
