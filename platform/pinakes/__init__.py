@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pinakes.errors import PinakesError
     from pinakes.index.manifest import ManifestLine, format_line, parse_line
     from pinakes.index.scan import iter_manifest
-    from pinakes.store import Store, open_store
+    from pinakes.store import Capture, LookupAnswer, Store, open_store
     from pinakes.warc.digest import Digest, parse_digest
     from pinakes.warc.reader import iter_records, read_record
     from pinakes.warc.record import DamagedStretch, Finding, Record
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 # Public name → module that defines it.  A test compares the three lists.
 _EXPORTS = {
+    "Capture": "pinakes.store",
     "DamagedStretch": "pinakes.warc.record",
     "Digest": "pinakes.warc.digest",
     "Finding": "pinakes.warc.record",
+    "LookupAnswer": "pinakes.store",
     "ManifestLine": "pinakes.index.manifest",
     "PinakesError": "pinakes.errors",
     "Record": "pinakes.warc.record",
@@ -41,9 +43,11 @@ _EXPORTS = {
 }
 
 __all__ = [
+    "Capture",
     "DamagedStretch",
     "Digest",
     "Finding",
+    "LookupAnswer",
     "ManifestLine",
     "PinakesError",
     "Record",
