@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pinakes.errors import PinakesError
     from pinakes.index.manifest import ManifestLine, format_line, parse_line
     from pinakes.index.scan import iter_manifest
+    from pinakes.on_files import DedupedFile, DedupeResult, dedupe_files
     from pinakes.store import Capture, LookupAnswer, Store, open_store
     from pinakes.warc.digest import Digest, parse_digest
     from pinakes.warc.reader import iter_records, read_record
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "Capture": "pinakes.store",
     "DamagedStretch": "pinakes.warc.record",
+    "DedupeResult": "pinakes.on_files",
+    "DedupedFile": "pinakes.on_files",
     "Digest": "pinakes.warc.digest",
     "Finding": "pinakes.warc.record",
     "LookupAnswer": "pinakes.store",
@@ -32,6 +35,7 @@ _EXPORTS = {
     "Record": "pinakes.warc.record",
     "Source": "pinakes.warc.source",
     "Store": "pinakes.store",
+    "dedupe_files": "pinakes.on_files",
     "format_line": "pinakes.index.manifest",
     "iter_manifest": "pinakes.index.scan",
     "iter_records": "pinakes.warc.reader",
@@ -45,6 +49,8 @@ _EXPORTS = {
 __all__ = [
     "Capture",
     "DamagedStretch",
+    "DedupeResult",
+    "DedupedFile",
     "Digest",
     "Finding",
     "LookupAnswer",
@@ -54,6 +60,7 @@ __all__ = [
     "Source",
     "Store",
     "__version__",
+    "dedupe_files",
     "format_line",
     "iter_manifest",
     "iter_records",
