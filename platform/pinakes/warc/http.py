@@ -48,7 +48,7 @@ class HttpHead:
 
     def __repr__(self) -> str:
         first = self.raw[:_SHOWN_BYTES].partition(b"\n")[0].strip().decode("utf-8", "replace")
-        return shown(f"<HttpHead {first}, {self.media_type or 'no media type'}>")
+        return shown(f"<HttpHead {', '.join(filter(None, (first, self.media_type)))}>")
 
     @property
     def status(self) -> int | None:
