@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import random
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -165,3 +166,14 @@ def test_damage_is_of_every_type() -> None:
     data[second : second + 20] = bytes(20)
     kinds = [type(item) for item in iter_records(io.BytesIO(data), types={"metadata"})]
     assert kinds == [DamagedStretch, Record]
+
+
+def test_a_large_body_is_refused_when_its_file_is_closed(tmp_path: Path) -> None:
+    noise = member(warc(HTTP + random.Random(1).randbytes(IN_MEMORY_BYTES)))
+    (tmp_path / "a.warc.gz").write_bytes(gzip_file() + noise)
+    *_, small, large = iter_records(tmp_path / "a.warc.gz")
+    assert isinstance(small, Record)
+    assert isinstance(large, Record)
+    assert small.content() == b"via: nothing\r\n"
+    with pytest.raises(InputRefused, match="closed file"):
+        large.content()

@@ -91,8 +91,8 @@ class Source:
     def _call(self, method: Callable[[int], T], argument: int) -> T:
         try:
             return method(argument)
-        except OSError as error:
-            reason = error.strerror or str(error)
+        except (OSError, ValueError) as error:  # ValueError: it is closed
+            reason = getattr(error, "strerror", None) or str(error)
             raise InputRefused(f"cannot be read further: {reason}", file=self.name) from error
 
     def _fill(self, offset: int, length: int) -> None:
