@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -195,7 +194,9 @@ def open_stream(file: Stream, *, window_bytes: int = READ_BYTES) -> Iterator[Sou
     if size is not None:
         yield Source(file, name=name, size=size, window_bytes=window_bytes)  # type: ignore[arg-type]
         return
-    with tempfile.TemporaryFile(prefix="pinakes-") as kept:
+    from tempfile import TemporaryFile  # only streams need it, and what it imports
+
+    with TemporaryFile(prefix="pinakes-") as kept:
         _copy(file, kept, name)
         yield Source(kept, name=name, window_bytes=window_bytes)
 
