@@ -22,8 +22,8 @@ from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.dedupe.write.rewriting import rewrite_or_copy
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.scan import iter_manifest
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
-from pinakes.warc.source import open_source
 
 
 def lines_of(warcs: list[Path], digest: str) -> Iterator[ManifestLine]:

@@ -43,9 +43,9 @@ from pinakes.config import Configuration, load_configuration
 from pinakes.ingest.overlapped import PUTTING_THREADS, OverlappedRows
 from pinakes.profile import open_schema_admin, open_stores, schema_of
 from pinakes.row_store.port import Put
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 COLLECTION = "default"
 WINDOW_FILES = 4

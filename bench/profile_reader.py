@@ -24,9 +24,9 @@ sys.path[:0] = [str(ROOT / "platform"), str(ROOT)]
 from isal import igzip_lib  # noqa: E402
 
 from bench import floor, layout  # noqa: E402
+from pinakes.warc.opening import open_source  # noqa: E402
 from pinakes.warc.reader import iter_records  # noqa: E402
 from pinakes.warc.record import Record  # noqa: E402
-from pinakes.warc.source import open_source  # noqa: E402
 
 
 def records(warcs: list[Path]) -> Iterator[Record]:
@@ -60,21 +60,21 @@ def read(warcs: list[Path]) -> None:
 def read_types(warcs: list[Path]) -> None:
     """Read every record's type, URI and date."""
     for record in records(warcs):
-        _ = record.type, record.target_uri, record.date
+        _ = record.type, record.target_uri, record.date_text
 
 
 def read_http(warcs: list[Path]) -> None:
     """Read, of responses, URI, date and HTTP status."""
     for record in records(warcs):
         if record.type == "response":
-            _ = record.target_uri, record.date, record.http and record.http.status
+            _ = record.target_uri, record.date_text, record.http and record.http.status
 
 
 def read_digests(warcs: list[Path]) -> None:
     """Read, of responses, URI, date, HTTP status and the payload's sha1."""
     for record in records(warcs):
         if record.type == "response":
-            _ = record.target_uri, record.date, record.http and record.http.status
+            _ = record.target_uri, record.date_text, record.http and record.http.status
             record.payload_digest("sha1")
 
 

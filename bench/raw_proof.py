@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from pinakes.dedupe.validate.raw_proof import compare_raw
-from pinakes.warc.source import open_source
+from pinakes.warc.opening import open_source
 
 
 def main() -> None:

@@ -26,9 +26,9 @@ import numpy as np
 import pyarrow.parquet
 
 from pinakes.cli import main as pinakes
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 _BLOCK_BYTES = 64 * 1024
 _ROUNDS = 3

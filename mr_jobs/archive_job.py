@@ -29,7 +29,8 @@ from pinakes.mr_jobs.places import STORE, OpenPlaces, split_name
 from pinakes.mr_jobs.stored_generations import read_generations
 from pinakes.profile import Stores, open_folder, open_stores
 from pinakes.rewrite.generations import OldGeneration
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.opening import open_source
+from pinakes.warc.source import Source
 
 T = TypeVar("T")
 GROUP = "pinakes"

@@ -42,7 +42,7 @@ BUDGET_S = {
     "dedupe": 190,
     "fuzz": 20,
     "hbase_schema": 10,
-    "house": 80,
+    "house": 95,
     "index": 15,
     "ingest": 390,
     "mr_jobs": 400,
@@ -51,7 +51,7 @@ BUDGET_S = {
     "rewrite": 25,
     "row_store": 120,
     "store": 210,
-    "tests": 5,
+    "tests": 8,
     "warc": 170,
 }
 

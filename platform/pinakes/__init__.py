@@ -14,26 +14,33 @@ if TYPE_CHECKING:
     from pinakes.errors import PinakesError
     from pinakes.index.manifest import ManifestLine, format_line, parse_line
     from pinakes.index.scan import iter_manifest
-    from pinakes.store import Store, open_store
+    from pinakes.on_files import DedupedFile, DedupeResult, dedupe_files
+    from pinakes.store import Capture, LookupAnswer, Store, open_store
     from pinakes.warc.digest import Digest, parse_digest
+    from pinakes.warc.opening import open_source
     from pinakes.warc.reader import iter_records, read_record
     from pinakes.warc.record import DamagedStretch, Finding, Record
-    from pinakes.warc.source import Source, open_source
+    from pinakes.warc.source import Source
 
 # Public name → module that defines it.  A test compares the three lists.
 _EXPORTS = {
+    "Capture": "pinakes.store",
     "DamagedStretch": "pinakes.warc.record",
+    "DedupeResult": "pinakes.on_files",
+    "DedupedFile": "pinakes.on_files",
     "Digest": "pinakes.warc.digest",
     "Finding": "pinakes.warc.record",
+    "LookupAnswer": "pinakes.store",
     "ManifestLine": "pinakes.index.manifest",
     "PinakesError": "pinakes.errors",
     "Record": "pinakes.warc.record",
     "Source": "pinakes.warc.source",
     "Store": "pinakes.store",
+    "dedupe_files": "pinakes.on_files",
     "format_line": "pinakes.index.manifest",
     "iter_manifest": "pinakes.index.scan",
     "iter_records": "pinakes.warc.reader",
-    "open_source": "pinakes.warc.source",
+    "open_source": "pinakes.warc.opening",
     "open_store": "pinakes.store",
     "parse_digest": "pinakes.warc.digest",
     "parse_line": "pinakes.index.manifest",
@@ -41,15 +48,20 @@ _EXPORTS = {
 }
 
 __all__ = [
+    "Capture",
     "DamagedStretch",
+    "DedupeResult",
+    "DedupedFile",
     "Digest",
     "Finding",
+    "LookupAnswer",
     "ManifestLine",
     "PinakesError",
     "Record",
     "Source",
     "Store",
     "__version__",
+    "dedupe_files",
     "format_line",
     "iter_manifest",
     "iter_records",

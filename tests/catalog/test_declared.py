@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pinakes.catalog.declared import verified_over
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 BODY = b"the body, decoded"
 CODED = gzip.compress(BODY, mtime=0)

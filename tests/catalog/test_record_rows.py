@@ -23,9 +23,9 @@ from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.index.scan import why_not
 from pinakes.warc.http import HttpHead, bare_media_type
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 LANDED = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
@@ -72,7 +72,7 @@ def test_fit_at_a_glance_is_fit(shared_data: Path) -> None:
                 if not isinstance(item, Record) or item.type != "response":
                     continue
                 http, size = item.http, item.payload_size
-                if is_plainly_fit(item, http, item.target_uri, item.date, size, LANDED):
+                if is_plainly_fit(item, http, item.target_uri, item.date_text, size, LANDED):
                     seen += 1
                     assert why_not(item, now=LANDED) is None
                     assert http is not None

@@ -10,9 +10,9 @@ import pytest
 
 from pinakes.catalog.requests import iter_rows
 from pinakes.catalog.sidecar import SidecarRow
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 LANDED = datetime(2026, 1, 1, tzinfo=timezone.utc)
 URI = "http://e.org/form"

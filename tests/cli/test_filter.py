@@ -15,9 +15,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 from pinakes.warc.write import record_pieces
 
 LATER = "2021-01-01T00:00:00Z"

@@ -36,9 +36,10 @@ from pinakes.conformance.framing import SIZE_LIMIT_BYTES, check_file
 from pinakes.conformance.payload import Basis, basis_of
 from pinakes.conformance.rules import RECORD_TYPES, Severity
 from pinakes.warc.digest import parse_digest
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 if TYPE_CHECKING:
     from checking import Check

@@ -48,7 +48,7 @@ def restore_all(recipe: Path, path: str, files: list[Path], *, most: int = 10**6
             if is_ours(record.header):
                 revisits.append((file, record))
             elif record.type == "response":
-                moment = parse_date(record.date or "")
+                moment = parse_date(record.date_text or "")
                 second = format_14(moment) if moment else ""
                 full[record.target_uri, second] = (file, record)
     result = []

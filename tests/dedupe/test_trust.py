@@ -23,9 +23,9 @@ from pinakes.dedupe.decide.trust import Trust, second_digest
 from pinakes.dedupe.run.stored_lines import stored_line
 from pinakes.index.manifest import ManifestLine, place_of
 from pinakes.warc.digest import parse_digest
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 Collection = tuple[list[ManifestLine], Bodies]
 

@@ -29,7 +29,7 @@ from warc_sets import (
 
 from pinakes.cli import main
 from pinakes.dedupe.validate.second_reader import WarcioReader
-from pinakes.warc.source import open_source
+from pinakes.warc.opening import open_source
 
 LATER = "2020-02-02T00:00:00Z"
 IDENTICAL = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"

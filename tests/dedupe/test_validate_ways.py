@@ -34,7 +34,7 @@ from pinakes.dedupe.validate.replay_sample import ReplaySample
 from pinakes.index.cdxj import format_cdx, format_cdx_header, format_cdxj
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.manifest import ManifestLine
-from pinakes.warc.source import open_source
+from pinakes.warc.opening import open_source
 
 LATER = "2020-02-02T00:00:00Z"
 IDENTICAL = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"

@@ -20,9 +20,9 @@ from pinakes.ingest.inputs import Input, LeftOut, iter_inputs
 from pinakes.ingest.landing import Lander
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 _CAPTURES = ("response", "resource", "revisit")
 CONTAINERS = (b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"\x5d\x2a\x4d\x18", b"PK\x03\x04")

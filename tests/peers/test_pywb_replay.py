@@ -70,7 +70,7 @@ def pywb(
 
 
 def replay(port: int, collection: str, record: Record) -> tuple[int, dict[str, str], bytes]:
-    moment = parse_date(record.date or "")
+    moment = parse_date(record.date_text or "")
     assert moment is not None
     path = f"/{collection}/{format_14(moment)}id_/{record.target_uri}"
     connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -95,7 +95,7 @@ def test_every_capture_replays_as_before(
             answer = replay(pywb, collection, new)
             if answer != expected:
                 wrong += 1
-                print(old.target_uri, old.date, old.type, new.type)
+                print(old.target_uri, old.date_text, old.type, new.type)
                 print("  before", expected[0], expected[1], len(expected[2]), expected[2][:60])
                 print("  after ", answer[0], answer[1], len(answer[2]), answer[2][:60])
             compared += 1

@@ -16,9 +16,9 @@ from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.qa.replay.generations import Generation, generation_before
 from pinakes.qa.replay.page_log import Exchange
 from pinakes.qa.replay.proxy import ReplayProxy
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 PAGES = 12
 MOMENT = datetime(2022, 1, 1, tzinfo=timezone.utc)

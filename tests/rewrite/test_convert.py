@@ -62,7 +62,7 @@ class TestLayout:
         assert f"pinakes-arc-sha256: {survey.sha256}\r\n" in text
         assert f"pinakes-arc-readable-sha256: {survey.readable_sha256}\r\n" in text
         assert info.header.get("WARC-Filename") == "x y.warc.gz"
-        assert info.date == "2020-01-02T03:04:05Z"
+        assert info.date_text == "2020-01-02T03:04:05Z"
 
     def test_compressed_in_compressed_out_a_member_a_record(self) -> None:
         warc = warc_of(arc_gz(arc_record(), arc_record()))

@@ -19,7 +19,7 @@ from pinakes.rewrite.convert_file import (
     convert_file,
     rebuild_file,
 )
-from pinakes.warc.source import open_source
+from pinakes.warc.opening import open_source
 
 DATA = arc(arc_record())
 

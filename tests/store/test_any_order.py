@@ -35,9 +35,9 @@ from store_model import StoreModel
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.index.manifest import ManifestLine, place_of
 from pinakes.rewrite.generations import current_name
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 pytestmark = pytest.mark.slow
 EXAMPLES = settings(max_examples=25)

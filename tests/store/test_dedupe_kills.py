@@ -16,9 +16,9 @@ from pinakes.dedupe.write.rewriting import rewrite_to
 from pinakes.hbase_schema.capture_cells import DedupeMark, Location, Pin
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.columns import numbered_column
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
-from pinakes.warc.source import open_source
 
 # noted as decided on, decided, pinned; for each of two files: rewritten, checked, sidecar
 # published, published, locations, marked, moved; reported.

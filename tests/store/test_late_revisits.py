@@ -109,8 +109,8 @@ def test_store_without_decided_runs(scene: Scene) -> None:
 
 
 def test_the_restored_record_is_the_one_that_landed(scene: Scene) -> None:
+    from pinakes.warc.opening import open_source
     from pinakes.warc.reader import read_record
-    from pinakes.warc.source import open_source
 
     land_late_revisit(scene)
     scene.dedupe(act="dedupe-b")

@@ -9,10 +9,10 @@ from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.index.seconds import second_of
 from pinakes.rewrite.generations import current_name
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
-from pinakes.warc.source import open_source
 
 
 def check_marks(scene: Scene) -> int:
@@ -55,7 +55,7 @@ def references(scene: Scene) -> tuple[set[tuple[str | None, str | None]], list[R
             for record in iter_records(source):
                 assert isinstance(record, Record)
                 if record.type == "response":
-                    full.add((record.target_uri, second_of(record.date or "")))
+                    full.add((record.target_uri, second_of(record.date_text or "")))
                 elif record.type == "revisit":
                     revisits.append(record)
     return full, revisits
@@ -67,5 +67,5 @@ def check_references(scene: Scene) -> int:
         uri = record.header.get("WARC-Refers-To-Target-URI")
         second = second_of(record.header.get("WARC-Refers-To-Date") or "")
         assert (uri, second) in full, "a reference that does not lead to a full record"
-        assert second <= (second_of(record.date or "") or "")  # type: ignore[operator]
+        assert second <= (second_of(record.date_text or "") or "")  # type: ignore[operator]
     return len(revisits)

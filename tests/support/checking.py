@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pinakes.conformance.check import ConformanceCheck, ConformanceFinding
-from pinakes.warc.source import open_source
+from pinakes.warc.opening import open_source
 
 Named = bytes | tuple[str, bytes]
 Check = Callable[..., list[ConformanceFinding]]

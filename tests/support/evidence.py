@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch, Record
-from pinakes.warc.source import open_source
 
 KINDS = ("warc", "arc", "wat", "wet")
 READERS = ("warcio-1.8.1", "fastwarc-2.0.1", "jwarc-0.36.0")
@@ -71,7 +71,7 @@ def _fields(record: Record, capture: Line) -> Iterator[tuple[str, object, object
     yield "type", record.type, capture["type"]
     yield "length", record.length, capture["length"]
     yield "uri", record.target_uri, capture["uri"]
-    yield "date", record.date, capture["date"]
+    yield "date", record.date_text, capture["date"]
     yield "payload", str(record.payload_digest()), "sha1:" + capture["payload_sha1"]
     yield "payload", record.payload_size, capture["payload_len"]
     if "payload_sha1_dechunked" in capture:

@@ -41,7 +41,7 @@ def facts(item: Item) -> tuple[object, ...]:
         item.content_length,
         item.block_size,
         item.target_uri,
-        item.date,
+        item.date_text,
         item.record_id,
         str(item.block_digest()),
         str(item.payload_digest()),
@@ -104,7 +104,7 @@ def check_header(record: Record) -> None:
     for name, value in header.fields():
         assert header.get(name) is not None
         assert value in header.get_all(name)
-    for text in (record.target_uri, record.date, record.record_id, header.get("WARC-Type")):
+    for text in (record.target_uri, record.date_text, record.record_id, header.get("WARC-Type")):
         assert text is None or isinstance(text, str)
 
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from debatable import CASES, by_fastwarc, by_warcio, ours
 from evidence import EXEMPTIONS, READERS, Line, differences, exempted, is_agreed, manifest_lines
 
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import FINDINGS, DamagedStretch, Record
-from pinakes.warc.source import open_source
 
 
 class Odd(NamedTuple):

@@ -94,15 +94,15 @@ LAYOUTS = ("plain", "gzip", "shared", "pairs", "split", "empties")
 def check_references(paths: Sequence[Path]) -> None:
     """No revisit of ours refers to a revisit, to itself, to the future."""
     records = [record for path in paths for record in records_of(path)]
-    full = {(r.target_uri, r.date) for r in records if r.type == "response"}
+    full = {(r.target_uri, r.date_text) for r in records if r.type == "response"}
     for record in records:
         if not is_ours(record.header):
             continue
         uri = strip_brackets(record.header.get("WARC-Refers-To-Target-URI"))
         date = record.header.get("WARC-Refers-To-Date") or ""
         assert (uri, date) in full
-        assert (uri, date[:19]) != (record.target_uri, (record.date or "")[:19])
-        own, other = parse_date(record.date or ""), parse_date(date)
+        assert (uri, date[:19]) != (record.target_uri, (record.date_text or "")[:19])
+        own, other = parse_date(record.date_text or ""), parse_date(date)
         assert own is not None
         assert other is not None
         assert other.replace(microsecond=0) <= own

@@ -25,7 +25,7 @@ from pinakes.dedupe.write.proven_originals import OriginalReader
 from pinakes.dedupe.write.refs import RefsCount, RevisitWriter
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import OldGeneration, Written, write_generation
-from pinakes.warc.source import open_source
+from pinakes.warc.opening import open_source
 
 
 class TasksHere:

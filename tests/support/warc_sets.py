@@ -31,9 +31,10 @@ from pinakes.index.manifest import ManifestLine, format_line
 from pinakes.index.scan import iter_manifest
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.dates import format_14, parse_date
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 PAGE = b"<!doctype html><title>A page</title>" + b"<p>The same text again.</p>" * 40
@@ -320,7 +321,7 @@ def index_of(paths: list[Path], *, with_urls: bool = True) -> list[CdxLine]:
     lines = []
     for path in paths:
         for record in records_of(path):
-            moment = parse_date(record.date or "")
+            moment = parse_date(record.date_text or "")
             assert moment is not None
             digest = (record.header.get("WARC-Payload-Digest") or "").removeprefix("sha1:")
             lines.append(

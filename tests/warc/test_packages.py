@@ -12,6 +12,7 @@ from archive_builders import gzip_file, plain_file
 from packages import PAGES, members_of, write_package
 
 from pinakes.errors import InputRefused
+from pinakes.warc.opening import is_file, open_source, size_of
 from pinakes.warc.packages import (
     DOCUMENTS,
     Declared,
@@ -22,7 +23,6 @@ from pinakes.warc.packages import (
 )
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import is_file, open_source, size_of
 
 
 @pytest.mark.parametrize("deflated", [False, True], ids=["stored", "deflated"])

@@ -17,9 +17,10 @@ from fastwarc.warc import ArchiveIterator as FastArchiveIterator
 from invariants import check_items, check_source, facts, read_slowly
 from warcio.archiveiterator import ArchiveIterator
 
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 # One block of 256 MiB out of 2 KB: read once, not ten times.
 BOMB = "bench.warc.bz2"

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import InputRefused
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
-from pinakes.warc.source import WINDOW_BYTES, Source, open_source
+from pinakes.warc.source import WINDOW_BYTES, Source
 
 DATA = bytes(range(256)) * 5000
 
@@ -102,7 +103,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 OPEN_AS_SOMEBODY_ELSE = """
 import encodings.unicode_escape, os, sys  # somebody else may not be able to import
 from pinakes.errors import InputRefused
-from pinakes.warc.source import open_source
+from pinakes.warc.opening import open_source
 if not os.geteuid():
     os.setuid(65534)
 try:

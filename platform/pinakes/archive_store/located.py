@@ -1,6 +1,6 @@
 """An archive file by its place: a path, `file://…`, `http://…` or `https://…`.
 
-A local file is read as `warc.source` reads it.  Of a remote one only the bytes that are asked
+A local file is read as `warc.opening` opens it.  Of a remote one only the bytes that are asked
 for are fetched, where the server has ranges; see `http` for one that has none.
 
 A file in a package (`warc.packages`) has the package's place and its own name in it, with `/`
@@ -21,9 +21,10 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.warc.file_names import is_package_name
+from pinakes.warc.opening import is_file, open_file
+from pinakes.warc.opening import size_of as local_size
 from pinakes.warc.packages import Declared, Package, flat_name, open_package, split_member
-from pinakes.warc.source import READ_BYTES, SeekableFile, Source, is_file, open_file
-from pinakes.warc.source import size_of as local_size
+from pinakes.warc.source import READ_BYTES, SeekableFile, Source
 
 from .http import BUFFER_BYTES, HttpFile
 from .http_ranges import check_url

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import TracebackType
 
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 from . import blocks, digests, framing, headers, links, revisits, targets
 from .references import Place, References, place_of

@@ -27,7 +27,8 @@ from pinakes.archive_store.located import (
 from pinakes.archive_store.port import NotThere
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import encode_name
-from pinakes.warc.source import Source, is_file
+from pinakes.warc.opening import is_file
+from pinakes.warc.source import Source
 
 SUPERSEDED = "superseded"
 _OPEN_FILES = 64

@@ -200,7 +200,7 @@ def why_not(record: Record, *, now: datetime) -> str | None:
     facts = RecordFacts(
         type=record.type,
         target_uri=record.target_uri or "",
-        date=record.date or "",
+        date=record.date_text or "",
         size=record.payload_size,
         status=http.status if http is not None else None,
         promised_size=http.content_length if http is not None else None,

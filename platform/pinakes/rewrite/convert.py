@@ -100,7 +100,7 @@ def survey_arc(source: Source) -> Survey:
         sha256=of_file.hexdigest(),
         readable_bytes=readable_bytes,
         readable_sha256=readable.hexdigest(),
-        date=arc_fields.format_date(first.date) or arc_fields.UNREADABLE_DATE,
+        date=arc_fields.format_date(first.date_text) or arc_fields.UNREADABLE_DATE,
     )
 
 
@@ -188,7 +188,7 @@ def _convert_record(
     fields = [
         (WARC_TYPE, "metadata" if record.type == "filedesc" else record.type),
         (WARC_RECORD_ID, name_record(*identity, record_sha256.hexdigest())),
-        (WARC_DATE, arc_fields.format_date(record.date) or arc_fields.UNREADABLE_DATE),
+        (WARC_DATE, arc_fields.format_date(record.date_text) or arc_fields.UNREADABLE_DATE),
         (WARC_TARGET_URI, arc_fields.format_target_uri(uri)),
     ]
     address = arc_fields.format_ip_address(record.header.field(WARC_IP_ADDRESS_KEY))

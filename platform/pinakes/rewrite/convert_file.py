@@ -11,8 +11,9 @@ from typing import Any
 from pinakes.archive_store.located import base_name, open_place
 from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
+from pinakes.warc.opening import open_source
 from pinakes.warc.record import Finding
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 from pinakes.warc.write import gzip_member, record_pieces
 
 from .arc_parts import ArcRecord, Stretch, findings_of

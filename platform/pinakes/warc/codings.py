@@ -8,12 +8,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pinakes.errors import MissingExtra
 
 from .http import Dechunker
-from .record import Record
+
+if TYPE_CHECKING:
+    from .record import Record
 
 _PIECE_BYTES = 1 << 20
 # A brotli decoder gives all of its output at once, up to 16 MiB for a few bytes.

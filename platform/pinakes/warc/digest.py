@@ -30,7 +30,7 @@ _LABELLED = re.compile(r"(?:sha|md|blake)[-_]?\d\w*:", re.IGNORECASE | re.ASCII)
 _UNLABELLED = re.compile(r"[a-z0-9]{26,}=*\Z", re.IGNORECASE | re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Digest:
     """An algorithm's name, lower case and without a hyphen, and the raw bytes."""
 
@@ -40,6 +40,9 @@ class Digest:
     def __str__(self) -> str:
         """`sha1:` with upper-case Base32, every other algorithm with lower-case hex."""
         return format_digest(self.algorithm, self.value)
+
+    def __repr__(self) -> str:
+        return f"<Digest {self}>"
 
     @property
     def hex(self) -> str:

@@ -48,6 +48,10 @@ class Header:
         self.raw = raw
         self._index: dict[str, str] | None = None
 
+    def __repr__(self) -> str:
+        record_type = self.record_type or "no type"
+        return shown(f"<Header {self.version} {record_type}, {len(self.fields())} fields>")
+
     def get(self, name: str) -> str | None:
         """The value of the first field of that name, in any case; None if there is none."""
         index = self._index
@@ -162,6 +166,11 @@ def _header_line(first: bytes, *folded: bytes) -> HeaderLine:
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape").strip(" \t\r\n")
+
+
+def shown(text: str) -> str:
+    """Text of a file for people: on one line, without control characters."""
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def strip_brackets(uri: str | None) -> str | None:

@@ -11,7 +11,7 @@ import re
 import sys
 from functools import lru_cache
 
-from .header import Header
+from .header import Header, shown
 
 HEAD_LIMIT_BYTES = 1 << 20
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?:[ \t\r\n]|\Z)", re.IGNORECASE)
@@ -27,6 +27,7 @@ _FRAMING = re.compile(
     re.IGNORECASE,
 )
 _CHUNK_LINE_LIMIT_BYTES = 4096
+_SHOWN_BYTES = 100
 
 
 @lru_cache(maxsize=1024)
@@ -44,6 +45,10 @@ class HttpHead:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self._header: Header | None = None
+
+    def __repr__(self) -> str:
+        first = self.raw[:_SHOWN_BYTES].partition(b"\n")[0].strip().decode("utf-8", "replace")
+        return shown(f"<HttpHead {', '.join(filter(None, (first, self.media_type)))}>")
 
     @property
     def status(self) -> int | None:

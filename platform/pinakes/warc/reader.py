@@ -11,7 +11,7 @@ members lie between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from isal import igzip_lib
 
@@ -26,6 +26,7 @@ from .members import (
     inflate_hinted,
     why_unread,
 )
+from .opening import Place, open_source
 from .parse import NotARecord, parse_record
 from .record import IN_MEMORY_BYTES, DamagedStretch, Record
 from .shapes import ShapeBook
@@ -43,21 +44,45 @@ Item = Record | DamagedStretch
 
 
 def iter_records(
-    source: Source,
+    source: Source | Place,
     *,
     start: int = 0,
     digests: Sequence[str] = ("sha1",),
+    types: Iterable[str] | None = None,
     skip_gets: bool = False,
 ) -> Iterator[Item]:
     """Yield every record and damaged stretch, from the member or record at `start` on.
 
-    `digests` are computed while a block over `IN_MEMORY_BYTES` is read; smaller blocks
-    are hashed on demand.  With `skip_gets` most GET requests are checked and
-    counted like any record, but not yielded: they are half of a crawl.  Memory is
-    bounded by `IN_MEMORY_BYTES` and a window, whatever the file claims.  No content of
+    `source` may be a path or an open file, too (see `open_source`); it is then opened at the
+    first record, and closed after the last.  With `types` only records of these types, in lower
+    case, are yielded, and damaged stretches.  `digests` are computed while a block over
+    `IN_MEMORY_BYTES` is read; smaller blocks are hashed on demand.  With `skip_gets` most GET
+    requests are checked and counted like any record, but not yielded: they are half of a crawl.
+    Memory is bounded by `IN_MEMORY_BYTES` and a window, whatever the file claims.  No content of
     a file makes this raise; a file that becomes shorter while it is read raises
     InputRefused.
     """
+    items = (
+        _iter_items(source, start, digests, skip_gets)
+        if isinstance(source, Source)
+        else _iter_opened(source, start, digests, skip_gets)
+    )
+    if types is None:
+        return items
+    wanted = {types} if isinstance(types, str) else frozenset(types)
+    return (item for item in items if isinstance(item, DamagedStretch) or item.type in wanted)
+
+
+def _iter_opened(
+    place: Place, start: int, digests: Sequence[str], skip_gets: bool
+) -> Iterator[Item]:
+    with open_source(place) as source:
+        yield from _iter_items(source, start, digests, skip_gets)
+
+
+def _iter_items(
+    source: Source, start: int, digests: Sequence[str], skip_gets: bool
+) -> Iterator[Item]:
     if source.size <= start:
         return
     gzip = compression_of(source, start) == "gzip"

@@ -8,18 +8,30 @@ header.  Treat it as read-only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 from typing import NamedTuple, Protocol
 
+from pinakes.errors import InputRefused, MalformedRecord
+
+from .charsets import decode_text
+from .codings import Undecodable, decoded
+from .dates import parse_date
 from .digest import Digest, hasher
-from .field_names import WARC_DATE_KEY, WARC_RECORD_ID_KEY, WARC_TARGET_URI_KEY
-from .header import Header, bare_uri, strip_brackets
+from .field_names import (
+    CONTENT_TYPE_KEY,
+    WARC_DATE_KEY,
+    WARC_RECORD_ID_KEY,
+    WARC_TARGET_URI_KEY,
+)
+from .header import Header, bare_uri, shown, strip_brackets
 from .http import HEAD_LIMIT_BYTES, Dechunker, HttpHead, head_end
 
 _HTTP_TYPES = frozenset({"response", "request", "revisit"})
 PIECE_BYTES = 1 << 20
 # Up to this size a block is kept in memory; a larger one is inflated again when it is read.
 IN_MEMORY_BYTES = 1 << 22
+CONTENT_LIMIT_BYTES = 1 << 26
 
 
 class Finding(NamedTuple):
@@ -134,13 +146,27 @@ class Record:
         self._head: HttpHead | bool | None = False
         self._measured: Measured | None = None
 
+    def __repr__(self) -> str:
+        parts = [self.type or "no type", self.target_uri or self.record_id, self.date_text]
+        text = " ".join(filter(None, parts))
+        return shown(f"<Record {self.ordinal} at {self.offset}: {text}>")
+
     @property
     def target_uri(self) -> str | None:
         return bare_uri(self.header.field(WARC_TARGET_URI_KEY))
 
     @property
-    def date(self) -> str | None:
+    def date_text(self) -> str | None:
+        """The date as written: all its digits, also where it is no date."""
         return self.header.field(WARC_DATE_KEY)
+
+    @property
+    def date(self) -> datetime | None:
+        """The date as aware UTC, to the microsecond; None where it is missing or unreadable.
+
+        A date that is less precise, such as `2020` or the 14 digits of ARC, is its first moment.
+        """
+        return parse_date(self.date_text or "")
 
     @property
     def record_id(self) -> str | None:
@@ -204,6 +230,53 @@ class Record:
     def payload(self) -> Iterator[bytes | memoryview]:
         """The stored body, in pieces."""
         return self.body.pieces(self.payload_offset)
+
+    def content_pieces(self) -> Iterator[bytes | memoryview]:
+        """The body without chunks and content-codings (gzip, deflate, br), in pieces.
+
+        A piece is at most 1 MiB, of br 16 MiB.  A body that is not chunked as its header says
+        is left as it is, since many writers remove the chunks and leave the header.
+
+        Raises:
+            MalformedRecord: the body is not in the coding that its header names, or nobody
+                knows that coding.
+            MissingExtra: for br without the package brotli.
+        """
+        try:
+            yield from decoded(self)
+        except Undecodable as error:
+            raise MalformedRecord(
+                f"{error}: payload() gives the bytes as stored", offset=self.offset
+            ) from error
+
+    def content(self, *, limit_bytes: int | None = CONTENT_LIMIT_BYTES) -> bytes:
+        """The body without chunks and content-codings; that of a revisit is empty.
+
+        Raises:
+            InputRefused: it is longer than `limit_bytes` (None: any length), as the content of
+                a few kilobytes may be.
+            MalformedRecord, MissingExtra: as `content_pieces`.
+        """
+        parts, size = [], 0
+        for piece in self.content_pieces():
+            size += len(piece)
+            if limit_bytes is not None and size > limit_bytes:
+                raise InputRefused(
+                    f"the content of the record at {self.offset} is longer than {limit_bytes} "
+                    "bytes: give a larger limit_bytes, or take content_pieces()"
+                )
+            parts.append(bytes(piece))
+        return b"".join(parts)
+
+    def text(self, *, limit_bytes: int | None = CONTENT_LIMIT_BYTES) -> str:
+        """`content` as characters; what is not of its charset becomes U+FFFD.
+
+        The charset is that of a byte order mark, of Content-Type, or of a `meta` element; else
+        UTF-8 where the bytes fit, else windows-1252.
+        """
+        http = self.http
+        field = self.header.field(CONTENT_TYPE_KEY) if http is None else http.get("content-type")
+        return decode_text(self.content(limit_bytes=limit_bytes), field)
 
     def starts_with(self, prefix: bytes) -> bool:
         """Whether the block begins with `prefix` (given in upper case), letters in any case."""

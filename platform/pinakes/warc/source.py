@@ -8,16 +8,12 @@ of the compressed bytes, about as much as the page faults of a map.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from pinakes.errors import InputRefused
 
-from .file_names import is_package_name
-from .packages import open_member, open_package
+from .header import shown
 
 WINDOW_BYTES = 1 << 20
 # Bytes per read: small enough to be in the second-level cache when they are inflated.
@@ -61,6 +57,9 @@ class Source:
         """Have `reached(position)` called at each read of the file: for showing progress."""
         self._reached = reached
 
+    def __repr__(self) -> str:
+        return shown(f"<Source {self.name}: {self.size} bytes>")
+
     def view(self, offset: int, length: int) -> memoryview:
         """The bytes from `offset`; shorter than `length` only at the end of the file.
 
@@ -84,8 +83,8 @@ class Source:
     def _call(self, method: Callable[[int], T], argument: int) -> T:
         try:
             return method(argument)
-        except OSError as error:
-            reason = error.strerror or str(error)
+        except (OSError, ValueError) as error:  # ValueError: it is closed
+            reason = getattr(error, "strerror", None) or str(error)
             raise InputRefused(f"cannot be read further: {reason}", file=self.name) from error
 
     def _fill(self, offset: int, length: int) -> None:
@@ -152,58 +151,3 @@ def _identity(file: SeekableFile) -> tuple[int, ...] | None:
     except (AttributeError, OSError):
         return None
     return (status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
-
-
-@contextmanager
-def open_file(path: str | os.PathLike[str]) -> Iterator[SeekableFile]:
-    """Open a local file, or a member of a package (`packages`), unbuffered.
-
-    Raises:
-        InputRefused: it is not a readable file.
-    """
-    name = os.fspath(path)
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise InputRefused("not a regular file; for a folder, give the files in it", file=name)
-        if is_package_name(name):
-            with open_package(name) as package:
-                example = next(package.archives(), None)
-            why = "no archive file in it" if example is None else f"name one in it, like {example}"
-            raise InputRefused(f"a package: {why}", file=name)
-        file = Path(path).open("rb", buffering=0)  # noqa: SIM115 (closed below)
-    except NotADirectoryError:
-        with open_member(name) as member:
-            yield member
-        return
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputRefused(f"cannot be read: {reason}", file=name) from error
-    with file:
-        yield file
-
-
-@contextmanager
-def open_source(
-    path: str | os.PathLike[str], *, window_bytes: int = READ_BYTES
-) -> Iterator[Source]:
-    """Open a local archive file for reading; `Raises` as `open_file`."""
-    with open_file(path) as file:
-        yield Source(file, name=os.fspath(path), window_bytes=window_bytes)
-
-
-def is_file(path: str | os.PathLike[str]) -> bool:
-    """Whether it is a file on disk, or a member of a package."""
-    return size_of(path) is not None
-
-
-def size_of(path: str | os.PathLike[str]) -> int | None:
-    """Of a file on disk, or a member of a package, in bytes; None for what is neither."""
-    try:
-        status = os.stat(path)
-        return status.st_size if stat.S_ISREG(status.st_mode) else None
-    except NotADirectoryError:
-        with suppress(InputRefused), open_source(path) as source:
-            return source.size
-    except (OSError, ValueError):
-        pass
-    return None

@@ -23,7 +23,7 @@ from pinakes.archive_store.whole_files import hidden_name, keep_as, written_asid
 from pinakes.dedupe.validate.receipt import FileFacts, Receipt
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.rewrite.replace import copy_with_replacements
-from pinakes.warc.source import open_source
+from pinakes.warc.opening import open_source
 
 from .copy_steps import DONE, FolderPlace, Step, has_bytes, plan_steps, require_permission
 from .reference_check import examine_copy

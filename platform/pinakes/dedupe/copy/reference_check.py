@@ -19,10 +19,11 @@ from pinakes.dedupe.references.resolution import Reference, Resolution
 from pinakes.dedupe.references.values import digest_of
 from pinakes.dedupe.validate.folders import archive_folder
 from pinakes.errors import UnresolvedReference
+from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 _RESOLVES = frozenset({"resolves"})
 
@@ -80,7 +81,7 @@ def _add_full(references: IndexedReferences, record: Record, number: int) -> Non
         return
     references.add_indexed(
         record.target_uri,
-        record.date,
+        record.date_text,
         digest_of(record),
         record_id=record.record_id,
         file=number,

@@ -49,7 +49,7 @@ def place_of(name: str, record: Record) -> tuple[Wanted, Place] | None:
 
     None where nothing can refer to it, or it is not whole.
     """
-    moment = parse_date(record.date or "")
+    moment = parse_date(record.date_text or "")
     whole = all(finding.code == "member" for finding in record.findings)
     if moment is None or record.target_uri is None or not whole:
         return None

@@ -35,7 +35,9 @@ class FoundReferences(Protocol):
 
 def full_of(record: Record, body: str, *, stays: bool) -> tuple[str | None, Full]:
     """A full record's target URI, and what is judged by."""
-    uri, full = indexed_full(record.target_uri, record.date, digest_of(record), record.record_id)
+    uri, full = indexed_full(
+        record.target_uri, record.date_text, digest_of(record), record.record_id
+    )
     return uri, full._replace(body=body, stays=int(stays))
 
 
@@ -74,7 +76,7 @@ def revisit_of(record: Record, kind: str, body: str | None, *, file: str) -> Rev
         written=digest,
         body=body,
         own_uri=record.target_uri,
-        own_second=second_or_date(record.date),
+        own_second=second_or_date(record.date_text),
         file=file,
     )
 

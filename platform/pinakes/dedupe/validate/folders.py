@@ -16,8 +16,9 @@ from pinakes.dedupe.references.resolution import Reference, Resolution
 from pinakes.errors import ConfigError
 from pinakes.warc.file_names import is_package_name
 from pinakes.warc.file_progress import FileProgress
+from pinakes.warc.opening import open_source
 from pinakes.warc.packages import flat_name, open_package
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 from .file_pairs import Comparison, Discrepancy, Witnesses, compare_files
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from pinakes.errors import ConfigError, StoreUnavailable
-from pinakes.warc.dates import format_14, parse_date
+from pinakes.warc.dates import format_14
 from pinakes.warc.http import Dechunker
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -55,7 +55,7 @@ class ReplaySample:
         rank = -int(key[:15], 16)
         if len(self._heap) == self._size and rank <= self._heap[0][0]:
             return
-        moment = parse_date(old.date or "")
+        moment = old.date
         if moment is None or old.target_uri is None or old.http is None:
             return
         dechunked = old.dechunked_digest("sha256")

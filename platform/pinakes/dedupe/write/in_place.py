@@ -26,10 +26,11 @@ from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
+from pinakes.warc.opening import open_source
 from pinakes.warc.packages import split_member
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source, open_source
+from pinakes.warc.source import Source
 
 from .rewriting import Replacements, rewrite_to
 

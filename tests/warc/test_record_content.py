@@ -1,0 +1,141 @@
+"""A record's content: the body without chunks and content-codings, as bytes and as text."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import brotli
+import pytest
+from archive_builders import member, records_of, warc
+
+from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.warc.charsets import decode_text
+from pinakes.warc.record import IN_MEMORY_BYTES, Record
+
+PAGE = b"<p>hello, world</p>" * 50
+
+
+def response(body: bytes, *fields: str, record_type: str = "response") -> Record:
+    head = "".join(f"{field}\r\n" for field in ("HTTP/1.1 200 OK", *fields)).encode()
+    [record] = records_of(member(warc(head + b"\r\n" + body, record_type=record_type)))
+    return record
+
+
+def chunked(body: bytes) -> bytes:
+    return b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+
+
+def raw_deflate(body: bytes) -> bytes:
+    coder = zlib.compressobj(wbits=-15)
+    return coder.compress(body) + coder.flush()
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        pytest.param(PAGE, (), id="plain"),
+        pytest.param(gzip.compress(PAGE), ("Content-Encoding: gzip",), id="gzip"),
+        pytest.param(zlib.compress(PAGE), ("Content-Encoding: deflate",), id="deflate"),
+        pytest.param(raw_deflate(PAGE), ("Content-Encoding: deflate",), id="raw deflate"),
+        pytest.param(brotli.compress(PAGE), ("Content-Encoding: br",), id="br"),
+        pytest.param(chunked(PAGE), ("Transfer-Encoding: chunked",), id="chunked"),
+        pytest.param(PAGE, ("Transfer-Encoding: chunked",), id="chunks removed by the writer"),
+        pytest.param(
+            chunked(gzip.compress(brotli.compress(PAGE))),
+            ("Transfer-Encoding: chunked", "Content-Encoding: br, gzip"),
+            id="three codings",
+        ),
+    ],
+)
+def test_the_codings_are_undone(body: bytes, fields: tuple[str, ...]) -> None:
+    record = response(body, *fields)
+    assert record.content() == PAGE
+    assert b"".join(record.content_pieces()) == PAGE
+    assert b"".join(record.payload()) == body
+
+
+def test_a_block_too_large_for_memory() -> None:
+    page = bytes(IN_MEMORY_BYTES + 1)
+    assert response(gzip.compress(page), "Content-Encoding: gzip").content() == page
+    assert response(page).content() == page
+
+
+def test_a_record_without_http_has_its_block_as_content() -> None:
+    [record] = records_of(
+        warc(b"via: x\r\n", record_type="metadata", content_type="application/warc-fields")
+    )
+    assert (record.content(), record.text()) == (b"via: x\r\n", "via: x\r\n")
+
+
+def test_a_revisit_has_none() -> None:
+    assert response(b"", "Content-Type: text/html", record_type="revisit").content() == b""
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "message"),
+    [
+        ("gzip", b"not gzip", "the body is not gzip"),
+        ("gzip", gzip.compress(PAGE)[:-9], "the body is not gzip.*incomplete"),
+        ("br", b"\xff" * 99, "the body is not br"),
+        ("zebra", PAGE, "zebra is an unknown content-coding"),
+    ],
+    ids=["not-gzip", "cut-off", "not-br", "unknown"],
+)
+def test_what_is_not_in_its_coding_is_malformed(coding: str, body: bytes, message: str) -> None:
+    record = response(body, f"Content-Encoding: {coding}")
+    with pytest.raises(MalformedRecord, match=message) as caught:
+        record.content()
+    assert caught.value.offset == record.offset
+    assert "payload()" in caught.value.message
+
+
+def test_content_is_bounded() -> None:
+    record = response(gzip.compress(bytes(1 << 22)), "Content-Encoding: gzip")
+    assert len(record.content(limit_bytes=1 << 22)) == 1 << 22
+    assert len(record.content(limit_bytes=None)) == 1 << 22
+    for limit in (0, 1000, (1 << 22) - 1):
+        with pytest.raises(InputRefused, match=r"longer than"):
+            record.content(limit_bytes=limit)
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type", "text"),
+    [
+        pytest.param("é".encode(), "text/html; charset=utf-8", "é", id="Content-Type"),
+        pytest.param(b"\xe9", 'text/html; a=b;Charset="ISO-8859-1"', "é", id="quoted"),
+        pytest.param(b"\x93", "text/html; charset=latin1", "\u201c", id="latin-1 as in browsers"),
+        pytest.param("ж".encode("koi8-r"), "text/html;charset=KOI8-R", "ж", id="koi8-r"),
+        pytest.param(b"\xef\xbb\xbfe", "text/html; charset=koi8-r", "e", id="mark comes first"),
+        pytest.param("é".encode("utf-16"), None, "é", id="utf-16 with its mark"),
+        pytest.param(b"<meta charset=koi8-r>\xd6", None, "<meta charset=koi8-r>ж", id="meta"),
+        pytest.param(
+            b'<meta http-equiv=x content="text/html; charset=koi8-r">\xd6',
+            "text/html",
+            '<meta http-equiv=x content="text/html; charset=koi8-r">ж',
+            id="meta http-equiv",
+        ),
+        pytest.param(
+            b"<?xml version='1.0' encoding='koi8-r'?>\xd6",
+            None,
+            "<?xml version='1.0' encoding='koi8-r'?>ж",
+            id="xml",
+        ),
+        pytest.param(b"<meta charset=utf-16>e", None, "<meta charset=utf-16>e", id="no utf-16"),
+        pytest.param("é".encode(), None, "é", id="utf-8 by its bytes"),
+        pytest.param(b"\xe9", None, "é", id="else windows-1252"),
+        pytest.param(b"\xff", "text/html; charset=utf-8", "\ufffd", id="replaced"),
+        pytest.param(b"e", "text/html; charset=nonsense", "e", id="unknown charset"),
+        pytest.param(b"e", "text/html; charset=zlib", "e", id="a codec of bytes"),
+        pytest.param(b"\\x41", "text/html; charset=unicode_escape", "\\x41", id="not of the web"),
+        pytest.param(b"a-", "text/html; charset=punycode", "a-", id="of host names"),
+    ],
+)
+def test_charsets(data: bytes, content_type: str | None, text: str) -> None:
+    assert decode_text(data, content_type) == text
+
+
+def test_text_of_a_page() -> None:
+    body = gzip.compress("<p>é".encode("cp1252"))
+    fields = ("Content-Type: text/html; charset=latin-1", "Content-Encoding: gzip")
+    assert response(body, *fields).text() == "<p>é"
