@@ -7,7 +7,7 @@ Layer: beside `row_store`.
 - `local`: a folder; `local_files`: its file system calls
 - `whole_files`: single files of a folder that appear whole, by path
 - `anew`: writing again what a lost server took with it
-- `http`: a web server, by byte ranges; `http_ranges`: the requests
+- `http`: a web server, by byte ranges; `http_ranges`: the requests; `http_spools`: whole files
 - `hdfs`: a folder in HDFS, through hdfs-native; `hdfs_*`: its parts
 - `located`: any file that can be read, by its path or URL
 - `seeking`: the position in a file that is read by ranges
