@@ -1,4 +1,4 @@
-"""An archive file by its place: a path, `file://…`, `http://…` or `https://…`.
+"""An archive file by its place: a path, `file://…`, `http://…`, `https://…` or `s3://…`.
 
 A local file is read as `warc.source` reads it.  Of a remote one only the bytes that are asked
 for are fetched, where the server has ranges; see `http` for one that has none.
@@ -19,9 +19,14 @@ from pinakes.warc.source import READ_BYTES, SeekableFile, Source, open_source
 
 from .http import HttpFile
 from .http_ranges import check_url
+from .port import StoredFile
+from .s3 import S3File, list_s3
+from .s3_server import parse_s3_url
+from .seeking import FIRST_AHEAD_BYTES
 
 _FILE = "file://"
-_REMOTE = ("http://", "https://")
+_S3 = "s3://"
+_REMOTE = ("http://", "https://", _S3)
 # A request takes as long as reading some hundred kilobytes.
 _REMOTE_READ_BYTES = 1 << 20
 _AUTHORITY = re.compile(r"[^:]+://[^/?#]*")
@@ -41,10 +46,29 @@ def local_path(place: str) -> Path:
     return Path(place)
 
 
+def is_listed(folder: str) -> bool:
+    """Whether `list_folder` lists it: a prefix in S3, which is a folder if it ends with `/`."""
+    return folder[:5].lower() == _S3
+
+
+def list_folder(folder: str) -> Iterator[StoredFile]:
+    """Yield the files below a place that `is_listed`, sorted; `place_below` says where each is.
+
+    Raises:
+        ConfigError: it is no such place.
+        InputRefused: it may not be listed; `port.NotThere` if there are no files.
+        StoreUnavailable: the server does not answer.
+    """
+    if not is_listed(folder):
+        raise ConfigError("a web server does not list its files", file=folder)
+    return list_s3(folder)
+
+
 def place_below(folder: str, name: str) -> str:
     """The place of the file `name`, a relative path as it is written on disk, in a folder."""
     if is_remote(folder):
-        return f"{folder.rstrip('/')}/{quote(os.fsencode(name))}"
+        path, query = _without_query(folder) if is_listed(folder) else (folder, "")
+        return f"{path.rstrip('/')}/{quote(os.fsencode(name))}{query}"
     return str(local_path(folder) / name)
 
 
@@ -55,7 +79,9 @@ def base_name(name: str) -> str:
 
 def check_folder(folder: str) -> str:
     """The folder; `Raises` ConfigError for what looks like a URL and cannot be asked for."""
-    if is_remote(folder):
+    if is_listed(folder):
+        parse_s3_url(folder)
+    elif is_remote(folder):
         check_url(_encoded(folder))
     return folder
 
@@ -72,13 +98,25 @@ def open_place(place: str, *, window_bytes: int | None = None) -> Iterator[Sourc
         with open_source(local_path(place), window_bytes=window_bytes or READ_BYTES) as source:
             yield source
         return
+    window_bytes = window_bytes or _REMOTE_READ_BYTES
     try:
-        file = HttpFile(_encoded(place))
+        file = _open_remote(place, window_bytes)
     except ConfigError as error:
         raise InputRefused(f"cannot be read: {error.message}", file=place) from error
     with closing(file):
-        window_bytes = window_bytes or _REMOTE_READ_BYTES
         yield Source(cast("SeekableFile", file), name=place, window_bytes=window_bytes)
+
+
+def _open_remote(place: str, window_bytes: int) -> HttpFile | S3File:
+    if not is_listed(place):
+        return HttpFile(_encoded(place))
+    # Whoever has small windows has many files open.
+    return S3File(place, most_ahead_bytes=max(FIRST_AHEAD_BYTES, 4 * window_bytes))
+
+
+def _without_query(url: str) -> tuple[str, str]:
+    path, mark, query = url.partition("?")
+    return path, mark + query
 
 
 def _encoded(url: str) -> str:
