@@ -1,12 +1,14 @@
 """Install the peers that can be had: `make bench-peers`, or `python -m bench.peers install`.
 
 What is in Python, and warcio.js, by the lock files beside this one, with hashes; what is in Java by
-Maven, with its checksum.  What cannot be had is named, with the reason, and left out.
+Maven, with its checksum; what is in Go is built here, and Go compares its checksums.  What cannot
+be had is named, with the reason, and left out.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -62,6 +64,13 @@ def install_warcio_js() -> None:
     subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], check=True, cwd=folder)
 
 
+def install_versitygw() -> None:
+    """Have Go build the S3 server: minutes, and 800 MB of its caches."""
+    if not pins.versitygw().is_file():
+        environment = {**os.environ, "GOBIN": str(pins.versitygw().parent)}
+        subprocess.run(["go", "install", pins.VERSITYGW], check=True, env=environment)
+
+
 def _have_environment(name: str, lock: Path) -> None:
     """An environment with what a lock holds; made again when the lock is another."""
     folder = pins.peers_dir() / name
@@ -94,6 +103,7 @@ INSTALL: dict[str, Callable[[], None]] = {
     "warcprox": install_warcprox,
     f"Heritrix {pins.HERITRIX_VERSION}": install_heritrix,
     "warcio.js": install_warcio_js,
+    f"versitygw {pins.VERSITYGW_VERSION}": install_versitygw,
 }
 
 

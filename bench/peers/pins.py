@@ -13,6 +13,9 @@ JWARC = f"org.netpreserve:jwarc:{JWARC_VERSION}"
 HERITRIX_VERSION = "3.4.0-20220727"
 HERITRIX_SHA256 = "6f1bb4ca4704b71b57661ccd889419d119a95c07af3580491c963734a6681b49"
 HERITRIX = f"org.archive.heritrix:heritrix:{HERITRIX_VERSION}:zip:dist"
+# An S3 server over a folder, for the tests of `s3://…`: by Go's module proxy, built by Go 1.25.
+VERSITYGW_VERSION = "v1.8.0"
+VERSITYGW = f"github.com/versity/versitygw/cmd/versitygw@{VERSITYGW_VERSION}"
 # Looked for on 2026-11-21, and why each is left out.
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
@@ -49,3 +52,8 @@ def heritrix_home() -> Path:
 def warcio_js() -> Path:
     """Return the folder of warcio.js, Browsertrix's writer, once installed."""
     return peers_dir() / "npm" / "node_modules" / "warcio"
+
+
+def versitygw() -> Path:
+    """Return where the S3 server lies once installed."""
+    return peers_dir() / f"versitygw-{VERSITYGW_VERSION}" / "versitygw"

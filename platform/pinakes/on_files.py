@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pinakes.archive_store.located import is_package_at
+from pinakes.archive_store.located import is_folder_at, is_package_at
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.run.files_run import FilesRequest, FilesRun
 from pinakes.dedupe.validate.file_pairs import Discrepancy, Witnesses
@@ -134,7 +134,7 @@ def _names_of(paths: AnyPath | Iterable[AnyPath], problems: list[PinakesError]) 
     left = LeftOut()
     names: list[str] = []
     for path in (os.fspath(one) for one in given):
-        if not (is_package_at(path) or os.path.isdir(path)):
+        if not (is_package_at(path) or is_folder_at(path)):
             names.append(path)
             continue
         try:
@@ -142,7 +142,7 @@ def _names_of(paths: AnyPath | Iterable[AnyPath], problems: list[PinakesError]) 
         except InputRefused as refusal:
             problems.append(refusal)
     problems += left.refused
-    problems += (InputRefused("not finished: skipped", file=str(path)) for path in left.unfinished)
+    problems += (InputRefused("not finished: skipped", file=place) for place in left.unfinished)
     if not names:
         raise ConfigError("no archive files found")
     return names

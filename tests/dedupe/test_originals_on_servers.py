@@ -1,4 +1,4 @@
-"""`resolve`, `refs` and `restore` with originals on web servers, compared with files here."""
+"""`resolve`, `refs` and `restore` with originals on servers, compared with files here."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import pytest
 from range_server import RangeServer, serving
+from s3_gateway import BUCKET, be_tester, s3_gateway
 from warc_sets import ArchiveFile, Rec, index_of, inflated, write_set
 from web_servers import SERVERS, make_certificate, nginx
 
@@ -69,9 +70,16 @@ def found(out: str) -> list[bytes]:
     return [Path(f"{out}-{name}").read_bytes() for name in names]
 
 
-@pytest.fixture(params=SERVERS)
-def url(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
+@pytest.fixture(params=[*SERVERS, "S3"])
+def url(
+    request: pytest.FixtureRequest, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
     """A server over `away`."""
+    if request.param == "S3":
+        with s3_gateway(folder / "state", bucket=folder / "away") as gateway:
+            be_tester(monkeypatch, AWS_ENDPOINT_URL=gateway.address)
+            yield f"s3://{BUCKET}"
+        return
     with SERVERS[request.param](folder / "away", folder / "state") as url:
         yield url
 
@@ -174,7 +182,9 @@ def test_a_server_that_is_gone_ends_the_run(
 
 
 @pytest.mark.parametrize("verb", ["resolve m -o x", "refs b.warc.gz --manifest m -o x"])
-@pytest.mark.parametrize("url", ["http://", "https://user:secret@example.org/", "http://a b/"])
+@pytest.mark.parametrize(
+    "url", ["http://", "https://user:secret@example.org/", "http://a b/", "s3://"]
+)
 def test_a_folder_that_is_no_url(folder: Path, verb: str, url: str) -> None:
     assert main([*verb.split(), "--dir", url]) == Exit.WRONG_CALL
 
@@ -184,12 +194,13 @@ def test_a_manifest_with_an_odd_url_is_read_on(
 ) -> None:
     """A manifest is others' material: what is odd in it is named, and no wrong call."""
     Path("odd").write_text(
-        "http://u:p@h/x 0 9 u d sha1:X\nhttp://[/x 0 9 u d sha1:X\n" + Path("m").read_text()
+        "http://u:p@h/x 0 9 u d sha1:X\ns3://u:p@h/x 0 9 u d sha1:X\nhttp://[/x 0 9 u d sha1:X\n"
+        + Path("m").read_text()
     )
     arguments = ["resolve", "odd", "-o", "resolved", "--dir", "away"]
     assert main(arguments) == Exit.SOME_FAILED
     assert "URLs with a user name or password are not accepted" in capsys.readouterr().err
-    assert len(Path("resolved").read_text().splitlines()) == 6
+    assert len(Path("resolved").read_text().splitlines()) == 7
 
 
 def test_originals_of_a_server_that_cannot_list_them(
@@ -198,6 +209,31 @@ def test_originals_of_a_server_that_cannot_list_them(
     arguments = ["restore", "expected-refs/b.warc.gz", "-o", "x", "--dir", "http://127.0.0.1:9/"]
     assert main(arguments) == Exit.WRONG_CALL
     assert "--cdx or --locations" in capsys.readouterr().err
+
+
+def test_originals_of_a_folder_in_s3(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is listed; files in it that are no WARC files by name are left alone."""
+    Path("away/sub/log.txt").write_text("no WARC file")
+    Path("before").mkdir()
+    Path("b.warc.gz").rename("before/b.warc.gz")
+    restore = ["restore", "expected-refs/b.warc.gz", "-o", "got-back", "--dir"]
+    validate = ["validate", "before", "expected-refs", "--dir"]
+    be_tester(monkeypatch)
+    with s3_gateway(folder / "state", bucket=folder / "away") as gateway:
+        for place in (gateway.url("sub/"), gateway.url("")):
+            assert main([*restore, place]) == Exit.DONE
+            back = Path("got-back/b.warc.gz")
+            assert back.read_bytes() == Path("expected-back/b.warc.gz").read_bytes()
+            back.unlink()
+            assert main([*validate, place]) == Exit.DONE
+            assert main(["validate", "--refs", "expected-refs/b.warc.gz", "--dir", place]) == 0
+        assert main([*restore, gateway.url("nothing/")]) == Exit.WRONG_CALL
+        assert "there are no files below it" in capsys.readouterr().err
+        be_tester(monkeypatch, AWS_SECRET_ACCESS_KEY="another")
+        assert main([*restore, gateway.url("sub/")]) == Exit.SOME_FAILED
+        assert "refuses access: check the AWS credentials" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -221,10 +257,13 @@ def test_a_record_is_read_by_small_ranges(server: RangeServer) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["here", "nginx"])
-def test_memory_of_many_files(tmp_path: Path, way: str) -> None:
-    """Of 200 files of a megabyte, some sixty are open, each with a small window."""
-    names = [f"{number}.warc" for number in range(200)]
+@pytest.mark.parametrize("way", ["here", "nginx", "S3"])
+def test_memory_of_many_files(tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many files of a megabyte, some sixty are open, each with a small window.
+
+    On S3, where reading goes on, or begins with the file, 256 KiB are read.
+    """
+    names = [f"{number}.warc" for number in range(80 if way == "S3" else 200)]
     (tmp_path / "files").mkdir()
     for name in names:
         (tmp_path / "files" / name).write_bytes(os.urandom(1 << 20))
@@ -241,6 +280,10 @@ def test_memory_of_many_files(tmp_path: Path, way: str) -> None:
 
     if way == "here":
         assert peak_bytes(str(tmp_path / "files")) < 3 << 20
+    elif way == "S3":
+        be_tester(monkeypatch)
+        with s3_gateway(tmp_path / "state", bucket=tmp_path / "files") as gateway:
+            assert peak_bytes(gateway.url("")) < 20 << 20
     else:
         with nginx(tmp_path / "files", tmp_path / "state") as url:
             assert peak_bytes(url) < 4 << 20

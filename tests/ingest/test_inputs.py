@@ -37,7 +37,7 @@ def test_a_folder_gives_relative_paths_in_order_and_a_file_its_base_name(tmp_pat
     left = LeftOut()
     found = list(iter_inputs([str(tmp_path), str(tmp_path / "a" / "log.txt")], left))
     assert [item.name for item in found] == ["a.warc.gz", "a/x.warc", "b/x.warc", "log.txt"]
-    assert left.unfinished == [tmp_path / "b" / "y.warc.part"]
+    assert left.unfinished == [str(tmp_path / "b" / "y.warc.part")]
     assert (left.others, left.examples) == (
         2,
         [str(tmp_path / "loop"), str(tmp_path / "a" / "log.txt")],

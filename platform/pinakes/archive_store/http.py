@@ -1,8 +1,9 @@
 """Archive files on a web server, read by byte ranges.
 
-A server that ignores ranges sends the whole file, which is then read from a temporary file.  A
-file that changes between two reads (ETag, Last-Modified or size) is refused: a record read
-partly before and partly after would be wrong.
+A server that ignores ranges sends the whole file, which is then read from a temporary file; it is
+fetched again when too many others were read since (`http_spools`).  A file that changes between
+two reads (ETag, Last-Modified or size) is refused: a record read partly before and partly after
+would be wrong.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from urllib.parse import quote
 from pinakes.errors import InputRefused, StoreUnavailable
 
 from .http_ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator
+from .http_spools import Spools
 from .local_files import translated
 from .names import check_file_name
 from .port import NotThere
@@ -25,6 +27,7 @@ from .seeking import SeekableRaw
 BUFFER_BYTES = 256 << 10
 _PIECE_BYTES = 1 << 20
 _LONGEST_PAUSE_S = 30.0
+_SPOOLS = Spools(most_files=4)
 _CHANGED = "the file changed on the server while it was read"
 
 T = TypeVar("T")
@@ -82,7 +85,6 @@ class HttpFile(SeekableRaw):
         self._client = RangeClient(url, timeout_s=timeout_s)
         self._attempts = attempts
         self._pause = pause
-        self._spool: IO[bytes] | None = None
         self._validator: Validator | None = None
         try:
             self._patiently(self._look)
@@ -112,8 +114,7 @@ class HttpFile(SeekableRaw):
     def close(self) -> None:
         if not self.closed:
             self._client.drop()
-            if self._spool is not None:
-                self._spool.close()
+            _SPOOLS.drop(id(self))
         super().close()
 
     def _look(self) -> None:
@@ -130,11 +131,9 @@ class HttpFile(SeekableRaw):
 
     def _read_range(self, wanted: memoryview) -> int:
         """Read into `wanted` at the position: at least one byte, possibly fewer than all."""
-        if self._spool is not None:
-            self._spool.seek(self._at)
-            data = self._spool.read(wanted.nbytes)
-            wanted[: len(data)] = data
-            return len(data)
+        kept = _SPOOLS.read(id(self), self._at, wanted)
+        if kept is not None:
+            return kept
         answer = self._client.get(self._at, self._at + wanted.nbytes)
         if answer.validator != self._validator or answer.total not in (self._size, None):
             self._client.drop()
@@ -160,6 +159,7 @@ class HttpFile(SeekableRaw):
 
     def _keep_whole(self, answer: Answer) -> None:
         """Save the whole body in a temporary file."""
+        _SPOOLS.tell(self.name)
         with translated(self.name):
             spool = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this file)
         try:
@@ -167,7 +167,7 @@ class HttpFile(SeekableRaw):
         except BaseException:
             spool.close()
             raise
-        self._spool = spool
+        _SPOOLS.keep(id(self), spool)
 
     def _copy_body(self, answer: Answer, spool: IO[bytes]) -> int:
         while piece := answer.response.read(_PIECE_BYTES):
@@ -193,5 +193,9 @@ class HttpFile(SeekableRaw):
                         file=self.name,
                     ) from error
                 asked_s = error.after_s if isinstance(error, TryAgain) else 0.0
-                usual_s = 0.25 * 2 ** (failed - 1) if failed > 1 else 0.0
-                self._pause(min(max(asked_s, usual_s), _LONGEST_PAUSE_S))
+                self._pause(min(max(asked_s, pause_s(failed)), _LONGEST_PAUSE_S))
+
+
+def pause_s(failed: int) -> float:
+    """Seconds to wait after so many failures in a row: 0, 0.5, 1, 2 …"""
+    return 0.25 * 2 ** (failed - 1) if failed > 1 else 0.0

@@ -1,4 +1,4 @@
-"""An archive file by its place: a path, `file://…`, `http://…` or `https://…`.
+"""An archive file by its place: a path, `file://…`, `http://…`, `https://…` or `s3://…`.
 
 A local file is read as `warc.opening` opens it.  Of a remote one only the bytes that are asked
 for are fetched, where the server has ranges; see `http` for one that has none.
@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, cast
-from urllib.parse import quote, unquote, unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.warc.file_names import is_package_name
+from pinakes.warc.file_names import base_name, is_package_name, is_remote, split_remote
 from pinakes.warc.opening import is_file, open_file
 from pinakes.warc.opening import size_of as local_size
 from pinakes.warc.packages import Declared, Package, flat_name, open_package, split_member
@@ -28,20 +28,18 @@ from pinakes.warc.source import READ_BYTES, SeekableFile, Source
 
 from .http import BUFFER_BYTES, HttpFile
 from .http_ranges import check_url
-from .port import NotThere
+from .port import NotThere, StoredFile
+from .s3 import S3File, list_s3
+from .s3_server import parse_s3_url
+from .seeking import FIRST_AHEAD_BYTES
 
 _FILE = "file://"
-_REMOTE = ("http://", "https://")
+_S3 = "s3://"
 # A request takes as long as reading some hundred kilobytes.
 _REMOTE_READ_BYTES = 1 << 20
 _AUTHORITY = re.compile(r"[^:]+://[^/?#]*")
 # What may stand in a URL as it is; `%`, for what is encoded already.
 _IN_URLS = "/?#[]@!$&'()*+,;=:%"
-
-
-def is_remote(place: str) -> bool:
-    """Whether a place is on a server; else it is a path, or `file://` and one."""
-    return place[:8].lower().startswith(_REMOTE)
 
 
 def local_path(place: str) -> Path:
@@ -51,21 +49,44 @@ def local_path(place: str) -> Path:
     return Path(place)
 
 
+def is_folder_at(place: str) -> bool:
+    """Whether a place is a folder: on disk, or a prefix in S3 that ends with `/`."""
+    if is_remote(place):
+        return is_listed(place) and _without_query(place)[0].endswith("/")
+    return local_path(place).is_dir()
+
+
+def is_listed(folder: str) -> bool:
+    """Whether `list_folder` lists it: a prefix in S3, which is a folder if it ends with `/`."""
+    return folder[:5].lower() == _S3
+
+
+def list_folder(folder: str) -> Iterator[StoredFile]:
+    """Yield the files below a place that `is_listed`, sorted; `place_below` says where each is.
+
+    Raises:
+        ConfigError: it is no such place.
+        InputRefused: it may not be listed; `port.NotThere` if there are no files.
+        StoreUnavailable: the server does not answer.
+    """
+    if not is_listed(folder):
+        raise ConfigError("a web server does not list its files", file=folder)
+    return list_s3(folder)
+
+
 def place_below(folder: str, name: str) -> str:
     """The place of the file `name`, a relative path as it is written on disk, in a folder."""
     if is_remote(folder):
-        return f"{folder.rstrip('/')}/{quote(os.fsencode(name))}"
+        path, query = _without_query(folder) if is_listed(folder) else (folder, "")
+        return f"{path.rstrip('/')}/{quote(os.fsencode(name))}{query}"
     return str(local_path(folder) / name)
-
-
-def base_name(name: str) -> str:
-    """The last part of a path or URL."""
-    return Path(unquote(re.split("[?#]", name)[0]) if is_remote(name) else name).name
 
 
 def check_folder(folder: str) -> str:
     """The folder; `Raises` ConfigError for what looks like a URL and cannot be asked for."""
-    if is_remote(folder):
+    if is_listed(folder):
+        parse_s3_url(folder)
+    elif is_remote(folder):
         check_url(_encoded(folder))
     return folder
 
@@ -73,7 +94,7 @@ def check_folder(folder: str) -> str:
 def output_name(place: str) -> str:
     """The name of a new version of a file: its base name, or `flat_name` of one in a package."""
     if is_remote(place):
-        split = _split_remote(place)
+        split = split_remote(place)
         place = base_name(place) if split is None else f"{base_name(split[0])}/{split[1]}"
     return Path(flat_name(place)).name
 
@@ -81,20 +102,9 @@ def output_name(place: str) -> str:
 def is_package_at(place: str) -> bool:
     """Whether a place is that of a package, by its name; on disk, also whether it is a file."""
     if is_remote(place):
-        return is_package_name(base_name(place)) and _split_remote(place) is None
+        return is_package_name(base_name(place)) and split_remote(place) is None
     path = local_path(place)
     return is_package_name(path.name) and path.is_file()
-
-
-def files_at(place: str) -> list[str]:
-    """The archive files of a package; for any other place, and what cannot be read, itself."""
-    if not is_package_at(place):
-        return [place]
-    try:
-        with package_at(place) as package:
-            return [f"{place}/{name}" for name in package.archives()] or [place]
-    except InputRefused:
-        return [place]
 
 
 def is_at(place: str) -> bool:
@@ -126,7 +136,7 @@ def package_at(place: str) -> Iterator[Package]:
         with open_package(str(local_path(place))) as package:
             yield package
         return
-    with _remote_file(place) as file:
+    with _remote_file(place, BUFFER_BYTES) as file:
         buffered = io.BufferedReader(file, BUFFER_BYTES)
         with Package(cast("BinaryIO", buffered), place) as package:
             yield package
@@ -151,27 +161,30 @@ def open_place(place: str, *, window_bytes: int | None = None) -> Iterator[Sourc
     """
     name = place if is_remote(place) else str(local_path(place))
     window_bytes = window_bytes or (_REMOTE_READ_BYTES if is_remote(place) else READ_BYTES)
-    with file_at(place) as file:
+    with file_at(place, window_bytes=window_bytes) as file:
         yield Source(file, name=name, window_bytes=window_bytes)
 
 
 @contextmanager
-def file_at(place: str) -> Iterator[SeekableFile]:
-    """Open an archive file, unbuffered; `Raises` as `open_place`."""
+def file_at(place: str, *, window_bytes: int = _REMOTE_READ_BYTES) -> Iterator[SeekableFile]:
+    """Open an archive file, unbuffered; `Raises` as `open_place`.
+
+    `window_bytes`: how much of a remote one is read at a time.
+    """
     if not is_remote(place):
         with open_file(local_path(place)) as file:
             yield file
         return
     with ExitStack() as stack:
-        yield cast("SeekableFile", _enter_remote(place, stack))
+        yield cast("SeekableFile", _enter_remote(place, window_bytes, stack))
 
 
-def _enter_remote(place: str, stack: ExitStack) -> io.RawIOBase | BinaryIO:
-    split = _split_remote(place)
+def _enter_remote(place: str, window_bytes: int, stack: ExitStack) -> io.RawIOBase | BinaryIO:
+    split = split_remote(place)
     # Of a URL with a query, the package is meant: what is behind it is no part of the query.
     if split is None or "?" not in split[0]:
         try:
-            return stack.enter_context(_remote_file(place))
+            return stack.enter_context(_remote_file(place, window_bytes))
         except NotThere:
             if split is None:
                 raise
@@ -199,9 +212,9 @@ def file_on_disk(place: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _remote_file(place: str) -> Iterator[io.RawIOBase]:
+def _remote_file(place: str, window_bytes: int) -> Iterator[io.RawIOBase]:
     try:
-        file = HttpFile(_encoded(place))
+        file = _open_remote(place, window_bytes)
     except ConfigError as error:
         raise InputRefused(f"cannot be read: {error.message}", file=place) from error
     with closing(file):
@@ -210,17 +223,19 @@ def _remote_file(place: str) -> Iterator[io.RawIOBase]:
 
 def _split_place(place: str) -> tuple[str, str] | None:
     """The place of a package, and the name of a file in it; None for any other place."""
-    return _split_remote(place) if is_remote(place) else split_member(str(local_path(place)))
+    return split_remote(place) if is_remote(place) else split_member(str(local_path(place)))
 
 
-def _split_remote(place: str) -> tuple[str, str] | None:
-    """The URL of a package, and the name of a file in it; None for any other URL."""
-    start = place.index("//") + 2
-    for match in re.finditer("/", place[start:]):
-        package, member = place[: start + match.start()], place[start + match.end() :]
-        if member and is_package_name(base_name(package)):
-            return package, member
-    return None
+def _open_remote(place: str, window_bytes: int) -> HttpFile | S3File:
+    if not is_listed(place):
+        return HttpFile(_encoded(place))
+    # Whoever has small windows has many files open.
+    return S3File(place, most_ahead_bytes=max(FIRST_AHEAD_BYTES, 4 * window_bytes))
+
+
+def _without_query(url: str) -> tuple[str, str]:
+    path, mark, query = url.partition("?")
+    return path, mark + query
 
 
 def _encoded(url: str) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from heapq import heappush, heappushpop
 
-from pinakes.archive_store.located import base_name, open_place
+from pinakes.archive_store.located import open_place
+from pinakes.warc.file_names import base_name
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 

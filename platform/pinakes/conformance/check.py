@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import TracebackType
 
+from pinakes.warc.file_names import base_name
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import DamagedStretch
@@ -170,7 +171,7 @@ def _examine_file(source: Source) -> Iterator[Examined]:
     """
     gaps = framing.Gaps(source)
     about_file = list(framing.check_file(source))
-    name = PurePath(source.name).name
+    name = base_name(source.name)
     covered = True
     for item in iter_records(source):
         if isinstance(item, DamagedStretch):

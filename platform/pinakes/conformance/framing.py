@@ -6,9 +6,9 @@ Most of them turn the findings of the reader into rules of the standard.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from pinakes.warc.field_names import CONTENT_LENGTH_KEY
+from pinakes.warc.file_names import base_name
 from pinakes.warc.members import compression_of
 from pinakes.warc.record import DamagedStretch
 from pinakes.warc.source import Source
@@ -34,7 +34,7 @@ def check_file(source: Source) -> Iterator[Hit]:
         yield Hit("file-empty", "the file is empty", 0)
         return
     compression = compression_of(source)
-    name = PurePath(source.name).name
+    name = base_name(source.name)
     if compression == "gzip" and not name.endswith(".warc.gz"):
         yield Hit("file-name", "compressed with gzip, but not named .warc.gz", 0)
     if compression is None and not name.endswith(".warc"):

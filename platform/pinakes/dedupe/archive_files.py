@@ -17,16 +17,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from pinakes.archive_store.located import (
-    base_name,
-    is_remote,
-    local_path,
-    open_place,
-    place_below,
-)
+from pinakes.archive_store.located import local_path, open_place, place_below
 from pinakes.archive_store.port import NotThere
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.manifest import encode_name
+from pinakes.warc.file_names import base_name, is_remote
 from pinakes.warc.opening import is_file
 from pinakes.warc.source import Source
 

@@ -15,8 +15,9 @@ from typing import BinaryIO, Protocol
 
 from isal import isal_zlib
 
-from pinakes.archive_store.located import is_remote, local_path
+from pinakes.archive_store.located import local_path
 from pinakes.errors import InputRefused
+from pinakes.warc.file_names import is_remote
 from pinakes.warc.packages import split_member
 from pinakes.warc.source import SeekableFile, watched_fileno
 

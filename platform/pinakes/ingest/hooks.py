@@ -20,8 +20,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pinakes.archive_store.located import base_name
 from pinakes.errors import ConfigError, InputRefused
+from pinakes.warc.file_names import base_name
 
 from .inputs import Input, LeftOut, iter_inputs, unpacked
 

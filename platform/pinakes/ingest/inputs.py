@@ -9,14 +9,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pinakes.archive_store.located import (
-    base_name,
+    is_folder_at,
     is_package_at,
-    is_remote,
+    list_folder,
     local_path,
     package_at,
+    place_below,
 )
 from pinakes.errors import InputRefused
-from pinakes.warc.file_names import is_archive_name, is_package_name, is_unfinished_name
+from pinakes.warc.file_names import (
+    base_name,
+    is_archive_name,
+    is_package_name,
+    is_remote,
+    is_unfinished_name,
+)
 from pinakes.warc.packages import DATAPACKAGE
 
 _EXAMPLES = 3
@@ -26,7 +33,7 @@ _EXAMPLES = 3
 class LeftOut:
     """Files in folders that are skipped."""
 
-    unfinished: list[Path] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
     """Those that are still being written."""
     others: int = 0
     """Number of files that are not archive files by name, and of links to folders."""
@@ -61,9 +68,14 @@ def iter_inputs(
     """
     for place in places:
         path = local_path(place)
-        if is_remote(place) or not path.is_dir():
+        if not is_folder_at(place):
             item = Input(place if is_remote(place) else str(path), base_name(place))
             yield from unpacked(item, left, documents=documents)
+            continue
+        if is_remote(place):
+            for name in (file.name for file in list_folder(place)):
+                item = Input(place_below(place, name), name)
+                yield from _sorted_out(item, left, documents=documents)
             continue
         for folder, folders, names in os.walk(path, onerror=_refuse):
             folders.sort()
@@ -72,13 +84,18 @@ def iter_inputs(
                     left.add_other(os.path.join(folder, name))
             for name in sorted(names):
                 inside = Path(folder, name)
-                relative = inside.relative_to(path).as_posix()
-                if is_unfinished_name(name):
-                    left.unfinished.append(inside)
-                elif is_archive_name(name) or is_package_name(name):
-                    yield from unpacked(Input(str(inside), relative), left, documents=documents)
-                else:
-                    left.add_other(str(inside))
+                item = Input(str(inside), inside.relative_to(path).as_posix())
+                yield from _sorted_out(item, left, documents=documents)
+
+
+def _sorted_out(item: Input, left: LeftOut, *, documents: bool) -> Iterator[Input]:
+    """A file of a folder, by its name: to land, or left out."""
+    if is_unfinished_name(item.name):
+        left.unfinished.append(item.place)
+    elif is_archive_name(item.name) or is_package_name(item.name):
+        yield from unpacked(item, left, documents=documents)
+    else:
+        left.add_other(item.place)
 
 
 def unpacked(item: Input, left: LeftOut, *, documents: bool = False) -> Iterator[Input]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from pinakes.errors import InputRefused
@@ -36,6 +35,7 @@ from pinakes.warc.field_names import (
     WARC_TRUNCATED,
     WARC_TYPE,
 )
+from pinakes.warc.file_names import base_name
 from pinakes.warc.members import compression_of
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -94,7 +94,7 @@ def survey_arc(source: Source) -> Survey:
         readable.update(piece.data)
         readable_bytes += len(piece.data)
     return Survey(
-        name=Path(source.name).name,
+        name=base_name(source.name),
         compressed=compression_of(source) is not None,
         size_bytes=source.size,
         sha256=of_file.hexdigest(),

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pinakes.archive_store.located import base_name, open_place
+from pinakes.archive_store.located import open_place
 from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import InputRefused
+from pinakes.warc.file_names import base_name
 from pinakes.warc.opening import open_source
 from pinakes.warc.record import Finding
 from pinakes.warc.source import Source

@@ -27,7 +27,7 @@ from typing import IO, BinaryIO, NamedTuple, cast
 
 from pinakes.errors import InputRefused
 
-from .file_names import PACKAGE, is_archive_name, is_package_name
+from .file_names import PACKAGE, base_name, is_archive_name, is_package_name
 from .package_documents import write_document
 
 DOCUMENTS = "documents.warc"
@@ -172,7 +172,7 @@ class Package:
             with tempfile.TemporaryFile(prefix="pinakes-") as spooled:
                 for document in self._documents():
                     info = self._members[document]
-                    place = f"{Path(self._name).name}/{document}"
+                    place = f"{base_name(self._name)}/{document}"
                     with self._opened(info) as file:
                         write_document(spooled, place, _date(info), file)
                 yield self._part(spooled, 0, spooled.tell())

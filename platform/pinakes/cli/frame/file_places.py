@@ -8,9 +8,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.archive_store.located import check_folder, is_remote, local_path
+from pinakes.archive_store.located import (
+    check_folder,
+    is_listed,
+    list_folder,
+    local_path,
+    place_below,
+)
+from pinakes.archive_store.port import NotThere
 from pinakes.dedupe.archive_files import ArchiveFiles, read_locations
 from pinakes.errors import ConfigError, InputRefused
+from pinakes.warc.file_names import is_remote
 
 _SUFFIXES = (".warc", ".warc.gz")
 
@@ -72,6 +80,8 @@ def find_originals(places: FilePlaces, known: Iterable[str]) -> Iterator[str]:
 
     Raises:
         ConfigError: the folder is none that can be listed.
+        InputRefused: it may not be listed.
+        StoreUnavailable: its server does not answer.
     """
     seen = set(map(_identity, known))
     for place in [*_warc_files(places.folder), *locations_of(places).values()]:
@@ -83,6 +93,9 @@ def find_originals(places: FilePlaces, known: Iterable[str]) -> Iterator[str]:
 def _warc_files(folder: str | None) -> Iterator[str]:
     if folder is None:
         return
+    if is_listed(folder):
+        yield from _listed_files(folder)
+        return
     if is_remote(folder):
         raise ConfigError(
             f"--dir {folder}: a server does not list its files: name them with --cdx or --locations"
@@ -91,6 +104,14 @@ def _warc_files(folder: str | None) -> Iterator[str]:
     if not path.is_dir():
         raise ConfigError(f"--dir {folder} is not a folder")
     yield from sorted(str(found) for found in path.rglob("*") if found.name.endswith(_SUFFIXES))
+
+
+def _listed_files(folder: str) -> Iterator[str]:
+    try:
+        found = list(list_folder(folder))
+    except NotThere as error:
+        raise ConfigError(f"--dir {folder}: there are no files below it") from error
+    yield from (place_below(folder, file.name) for file in found if file.name.endswith(_SUFFIXES))
 
 
 def _identity(place: str) -> str:

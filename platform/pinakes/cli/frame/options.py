@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from pinakes.archive_store.located import files_at
 from pinakes.config import SETTINGS, Configuration, load_configuration
 from pinakes.errors import ConfigError, InputRefused
 
@@ -93,11 +92,6 @@ def inputs_of(arguments: argparse.Namespace, on_archive: OnArchive | None = None
         yield name
     if not count:
         raise ConfigError("no inputs: name some, or give - or --files-from FILE")
-
-
-def archive_files_of(arguments: argparse.Namespace) -> list[str]:
-    """The same of archive files, those in packages one by one."""
-    return [file for name in inputs_of(arguments) for file in files_at(name)]
 
 
 def _names(

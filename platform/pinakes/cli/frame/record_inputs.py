@@ -10,10 +10,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from pinakes.archive_store.located import (
-    base_name,
     is_at,
-    is_package_at,
-    is_remote,
     local_path,
     open_place,
     size_at,
@@ -22,13 +19,12 @@ from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.entries import iter_stored_entries, stored_files
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
-from pinakes.cli.frame.left_out import say_others
+from pinakes.cli.frame.input_paths import iter_paths
 from pinakes.cli.frame.options import PIPED
 from pinakes.cli.frame.output import Console
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord, PinakesError
 from pinakes.index.entries import Entry, entry_of
-from pinakes.ingest.inputs import LeftOut, iter_inputs
 from pinakes.profile import Stores, open_stores
 from pinakes.rewrite.generations import current_name
 from pinakes.warc.reader import iter_records
@@ -163,26 +159,6 @@ def record_inputs_of(
     """What `options.add_inputs` has added; an archive file may be piped in."""
     given = archive_inputs_of(arguments, configuration.temp_dir)
     return RecordInputs(given, configuration, console)
-
-
-def iter_paths(
-    name: str, warn: Callable[[PinakesError], None], console: Console
-) -> Iterator[tuple[str, str]]:
-    """A file, or the archive files in a folder or package; each also by its name below it."""
-    is_folder = not is_remote(name) and os.path.isdir(local_path(name))
-    if not (is_folder or is_package_at(name)):
-        yield name, base_name(name)
-        return
-    left = LeftOut()
-    try:
-        yield from iter_inputs([name], left)
-    except InputRefused as refusal:
-        warn(refusal)
-    for refused in left.refused:
-        warn(refused)
-    for path in left.unfinished:
-        warn(InputRefused("not finished: skipped", file=str(path)))
-    say_others(left, console)
 
 
 def read_records(

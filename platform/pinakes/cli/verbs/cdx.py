@@ -37,7 +37,7 @@ _SPACE_BYTES = 64 << 20
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files, folders or crawls, and the form of the index."""
-    add_inputs(parser, "WARC|CRAWL", "archive files, folders of them, crawls or collections")
+    add_inputs(parser, "WARC|CRAWL", "archive files, folders, WACZ packages, crawls or collections")
     parser.add_argument(
         "--format",
         choices=("cdxj", *_COLUMNS),

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 
-from pinakes.archive_store.located import files_at, size_at
+from pinakes.archive_store.located import size_at
 from pinakes.cli.frame.archive_inputs import archive_inputs_of
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.input_paths import GivenFiles
 from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
@@ -25,7 +26,7 @@ LEVELS = ("info", "warning", "error")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files; revisits are checked against the originals among them."""
-    add_inputs(parser, "WARC", "archive files or WACZ packages, checked together")
+    add_inputs(parser, "WARC", "archive files, folders or WACZ packages, checked together")
     parser.add_argument(
         "--level", choices=LEVELS, default="info", help="lowest severity to report (default: info)"
     )
@@ -45,9 +46,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         return _print_rules(console)
     report = _Report(console, Severity[arguments.level.upper()], every=arguments.all)
     folder = configuration_of(arguments).temp_dir
-    failed = False
     with archive_inputs_of(arguments, folder) as inputs:
-        names = [file for name in inputs.names for file in files_at(name)]
+        given = GivenFiles(inputs.names, console)
+        names, failed = given.names, given.failed
         with (
             ConformanceCheck(folder, open_file=inputs.opened) as check,
             console.progress("check", total=_total_bytes(names)) as progress,

@@ -11,10 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pinakes.archive_store.located import base_name, open_place, output_name, size_at
+from pinakes.archive_store.located import open_place, output_name, size_at
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
-from pinakes.cli.frame.options import add_dry_run, add_inputs, archive_files_of
+from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.errors import (
@@ -27,6 +28,7 @@ from pinakes.errors import (
 )
 from pinakes.rewrite.convert import warc_name
 from pinakes.rewrite.convert_file import UNCHANGED, convert_file, rebuild_file
+from pinakes.warc.file_names import base_name
 from pinakes.warc.members import compression_of
 
 _ONE_FILE_ONLY = (InputRefused, MalformedRecord, DigestMismatch, Conflict)
@@ -45,7 +47,7 @@ class ConvertRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """ARC files, and the folder of the WARC files."""
-    add_inputs(parser, "ARC", "ARC files to convert, compressed or not")
+    add_inputs(parser, "ARC", "ARC files to convert, compressed or not, or folders of them")
     parser.add_argument(
         "-o",
         "--output",
@@ -72,15 +74,21 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; whatever is no record, or is wrong with one, is named."""
     if arguments.back and (arguments.verify or arguments.dry_run):
         raise ConfigError("--back always verifies: leave out --verify and --dry-run")
-    request = ConvertRequest(
-        names=archive_files_of(arguments),
+    runner = runner_of(arguments)
+    if runner is not None:
+        return _by_job(_request_of(arguments, list(inputs_of(arguments))), runner, console)
+    given = archive_files_of(arguments, console)
+    return given.exit(_convert_all(_request_of(arguments, given.names), console))
+
+
+def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> ConvertRequest:
+    return ConvertRequest(
+        names=names,
         output=arguments.output,
         verify=arguments.verify,
         back=arguments.back,
         dry_run=arguments.dry_run,
     )
-    runner = runner_of(arguments)
-    return _convert_all(request, console) if runner is None else _by_job(request, runner, console)
 
 
 def _convert_all(request: ConvertRequest, console: Console) -> Exit:

@@ -8,9 +8,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.input_paths import iter_paths
 from pinakes.cli.frame.left_full import left_full_text
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.record_inputs import iter_paths
 from pinakes.cli.frame.steps import Steps
 from pinakes.cli.verbs.process import describe_decisions
 from pinakes.config import Configuration

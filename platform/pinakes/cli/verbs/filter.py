@@ -36,7 +36,7 @@ _STANDARD_OUTPUT = "-"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files, folders or crawls; which of their records; where they go."""
-    add_inputs(parser, "WARC|CRAWL", "archive files, folders of them, crawls or collections")
+    add_inputs(parser, "WARC|CRAWL", "archive files, folders, WACZ packages, crawls or collections")
     parser.add_argument(
         "-o",
         "--output",

@@ -66,7 +66,7 @@ class IngestRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Files or folders, and the crawl they belong to."""
-    add_inputs(parser, "PATH", "archive files, WACZ packages, or folders of them; also URLs")
+    add_inputs(parser, "PATH", "archive files, folders or WACZ packages; also URLs")
     parser.add_argument(
         "--crawl",
         metavar="ID",
@@ -280,8 +280,8 @@ def _found(request: IngestRequest) -> Handover:
 
 
 def _plan(found: Handover, console: Console) -> Exit:
-    for path in found.left.unfinished:
-        console.warn(f"{printable(path)}: still being written; skipped")
+    for place in found.left.unfinished:
+        console.warn(f"{printable(place)}: still being written; skipped")
     say_others(found.left, console)
     for refusal in found.left.refused:
         console.warn(refusal)

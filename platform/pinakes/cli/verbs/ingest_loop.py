@@ -140,10 +140,10 @@ class IngestLoop:
 
     def note_left(self, left: LeftOut) -> None:
         """Name each file that a writer still has, or that is refused; some of the others; once."""
-        for path in left.unfinished:
-            if str(path) not in self._noted:
-                self._noted.add(str(path))
-                self._console.warn(f"{printable(path)}: still being written; skipped")
+        for place in left.unfinished:
+            if place not in self._noted:
+                self._noted.add(place)
+                self._console.warn(f"{printable(place)}: still being written; skipped")
         for refusal in left.refused:
             if str(refusal) not in self._noted:
                 self._noted.add(str(refusal))

@@ -22,7 +22,7 @@ _SIZE_CLASSES = ("empty", "to 1 kB", "to 10 kB", "to 100 kB", "to 1 MB", "to 10 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files, folders or crawls, which of their records, and whether to count them."""
-    add_inputs(parser, "WARC|CRAWL", "archive files, folders of them, crawls or collections")
+    add_inputs(parser, "WARC|CRAWL", "archive files, folders, WACZ packages, crawls or collections")
     parser.add_argument(
         "--stats",
         action="store_true",

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, BinaryIO
 from pinakes.archive_store.located import open_place, size_at
 from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
 from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.input_paths import iter_paths
 from pinakes.cli.frame.job_run import job_request, report_job, write_job_lines
 from pinakes.cli.frame.options import add_inputs, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
-from pinakes.cli.frame.record_inputs import iter_paths
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, PinakesError

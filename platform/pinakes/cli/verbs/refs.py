@@ -13,9 +13,10 @@ from typing import Any
 from pinakes.archive_store.located import open_place, output_name, size_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.file_places import FilePlaces, add_places, open_files, places_of
+from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.left_full import left_full_text
-from pinakes.cli.frame.options import add_dry_run, add_inputs, archive_files_of, configuration_of
+from pinakes.cli.frame.options import add_dry_run, add_inputs, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
@@ -61,7 +62,9 @@ class RefsRequest:
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, the manifest that says what to do, and where to write."""
     add_inputs(
-        parser, "WARC", "files to rewrite, each of another base name; with --runner, give none"
+        parser,
+        "WARC",
+        "files to rewrite, each of another base name, or folders of them; with --runner, give none",
     )
     parser.add_argument(
         "--manifest",
@@ -101,9 +104,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file: what was replaced, what stayed full and why."""
     runner = runner_of(arguments)
-    is_named = bool(arguments.inputs or arguments.files_from)
-    request = RefsRequest(
-        names=archive_files_of(arguments) if is_named or runner is None else [],
+    if runner is not None:
+        is_named = bool(arguments.inputs or arguments.files_from)
+        names = list(inputs_of(arguments)) if is_named else []
+        return _by_job(_request_of(arguments, names), runner, console)
+    if arguments.output is None:  # a folder may have superseded/ in it by now
+        return _write(_request_of(arguments, list(inputs_of(arguments))), console)
+    given = archive_files_of(arguments, console)
+    return given.exit(_write(_request_of(arguments, given.names), console))
+
+
+def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RefsRequest:
+    return RefsRequest(
+        names=names,
         manifest=arguments.manifest,
         output=arguments.output,
         min_saving_bytes=configuration_of(arguments).min_saving_bytes,
@@ -111,7 +124,6 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         run=arguments.run,
         dry_run=arguments.dry_run,
     )
-    return _write(request, console) if runner is None else _by_job(request, runner, console)
 
 
 def _write(request: RefsRequest, console: Console) -> Exit:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pinakes.archive_store.located import base_name, open_place, output_name
+from pinakes.archive_store.located import open_place, output_name
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.file_places import (
     FilePlaces,
@@ -18,8 +18,9 @@ from pinakes.cli.frame.file_places import (
     locations_of,
     places_of,
 )
+from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
-from pinakes.cli.frame.options import add_dry_run, add_inputs, archive_files_of
+from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.archive_files import ArchiveFiles
@@ -28,6 +29,7 @@ from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
 from pinakes.dedupe.write.rewriting import refuse_equal_names, rewrite_to
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
+from pinakes.warc.file_names import base_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +47,7 @@ class RestoreRequest:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """WARC files, and where their originals are."""
-    add_inputs(parser, "WARC", "files whose revisits become full records")
+    add_inputs(parser, "WARC", "files, folders or WACZ packages whose revisits become full records")
     parser.add_argument(
         "-o",
         "--output",
@@ -56,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dir",
         metavar="DIR",
-        help="also look for originals in the WARC files of this folder; with --cdx also a URL",
+        help="also look for originals in the WARC files of this folder, or below a URL",
     )
     add_locations(parser, "table of further files with originals: names, and paths or URLs")
     parser.add_argument(
@@ -70,15 +72,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per file; what could not be restored is named, and stays a revisit."""
-    request = RestoreRequest(
-        names=archive_files_of(arguments),
+    runner = runner_of(arguments)
+    if runner is not None:
+        return _by_job(_request_of(arguments, list(inputs_of(arguments))), runner, console)
+    given = archive_files_of(arguments, console)
+    return given.exit(_restore(_request_of(arguments, given.names), console))
+
+
+def _request_of(arguments: argparse.Namespace, names: Sequence[str]) -> RestoreRequest:
+    return RestoreRequest(
+        names=names,
         output=arguments.output,
         places=places_of(arguments),
         index=Path(arguments.cdx) if arguments.cdx else None,
         dry_run=arguments.dry_run,
     )
-    runner = runner_of(arguments)
-    return _restore(request, console) if runner is None else _by_job(request, runner, console)
 
 
 def _restore(request: RestoreRequest, console: Console) -> Exit:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pinakes.archive_store.located import files_at, open_place, size_at
+from pinakes.archive_store.located import open_place, size_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.file_places import (
     FilePlaces,
@@ -18,6 +18,7 @@ from pinakes.cli.frame.file_places import (
     open_files,
     places_of,
 )
+from pinakes.cli.frame.input_paths import GivenFiles
 from pinakes.cli.frame.job_run import (
     job_request,
     print_job_lines,
@@ -108,7 +109,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--dir",
         "--originals",
         metavar="FOLDER",
-        help="also look for originals in the archive files of this folder; with --cdx also a URL",
+        help="also look for originals in the archive files of this folder, or below a URL",
     )
     add_locations(parser, "table of further files with originals: names, and paths or URLs")
     add_runner(parser, "options", "print")
@@ -142,8 +143,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if manifests:
         return _look_quickly(manifests[0], manifests[1], console)
     if refs:
-        files = [file for name in refs for file in files_at(name)]
-        return _check_references(files, places, arguments.cdx, console)
+        given = GivenFiles(refs, console)
+        return given.exit(_check_references(given.names, places, arguments.cdx, console))
     request = ValidateRequest(
         before=folders[0],
         after=folders[1],

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pinakes.archive_store.located import is_remote, local_path
+from pinakes.archive_store.located import local_path
 from pinakes.archive_store.whole_files import keep_as, put_in_place
 from pinakes.dedupe.archive_files import SUPERSEDED, ArchiveFiles
 from pinakes.dedupe.references.outcomes import HARMLESS, OUTCOMES
@@ -26,6 +26,7 @@ from pinakes.dedupe.validate.file_pairs import Comparison, compare_files
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.replace import Replacement
+from pinakes.warc.file_names import is_remote
 from pinakes.warc.opening import open_source
 from pinakes.warc.packages import split_member
 from pinakes.warc.reader import iter_records, read_record

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pinakes.archive_store.local_files import sha256_of
-from pinakes.archive_store.located import file_on_disk, is_remote, local_path, output_name
+from pinakes.archive_store.located import file_on_disk, local_path, output_name
 from pinakes.archive_store.whole_files import remove_leftover, written_aside
 from pinakes.errors import ConfigError, DigestMismatch, InputRefused
 from pinakes.rewrite.replace import Replacement, copy_with_replacements
+from pinakes.warc.file_names import is_remote
 from pinakes.warc.source import Source
 
 from .given_back import require_given_back, require_revisits

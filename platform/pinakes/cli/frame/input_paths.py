@@ -1,0 +1,62 @@
+"""The archive files that a verb was given: by path or URL, in folders and packages."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+
+from pinakes.archive_store.located import is_folder_at, is_package_at
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.left_out import say_others
+from pinakes.cli.frame.options import inputs_of
+from pinakes.cli.frame.output import Console
+from pinakes.errors import InputRefused, PinakesError
+from pinakes.ingest.inputs import LeftOut, iter_inputs
+from pinakes.warc.file_names import base_name
+
+
+class GivenFiles:
+    """Every archive file; `failed` is whether a folder or package could not be read."""
+
+    def __init__(self, names: Iterable[str], console: Console) -> None:
+        """What cannot be read is named, and so is a folder or package with no archive file."""
+        self.failed = False
+        self.names: list[str] = []
+        self._console = console
+        for name in list(names):  # all, before a folder is walked: a later one may be no path
+            found = [path for path, _ in iter_paths(name, self._warn, console)]
+            if not found:
+                self._warn(InputRefused("no archive files in it", file=name))
+            self.names += found
+
+    def _warn(self, problem: PinakesError) -> None:
+        self._console.warn(problem)
+        self.failed = True
+
+    def exit(self, rest: Exit) -> Exit:
+        """Of the verb, whose other work ended so."""
+        return Exit.SOME_FAILED if self.failed and rest is Exit.DONE else rest
+
+
+def archive_files_of(arguments: argparse.Namespace, console: Console) -> GivenFiles:
+    """What `options.add_inputs` has added, for a verb that takes archive files alone."""
+    return GivenFiles(inputs_of(arguments), console)
+
+
+def iter_paths(
+    name: str, warn: Callable[[PinakesError], None], console: Console
+) -> Iterator[tuple[str, str]]:
+    """A file, or the archive files in a folder or package; each also by its name below it."""
+    if not (is_folder_at(name) or is_package_at(name)):
+        yield name, base_name(name)
+        return
+    left = LeftOut()
+    try:
+        yield from iter_inputs([name], left)
+    except InputRefused as refusal:
+        warn(refusal)
+    for refused in left.refused:
+        warn(refused)
+    for place in left.unfinished:
+        warn(InputRefused("not finished: skipped", file=place))
+    say_others(left, console)
