@@ -14,7 +14,8 @@ import pytest
 
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.processes import process_pool
+from pinakes.cli.frame.processes import advance_of, process_pool, result_of
+from pinakes.cli.frame.shared_counts import SharedCounts
 from pinakes.index.manifest import ManifestLine, parse_line
 
 BODY = b"<p>hello"
@@ -252,3 +253,17 @@ def test_manifests_are_read_as_if_they_were_one(
     by_whole = capsys.readouterr().out
     assert main(["-q", "resolve", "--process", *parts]) == Exit.DONE
     assert capsys.readouterr().out == by_whole
+
+
+def _advance(number: int) -> int:
+    advance_of(number)(number + 1)
+    return number
+
+
+def test_processes_of_a_pool_count_what_the_parent_shows() -> None:
+    counts = SharedCounts(3)
+    with process_pool(2, counts) as pool:
+        work = [pool.submit(_advance, number) for number in range(3)]
+        assert [result_of(future, lambda: None) for future in work] == [0, 1, 2]
+    assert counts.counted() == 6
+    assert counts.counted() == 0

@@ -76,7 +76,7 @@ def write_crawl(
         members = [record("warcinfo", info, b"software: tests\r\n")]
         for number in range(part, pages, files):
             uri = f"http://example.org/{number}"
-            date = f"202{crawl}-01-01T00:00:{number:02d}Z"
+            date = f"202{crawl}-01-01T00:{number // 60:02d}:{number % 60:02d}Z"
             body = page(number, (version or crawl) if number % 3 == 0 else 0)
             members.append(response(uri, date, body, crawl * 1000 + number))
         data = b"".join(gzip.compress(member, mtime=0) for member in members)

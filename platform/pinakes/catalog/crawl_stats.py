@@ -19,24 +19,21 @@ class CrawlStats:
     """Counts of the records that are stored now.
 
     `stored_bytes` is the size of the current generations, `landed_bytes` that of the files as
-    landed.  `duplicates` are full records whose stored body another full record of the crawl
-    has; `duplicate_bytes` is their compressed size.
+    landed.
     """
 
     files: int = 0
     landed_bytes: int = 0
     stored_bytes: int = 0
     captures: int = 0
-    duplicates: int = 0
-    duplicate_bytes: int = 0
     types: Counter[str] = field(default_factory=Counter)
     bytes_by_type: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     media_types: Counter[str] = field(default_factory=Counter)
     skips: Counter[str] = field(default_factory=Counter)
 
-    def add(self, row: SidecarRow, seen: set[bytes]) -> None:
-        """Count one record; `seen` holds the contents counted before."""
+    def add(self, row: SidecarRow) -> None:
+        """Count one record."""
         kind = "revisit" if row.is_replaced else row.type or "unknown"
         self.types[kind] += 1
         self.bytes_by_type[kind] += row.length
@@ -47,18 +44,11 @@ class CrawlStats:
         self.media_types[(row.media_type or "none").lower()] += 1
         if row.skip:
             self.skips[row.skip] += 1
-        if kind == "revisit" or not row.payload_size or row.sha256 is None:
-            return
-        if row.sha256 in seen:
-            self.duplicates += 1
-            self.duplicate_bytes += row.length
-        seen.add(row.sha256)
 
 
 def count_crawl(store: RowStore, archive: ArchiveReader, crawl: str) -> CrawlStats:
-    """Count a crawl's records.  Memory: some 100 bytes per distinct content."""
+    """Count a crawl's records."""
     stats = CrawlStats()
-    seen: set[bytes] = set()
     for entry in scan_entries(store, crawl):
         if entry.state is not FileState.STORED or entry.facts is None:
             continue
@@ -68,5 +58,5 @@ def count_crawl(store: RowStore, archive: ArchiveReader, crawl: str) -> CrawlSta
         current = generations.get(entry.generation)
         stats.stored_bytes += current.size if current is not None else entry.facts.size
         for row in iter_known_rows(archive, stored_names(entry, generations)) or ():
-            stats.add(row, seen)
+            stats.add(row)
     return stats

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from typing import TypeVar
+
+from pinakes.cli.frame.shared_counts import SharedCounts
+from pinakes.warc.file_progress import Advance, no_advance
+
+_WAIT_S = 0.5
+T = TypeVar("T")
 
 
 @contextmanager
-def process_pool(count: int) -> Iterator[ProcessPoolExecutor]:
+def process_pool(count: int, counts: SharedCounts | None = None) -> Iterator[ProcessPoolExecutor]:
     """A pool whose processes are ended, whatever they do, when the block is left early.
 
-    Submit before starting threads: processes are forked at the first submission.
+    Submit before starting threads: processes are forked at the first submission.  `counts` are
+    theirs to count up: `advance_of` gives each its number.
     """
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
-        count, mp_context=multiprocessing.get_context("fork"), initializer=_leave_signals
+        count,
+        mp_context=multiprocessing.get_context("fork"),
+        initializer=_begin,
+        initargs=(counts,),
     )
     try:
         yield pool
@@ -30,8 +41,26 @@ def process_pool(count: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _leave_signals() -> None:
+def result_of(future: Future[T], waiting: Callable[[], None]) -> T:
+    """What it comes to; `waiting` is called a few times a second until then."""
+    while not wait([future], _WAIT_S).done:
+        waiting()
+    return future.result()
+
+
+def advance_of(number: int) -> Advance:
+    """In a process of a pool: what counts up this number of its `counts`."""
+    return no_advance if _counts is None else _counts.of(number)
+
+
+_counts: SharedCounts | None = None
+"""In a process of a pool: those that it was forked with."""
+
+
+def _begin(counts: SharedCounts | None) -> None:
     """Ctrl-C reaches the whole group: it is the parent that answers."""
+    global _counts  # noqa: PLW0603  a task cannot carry memory that is shared
+    _counts = counts
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

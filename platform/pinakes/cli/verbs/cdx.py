@@ -14,7 +14,7 @@ from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
-from pinakes.cli.frame.processes import process_pool
+from pinakes.cli.frame.processes import advance_of, process_pool, result_of
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.record_inputs import (
     InputFile,
@@ -23,6 +23,7 @@ from pinakes.cli.frame.record_inputs import (
     record_inputs_of,
     size_of,
 )
+from pinakes.cli.frame.shared_counts import SharedCounts
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError, MalformedRecord, PinakesError
 from pinakes.index.cdx_lines import iter_cdx_lines
@@ -135,30 +136,36 @@ def _in_parallel(
     progress: Progress,
 ) -> Iterator[bytes]:
     """The largest files are begun first, so that no process is left alone with one at the end."""
+    counts = SharedCounts(len(paths))
+
+    def tell() -> None:
+        progress.advance(counts.counted())
+
     with (
         TemporaryDirectory(prefix="pinakes-", dir=configuration.temp_dir) as folder,
-        process_pool(min(configuration.jobs, len(paths))) as pool,
+        process_pool(min(configuration.jobs, len(paths)), counts) as pool,
     ):
         parts = [Path(folder, str(number)) for number in range(len(paths))]
         tasks = sorted(zip(paths, parts, strict=True), key=lambda task: -size_of(task[0]))
         work = {
-            part: pool.submit(write_part, path, names[path], form, part) for path, part in tasks
+            part: pool.submit(write_part, path, names[path], form, part, number)
+            for number, (path, part) in enumerate(tasks)
         }
-        for path, part in zip(paths, parts, strict=True):
-            for problem in work.pop(part).result():
+        for part in parts:
+            for problem in result_of(work.pop(part), tell):
                 inputs.warn(problem)
             with part.open("rb") as lines:
                 for line in lines:
                     yield line.rstrip(b"\n")
             part.unlink()
-            progress.advance(size_of(path))
+            tell()
 
 
-def write_part(path: str, name: str, form: _Form, part: Path) -> list[PinakesError]:
+def write_part(path: str, name: str, form: _Form, part: Path, number: int) -> list[PinakesError]:
     """In a process of its own: one file's lines into `part`; what was wrong with it."""
     problems: list[PinakesError] = []
     with part.open("wb") as out:
-        records = read_records(path, problems.append)
+        records = read_records(path, problems.append, advance_of(number))
         lines = _of_path(path, name, form, records, problems.append)
         out.writelines(line + b"\n" for line in lines)
     return problems

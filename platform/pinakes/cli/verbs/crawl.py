@@ -14,6 +14,9 @@ from pinakes.catalog.file_rows import scan_entries, scan_inflight
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.run.plan import Plan, plan_dedupe
+from pinakes.dedupe.run.run_report import DedupeRequest
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, LISTED, REMOVE, Removal, Remover, TakingOut
@@ -24,10 +27,13 @@ _MOST_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlRequest:
-    """Which crawl (none for `list`), and whether only to say what would be done."""
+    """Which crawl (none for `list`), whether only to say what would be done, and what `dedupe`
+    is configured to leave full."""
 
     crawl: str
     dry_run: bool
+    min_saving_bytes: int | None
+    min_file_saving: float
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,11 +50,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Do one of them."""
+    configuration = configuration_of(arguments)
     request = CrawlRequest(
-        crawl=getattr(arguments, "crawl", ""), dry_run=getattr(arguments, "dry_run", False)
+        crawl=getattr(arguments, "crawl", ""),
+        dry_run=getattr(arguments, "dry_run", False),
+        min_saving_bytes=configuration.min_saving_bytes,
+        min_file_saving=configuration.min_file_saving,
     )
     act = _ACTIONS[arguments.action][2]
-    with open_stores(configuration_of(arguments)) as stores:
+    with open_stores(configuration) as stores:
         return act(stores, request, console)
 
 
@@ -162,6 +172,7 @@ def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:
 def _stats(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
     entry = require_crawl(stores.rows, request.crawl)
     stats = count_crawl(stores.rows, stores.archive, request.crawl)
+    plan = _plan(stores, entry, request)
     acts = read_totals(stores.rows, request.crawl).by_verb
     tables = {
         "types": stats.types,
@@ -169,9 +180,11 @@ def _stats(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
         "statuses": stats.statuses,
         "media_types": stats.media_types,
         "takes_no_part": stats.skips,
+        "copies_left_full": plan.left_full,
     }
-    single = ("files", "landed_bytes", "stored_bytes", "captures", "duplicates", "duplicate_bytes")
+    single = ("files", "landed_bytes", "stored_bytes", "captures")
     numbers = {name: getattr(stats, name) for name in single}
+    numbers |= {"duplicates": plan.total.records, "duplicate_bytes": plan.duplicate_bytes}
     lines = [f"{entry.crawl}  {entry.state}", *(f"{name}: {n}" for name, n in numbers.items())]
     for name, table in tables.items():
         lines += [f"{name}:", *_rows(table)]
@@ -181,6 +194,20 @@ def _stats(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
         text="\n".join(lines),
     )
     return Exit.DONE
+
+
+def _plan(stores: Stores, entry: CrawlEntry, request: CrawlRequest) -> Plan:
+    """What `dedupe` would make of the crawl, so that both count the same."""
+    collection = entry.facts.collection
+    return plan_dedupe(
+        Collection(stores.rows, stores.archive, collection),
+        DedupeRequest(
+            collection=collection,
+            crawl=entry.crawl,
+            min_saving_bytes=request.min_saving_bytes,
+            min_file_saving=request.min_file_saving,
+        ),
+    )
 
 
 def _rows(table: Counter[str]) -> list[str]:

@@ -20,6 +20,7 @@ from pinakes.cli.frame.metrics_file import add_metrics_file, metrics_file
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.steps import Steps
+from pinakes.cli.frame.store_place import store_place
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.dedupe_files import FilesCall, dedupe_files
 from pinakes.cli.verbs.dedupe_jobs import require_jobs, tasks_by_jobs
@@ -230,6 +231,8 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             clear_ended_runs(stores.runs_folder, partial(has_ended, stores.rows))
             # Also of a run that was resumed: nothing else reports it.
             _tell(report, console)
+            if report.files and call.grace_ms is None:
+                _say_next(call, configuration, console)
             is_well = is_well and not report.amiss
             if wanted == request or not report.is_complete:
                 break
@@ -377,6 +380,14 @@ def _tell(report: DedupeReport, console: Console) -> None:
     for problem in report.amiss:
         console.warn(problem)
     console.result(report.as_json(), text=_sentences(report))
+
+
+def _say_next(call: DedupeCall, configuration: Configuration, console: Console) -> None:
+    console.say(
+        f"the new files are current in {store_place(configuration)}, the old ones still there; "
+        f"next: pinakes dedupe {call.crawl or '--all'} --drop-old deletes those replaced more "
+        "than a day ago (--grace)"
+    )
 
 
 def _sentences(report: DedupeReport) -> str:

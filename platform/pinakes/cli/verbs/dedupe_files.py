@@ -111,6 +111,8 @@ def _tell(
     if validation is not None:
         lines.append(_verdict(call, validation, console))
     console.result(result, text="\n".join(lines))
+    if call.plan and refs.records:
+        console.say("nothing was written; next: the same command without --plan")
     if validation is not None and validation.passed:
         console.say(
             f"next: use the files in {call.output} instead of those before; `pinakes restore` "

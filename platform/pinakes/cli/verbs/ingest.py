@@ -27,6 +27,7 @@ from pinakes.cli.frame.options import (
 )
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress, SilentProgress
+from pinakes.cli.frame.store_place import store_place
 from pinakes.cli.frame.workers import Workers
 from pinakes.cli.verbs.ingest_bulk import Spool, bulk_crew, spool_of
 from pinakes.cli.verbs.ingest_loop import Alone, Answered, Crew, IngestLoop
@@ -194,8 +195,19 @@ def _ingest(
             if not (found.inputs or found.left.unfinished or found.left.refused):
                 console.warn("nothing to ingest: no archive files found")
             loop.land(found.inputs)
+        _tell(loop.summary(), found.crawl, configuration, console)
         job.exit = Exit.SOME_FAILED if loop.failed else Exit.DONE
     return job.exit
+
+
+def _tell(summary: str | None, crawl: str, configuration: Configuration, console: Console) -> None:
+    """What was saved, where it is, and what next."""
+    if summary is not None:
+        console.say(f"{summary}; crawl {printable(crawl)} of {store_place(configuration)}")
+        console.say(
+            f"next: pinakes dedupe {printable(crawl)} --plan says what removing duplicates would "
+            "save; pinakes serve shows the store"
+        )
 
 
 def _landings(

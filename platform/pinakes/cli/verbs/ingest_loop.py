@@ -7,6 +7,7 @@ again at the end: then it was there, or, if they died, it is landed here.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
@@ -103,6 +104,7 @@ class IngestLoop:
         self._met_busy: set[str] = set()
         self._noted: set[str] = set()
         self._others = 0
+        self._counts = Counter[str]()
         self.failed = False
 
     def land(self, inputs: Iterable[Input]) -> None:
@@ -193,6 +195,7 @@ class IngestLoop:
         outcome = answer.outcome
         if isinstance(outcome, Landed):
             self._landing_run.landed(outcome)
+            self._count(outcome)
             self.failed = _report(outcome, place, self._console) or self.failed
         elif isinstance(outcome, Left):
             self._console.warn(f"{printable(place)}: {outcome.why}")
@@ -214,7 +217,27 @@ class IngestLoop:
     def _miss(self, problem: PinakesError) -> None:
         self._console.warn(problem)
         self._landing_run.missed(problem)
+        self._counts["missed"] += 1
         self.failed = True
+
+    def _count(self, landed: Landed) -> None:
+        if landed.was_there:
+            self._counts["was there"] += 1
+        else:
+            self._counts.update(files=1, bytes=landed.size, captures=landed.captures)
+
+    def summary(self) -> str | None:
+        """What has landed, and what not; None of no files."""
+        counts = self._counts
+        if not counts:
+            return None
+        landed = f"{counts['files']:,} {'file' if counts['files'] == 1 else 'files'} landed"
+        parts = [f"{landed}: {counts['bytes']:,} bytes, {counts['captures']:,} captures"]
+        if counts["was there"]:
+            parts.append(f"{counts['was there']:,} landed before")
+        if counts["missed"]:
+            parts.append(f"{counts['missed']:,} not landed (named above)")
+        return "; ".join(parts)
 
 
 def _end_of(died: Died) -> str:

@@ -10,6 +10,7 @@ from pinakes.catalog.presplits import sampled_splits
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.store_place import store_place
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.tables import FoundSchema, schema_drift
@@ -84,7 +85,7 @@ def _check(configuration: Configuration, console: Console) -> Exit:
         drift = schema_drift(schema_of(configuration), admin.describe())
     console.results({"drift": line} if console.json else line for line in drift)
     if not drift:
-        console.say(f"{_place(configuration)} is as declared")
+        console.say(f"{store_place(configuration)} is as declared")
     return Exit.FOUND if drift else Exit.DONE
 
 
@@ -99,7 +100,7 @@ def _print(configuration: Configuration, splits: Splits, console: Console) -> Ex
     )
     console.results({"line": line} if console.json else line for line in lines)
     if not lines:
-        console.say(f"{_place(configuration)} is as declared; nothing to do")
+        console.say(f"{store_place(configuration)} is as declared; nothing to do")
     return Exit.DONE
 
 
@@ -112,7 +113,7 @@ def _make(configuration: Configuration, splits: Splits, console: Console) -> Exi
             console.result({"done": line})
         else:
             console.detail(line)
-    place = _place(configuration)
+    place = store_place(configuration)
     is_new = any(line.startswith("made captures:") for line in done)
     if configuration.profile != "embedded" and is_new and not any(splits.values()):
         console.say(
@@ -145,9 +146,3 @@ def _try_archive(configuration: Configuration) -> None:
     with open_archive(configuration) as archive, archive.create_aside(f"init-{uuid4().hex}") as it:
         it.file.write(b"written by pinakes init, to see whether it can be\n")
         it.crc32()
-
-
-def _place(configuration: Configuration) -> str:
-    if configuration.profile == "embedded":
-        return str(configuration.store)
-    return f"{configuration.hbase_prefix}* on {configuration.hbase}"

@@ -193,30 +193,39 @@ def _write_in_parallel(
     """
     from tempfile import TemporaryDirectory
 
-    from pinakes.cli.frame.processes import process_pool
+    from pinakes.cli.frame.processes import process_pool, result_of
+    from pinakes.cli.frame.shared_counts import SharedCounts
 
     sizes = [_total_bytes([name]) for name in names]
+    counts = SharedCounts(len(names))
     with TemporaryDirectory(prefix="pinakes-", dir=temp_dir) as folder:
         parts = [Path(folder, str(number)) for number in range(len(names))]
-        with process_pool(min(processes, len(names))) as pool:
+        with process_pool(min(processes, len(names)), counts) as pool:
             work: dict[int, Future[list[PinakesError]]] = {
-                number: pool.submit(write_part, names[number], form, parts[number])
+                number: pool.submit(write_part, names[number], form, parts[number], number)
                 for number in sorted(range(len(names)), key=lambda n: (-sizes[n], n))
             }
             with console.progress("manifest", total=sum(sizes)) as progress:
+
+                def tell() -> None:
+                    progress.advance(counts.counted())
+
                 for number, part in enumerate(parts):
-                    for problem in work.pop(number).result():
+                    for problem in result_of(work.pop(number), tell):
                         problems.name(problem)
                     with part.open("rb") as lines:
                         shutil.copyfileobj(lines, out, 1 << 20)
                     part.unlink()
-                    progress.advance(sizes[number])
+                    tell()
 
 
-def write_part(name: str, form: ManifestForm, part: Path) -> list[PinakesError]:
+def write_part(name: str, form: ManifestForm, part: Path, number: int) -> list[PinakesError]:
     """In a process of its own: one file's lines into `part`; what was wrong with it."""
+    from pinakes.cli.frame.processes import advance_of
+
+    pieces = iter_manifest_pieces(open_place(name), name, form, advance_of(number))
     with part.open("wb") as out, _rare_collections():
-        return list(_written(iter_manifest_pieces(open_place(name), name, form), out))
+        return list(_written(pieces, out))
 
 
 def _written(pieces: Iterable[bytes | PinakesError], out: BinaryIO) -> Iterator[PinakesError]:

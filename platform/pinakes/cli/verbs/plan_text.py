@@ -22,8 +22,10 @@ def format_plan(plan: Plan) -> str:
     lines += [
         f"a revisit takes       {plan.revisit_bytes:>16,.0f} bytes on average",
         f"files written anew    {plan.files:>16,}",
-        f"disk needed meanwhile {plan.extra_bytes:>16,} bytes",
+        f"disk needed meanwhile {plan.disk.total(plan.fraction):>16,} bytes",
     ]
+    for what, size in plan.disk.as_json(plan.fraction).items():
+        lines.append(f"  {what.replace('_', ' '):<19} {size:>16,} bytes")
     for title, groups in (
         ("host", plan.by_host),
         ("media type", plan.by_media_type),

@@ -38,8 +38,13 @@ from pinakes.errors import (
     InputRefused,
     MalformedRecord,
 )
+from pinakes.rewrite.replace import Replacement, watched
+from pinakes.warc.file_progress import FileProgress
+from pinakes.warc.source import Source
 
 _TO_COUNT = "min_saving_bytes"
+_PASSES = 2
+"""Over a file that is rewritten: written, and proven."""
 _RUN_OF_OTHERS = "refs"
 """What a run is called whose manifest is not a file here."""
 
@@ -238,7 +243,13 @@ class _Batch:
             self._console.warn(f"{name}: {why}", kind=why)
         try:
             lines = self._duplicates.lines_of(name)
-            yield partial(self._writer.replacements, lines=lines, count=count), count
+            size = size_at(name) or 0
+            with FileProgress(progress.advance, size, passes=_PASSES) as done:
+
+                def replace(source: Source) -> Iterator[Replacement]:
+                    return watched(self._writer.replacements(source, lines, count), source, done)
+
+                yield replace, count
         except (InputRefused, DigestMismatch, Conflict) as problem:
             self._console.warn(problem)
             self.failed = True
@@ -249,7 +260,6 @@ class _Batch:
         self.total.add(count)
         counts = count.as_json()
         self._console.result({"file": name, **counts}, text=_sentence(printable(name), counts))
-        progress.advance(size_at(name) or 0)
 
 
 def _read_duplicates(manifest: Path, files: ArchiveFiles) -> Duplicates:

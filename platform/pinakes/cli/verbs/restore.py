@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,14 +22,21 @@ from pinakes.cli.frame.input_paths import archive_files_of
 from pinakes.cli.frame.job_run import job_request, report_job, show_job_results
 from pinakes.cli.frame.options import add_dry_run, add_inputs, inputs_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.record_inputs import size_of
 from pinakes.cli.frame.runner_options import JobRunner, add_runner, runner_of
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.index_originals import note_indexed
 from pinakes.dedupe.references.originals import Originals
 from pinakes.dedupe.write.restore import RestoreCount, restorations, want_originals
-from pinakes.dedupe.write.rewriting import refuse_equal_names, rewrite_to
+from pinakes.dedupe.write.rewriting import Replacements, refuse_equal_names, rewrite_to
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
+from pinakes.rewrite.replace import Replacement, watched
 from pinakes.warc.file_names import base_name
+from pinakes.warc.file_progress import FileProgress
+from pinakes.warc.source import Source
+
+_PASSES = 2
+"""Over a file that is rewritten: written, and proven."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,18 +122,24 @@ def _restore(request: RestoreRequest, console: Console) -> Exit:
                 console.warn(problem)
                 failed = True
     output = Path(request.output)
-    with ArchiveFiles(folder=request.places.folder, locations=locations) as files:
+    total = sum(map(size_of, readable))
+    with (
+        ArchiveFiles(folder=request.places.folder, locations=locations) as files,
+        console.progress("restore", total=total) as progress,
+    ):
         for name in readable:
             count = RestoreCount()
             restore = partial(restorations, originals=originals, files=files, count=count)
             try:
-                if request.dry_run:
-                    with open_place(name) as source:
-                        for _ in restore(source):
-                            pass
-                else:
-                    output.mkdir(parents=True, exist_ok=True)
-                    rewrite_to(name, output / output_name(name), restore)
+                with FileProgress(progress.advance, size_of(name), passes=_PASSES) as done:
+                    if request.dry_run:
+                        with open_place(name) as source:
+                            for _ in restore(source):
+                                pass
+                    else:
+                        output.mkdir(parents=True, exist_ok=True)
+                        target = output / output_name(name)
+                        rewrite_to(name, target, partial(_watched, restore, done))
             except (InputRefused, DigestMismatch, Conflict) as problem:
                 console.warn(problem)
                 failed = True
@@ -137,6 +150,10 @@ def _restore(request: RestoreRequest, console: Console) -> Exit:
             result = {"file": name, "restored": count.restored, "left": dict(count.left)}
             console.result(result, text=_sentence(result))
     return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def _watched(restore: Replacements, done: FileProgress, source: Source) -> Iterator[Replacement]:
+    return watched(restore(source), source, done)
 
 
 def _by_job(request: RestoreRequest, runner: JobRunner, console: Console) -> Exit:

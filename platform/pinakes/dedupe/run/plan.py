@@ -19,7 +19,7 @@ from itertools import groupby
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from pinakes.catalog.sidecar import SidecarRow
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.process import resolve_and_process
@@ -29,8 +29,10 @@ from pinakes.errors import PinakesError
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
+from pinakes.rewrite.generations import current_name
 
 from .collection import Collection
+from .extra_disk import ExtraDisk
 from .run_report import DedupeRequest
 
 MEASURED_REVISITS = 200
@@ -59,9 +61,13 @@ class Plan:
     archive_bytes: int = 0
     revisit_bytes: float = 0.0
     total: Savings = field(default_factory=Savings)
+    duplicate_bytes: int = 0
     files: int = 0
-    extra_bytes: int = 0
+    disk: ExtraDisk = field(default_factory=ExtraDisk)
     left_full: Counter[str] = field(default_factory=Counter)
+    """Copies that stay full, by reason."""
+    no_part: Counter[str] = field(default_factory=Counter)
+    """Captures that take no part, by reason."""
     by_host: dict[str, Savings] = field(default_factory=lambda: defaultdict(Savings))
     by_media_type: dict[str, Savings] = field(default_factory=lambda: defaultdict(Savings))
     by_status: dict[str, Savings] = field(default_factory=lambda: defaultdict(Savings))
@@ -91,8 +97,9 @@ class Plan:
             "saved_bytes_95": [low, high],
             "revisit_bytes_mean": round(self.revisit_bytes),
             "files_rewritten": self.files,
-            "extra_bytes_peak": self.extra_bytes,
-            "left_full": dict(sorted(self.left_full.items())),
+            "extra_bytes_peak": self.disk.total(self.fraction),
+            "extra_bytes": self.disk.as_json(self.fraction),
+            "left_full": dict(sorted((self.left_full + self.no_part).items())),
             "by_host": _top(self.by_host),
             "by_media_type": _top(self.by_media_type),
             "by_status": _top(self.by_status),
@@ -125,8 +132,6 @@ def plan_dedupe(
     decided = resolve_and_process(lines, None, decisions, space=space)
     with collection.open_files() as files:
         _forecast(plan, collection, request, decided, files)
-    plan.left_full.update(decisions.processed.full)
-    plan.left_full.update(decisions.processed.skipped)
     return plan
 
 
@@ -148,6 +153,8 @@ def _forecast(
             for line, row in _with_rows(lines, collection.sidecar_rows(name), plan)
             if line.is_duplicate
         ]
+        for line, row in merged:
+            plan.disk.add_decided(line, row)
         worth = []
         for line, row in merged:
             saved = line.length - ruler.revisit_bytes(line)
@@ -161,7 +168,14 @@ def _forecast(
             continue
         if worth:
             plan.files += 1
-            plan.extra_bytes += facts.size - round(saving / plan.fraction)
+            stored = current_name(collection.entries[name])
+            plan.disk.add_file(
+                collection.archive.size(stored) or 0,
+                collection.archive.size(sidecar_name(stored)) or 0,
+                captures=facts.captures,
+                saving=saving,
+                revisits=[(line, row) for line, row, _ in worth],
+            )
         for line, row, saved in worth:
             _add(plan, line, row, saved)
     plan.revisit_bytes = ruler.mean
@@ -169,6 +183,7 @@ def _forecast(
 
 def _add(plan: Plan, line: ManifestLine, row: SidecarRow, saved: int) -> None:
     plan.total.add(saved)
+    plan.duplicate_bytes += line.length
     plan.by_host[_host(line.target_uri)].add(saved)
     plan.by_media_type[row.media_type or "unknown"].add(saved)
     plan.by_status[str(line.status)].add(saved)
@@ -189,6 +204,10 @@ def _with_rows(
     """Each line with its sidecar row; both in order of place."""
     for line in lines:
         plan.records += 1
+        if line.full is not None:
+            plan.left_full[line.full] += 1
+        elif line.copy_number is None and line.type != "revisit":
+            plan.no_part[line.skip or line.type or "date-unreadable"] += 1
         for row in rows:
             if (row.offset, row.inner_offset) == (line.offset, line.inner_offset):
                 yield line, row

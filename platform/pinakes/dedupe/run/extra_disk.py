@@ -1,0 +1,108 @@
+"""What a run takes on disk until old generations are dropped: part of its forecast.
+
+    archive files   new generations, beside the old ones
+    sidecars        theirs
+    rows            locations of captures of rewritten files, marks of revisits, pins of originals
+    run files       decisions, in STORE/runs until the run has ended
+
+Rows are counted as the embedded store keeps them.  Its log, some tens of megabytes while a run
+writes, is not in here: how large it gets depends on the order of the row keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pinakes.catalog.record_rows import location_of
+from pinakes.catalog.sidecar import SidecarRow
+from pinakes.hbase_schema.capture_cells import DedupeMark, Location, Pin
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.index.manifest import ManifestLine, format_line
+
+_RUN = "dedupe-20200101T000000-01234567"
+_RECORD_ID = "<urn:uuid:01234567-0123-0123-0123-0123456789ab>"
+_SIDECAR_BYTES = 50
+"""What a revisit adds to a sidecar: what it refers to, compressed.  Measured."""
+_CELL_BYTES = 12
+"""What SQLite adds to a cell: lengths, and its number in the page."""
+_FILLED = 0.85
+"""How full pages of SQLite are after cells came in between others.  Measured."""
+
+
+@dataclass(slots=True)
+class ExtraDisk:
+    """Bytes, of the sampled contents where not of whole files.  Memory: a number an original."""
+
+    archive_files: float = 0
+    sidecars: float = 0
+    saving: float = 0
+    locations: float = 0
+    references: int = 0
+    marks: int = 0
+    run_files: int = 0
+    _pinned: set[int] = field(default_factory=set)
+    _pins: int = 0
+
+    def add_decided(self, line: ManifestLine, row: SidecarRow) -> None:
+        """A duplicate, whether it becomes a revisit or not."""
+        key = row.row_key or b""
+        self.run_files += len(format_line(line)) + len(key) + 2
+        original = hash((line.original_file, line.original_offset, line.original_inner_offset))
+        if original not in self._pinned:
+            self._pinned.add(original)
+            self._pins += _cell(key, Pin.COLUMN, encode_cell(Pin(run=_RUN)))
+
+    def add_file(
+        self,
+        size: int,
+        sidecar_size: int,
+        *,
+        captures: int,
+        saving: int,
+        revisits: Sequence[tuple[ManifestLine, SidecarRow]],
+    ) -> None:
+        """A file that is written anew, with the records that become revisits in it."""
+        self.archive_files += size
+        self.saving += saving
+        self.sidecars += sidecar_size
+        column = numbered_column(Location, 2)
+        locations = 0
+        for line, row in revisits:
+            key = row.row_key or b""
+            locations += _cell(key, column, encode_cell(location_of(row)))
+            self.marks += _cell(key, DedupeMark.COLUMN, encode_cell(_mark(line, key)))
+            self.references += _SIDECAR_BYTES
+        self.locations += captures * locations / len(revisits)
+
+    def as_json(self, fraction: float) -> dict[str, int]:
+        """Each part, scaled up from the sampled `fraction` of the contents."""
+        rows = round((self.locations + (self.marks + self._pins) / fraction) / _FILLED)
+        return {
+            "archive_files": round(self.archive_files - self.saving / fraction),
+            "sidecars": round(self.sidecars + self.references / fraction),
+            "rows": rows,
+            "run_files": round(self.run_files / fraction),
+        }
+
+    def total(self, fraction: float) -> int:
+        """All of it."""
+        return sum(self.as_json(fraction).values())
+
+
+def _cell(key: bytes, column: bytes, value: bytes) -> int:
+    return len(key) + len(column) + len(value) + _CELL_BYTES
+
+
+def _mark(line: ManifestLine, key: bytes) -> DedupeMark:
+    """About the one that will be written: the original's key and ID are as long as others."""
+    return DedupeMark(
+        run=_RUN,
+        hash_extension=line.hash_extension or 0,
+        copy_number=line.copy_number or 0,
+        refers_to_key=key.decode("ascii"),
+        refers_to_target_uri=line.original_uri,
+        refers_to_date=line.original_date,
+        refers_to_id=_RECORD_ID,
+    )

@@ -1,0 +1,63 @@
+"""What `ingest` and `dedupe` say at their end: what was saved, where, what next; not with -q."""
+
+from __future__ import annotations
+
+import json
+from hashlib import shake_128
+from pathlib import Path
+
+import pytest
+from archive_builders import header, member
+from landed_stores import LandedStore, page
+
+from pinakes.cli import main
+
+BODY = shake_128(b"body").digest(3000)
+NEXT = "next: pinakes dedupe c --plan says what removing duplicates would save"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    made = LandedStore(tmp_path / "store")
+    made.close()
+    for name, year in (("a", 2020), ("b", 2021)):
+        made.write(
+            f"{name}.warc.gz",
+            page("http://a.example/", BODY, date=f"{year}-01-01T00:00:00Z"),
+            member(header([("WARC-Type", "warcinfo"), ("Content-Length", "0")]) + b"\r\n\r\n"),
+        )
+    return made.folder
+
+
+def test_ingest_says_what_landed_where_and_what_next(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inbox = f"{store}-inbox"
+    words = ["--crawl", "c", "--store", str(store)]
+    size = sum(path.stat().st_size for path in Path(inbox).iterdir())
+    assert main(["ingest", inbox, f"{inbox}/none.warc.gz", *words]) == 3
+    said = capsys.readouterr().err.splitlines()
+    assert said[-2] == (
+        f"2 files landed: {size:,} bytes, 2 captures; 1 not landed (named above); "
+        f"crawl c of {store}"
+    )
+    assert said[-1].startswith(NEXT)
+    assert main(["ingest", inbox, *words]) == 0
+    assert "0 files landed: 0 bytes, 0 captures; 2 landed before; " in capsys.readouterr().err
+    assert main(["-q", "ingest", inbox, *words]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_dedupe_says_where_the_files_are_and_what_next(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["-q", "ingest", f"{store}-inbox", "--crawl", "c", "--store", str(store)])
+    words = ["dedupe", "c", "--store", str(store), "--min-saving-bytes", "none", "--json"]
+    capsys.readouterr()
+    assert main(words) == 0
+    answer = capsys.readouterr()
+    assert json.loads(answer.out)["files_rewritten"] == 1
+    assert answer.err.startswith(f"the new files are current in {store}, the old ones still there")
+    assert "next: pinakes dedupe c --drop-old" in answer.err
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""  # nothing was rewritten
