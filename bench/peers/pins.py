@@ -36,6 +36,11 @@ def venv_tool(name: str) -> Path:
     return peers_dir() / "venv" / "bin" / name
 
 
+def archivers() -> Path:
+    """Return the environment of wacz, warctools and warcat, and of FastWARC with S3."""
+    return peers_dir() / "archivers"
+
+
 def warcprox() -> Path:
     """Return where warcprox lies once installed: in an environment apart from the other peers."""
     return peers_dir() / "crawlers" / "bin" / "warcprox"
