@@ -17,6 +17,7 @@ HERITRIX = f"org.archive.heritrix:heritrix:{HERITRIX_VERSION}:zip:dist"
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
     ("warcdedupe (Rust)", "not in the Rust registry"),
+    ("warcat 0.3 (Rust)", "cargo has to compile it, for minutes; warcat 2 in Python is installed"),
     ("warcsum (C), warcrefs (Java)", "in no package registry"),
 )
 
