@@ -187,6 +187,31 @@ def rewritten(on: Setting) -> Sequence[Step]:
     return (*resolved("sha256", "none")(on), refs(there, on.prepared))
 
 
+LOOKING = ("ls", "filter", "cdx")
+HTML = ("--type", "response", "--status", "200", "--mime", "text/html")
+
+
+def looked(*options: str) -> Steps:
+    """Run `ls`, `filter` or `cdx` over the corpus, what it prints into a file."""
+
+    def steps(on: Setting) -> Sequence[Step]:
+        verb, *rest = options
+        run = pinakes(verb, *on.names, *rest)
+        return (Step(argv=run.argv, env=run.env, stdout=on.out / "printed"),)
+
+    return steps
+
+
+def filtered(on: Setting) -> Sequence[Step]:
+    """Copy HTML answers with status 200 into one file."""
+    return (pinakes("filter", *on.names, "-o", str(on.out / "html.warc.gz"), *HTML),)
+
+
+def planned(on: Setting) -> Sequence[Step]:
+    """Forecast what `dedupe` would save on these files."""
+    return (pinakes("dedupe", *on.names, "-o", str(on.out / "deduped"), "--plan"),)
+
+
 FLAT = 300_000_000
 STORE = ("init", "ingest", "dedupe", "fsck")
 
@@ -220,6 +245,11 @@ OURS = (
         verbs=("manifest",),
         steps=manifest("sha1", "--trust-declared"),
     ),
+    Case(name="ls", group="pinakes", verbs=LOOKING, steps=looked("ls")),
+    Case(name="ls --json", group="pinakes", verbs=LOOKING, steps=looked("ls", "--json")),
+    Case(name="ls --stats", group="pinakes", verbs=LOOKING, steps=looked("ls", "--stats")),
+    Case(name="filter", group="pinakes", verbs=LOOKING, steps=filtered),
+    Case(name="cdx", group="pinakes", verbs=LOOKING, steps=looked("cdx")),
     Case(
         name="refs, manifest given",
         group="pinakes",
@@ -333,6 +363,10 @@ OURS = (
         for work, verbs, steps in (
             ("manifest", ("manifest",), manifest("sha1")),
             ("chain", ("manifest", "resolve", "refs"), chain("sha1", "bytes")),
+            ("ls", LOOKING, looked("ls")),
+            ("filter", LOOKING, filtered),
+            ("cdx", LOOKING, looked("cdx")),
+            ("dedupe --plan", ("dedupe",), planned),
         )
         for size in (100, 1000)
     ),

@@ -27,6 +27,11 @@ def install_python() -> None:
     _have_environment("venv", HERE / "requirements.txt")
 
 
+def install_archivers() -> None:
+    """Install what bench.jobs_and_peers runs besides: others' versions differ from pywb's."""
+    _have_environment("archivers", HERE / "archivers.txt")
+
+
 def install_warcprox() -> None:
     """Install warcprox into another: it and pywb want different versions of one library."""
     _have_environment("crawlers", HERE / "crawlers.txt")
@@ -100,6 +105,7 @@ def _from_maven(artifact: str, sha256: str) -> Path:
 INSTALL: dict[str, Callable[[], None]] = {
     "Python peers (warcio, FastWARC, cdxj-indexer, pywb)": install_python,
     f"jwarc {pins.JWARC_VERSION}": install_jwarc,
+    "wacz, warctools, warcat": install_archivers,
     "warcprox": install_warcprox,
     f"Heritrix {pins.HERITRIX_VERSION}": install_heritrix,
     "warcio.js": install_warcio_js,

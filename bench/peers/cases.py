@@ -14,6 +14,9 @@ HERE = Path(__file__).parent
 COMPUTED = "index, digests computed"
 DECLARED = "index, digests declared"
 DEDUPE = "deduplicate"
+LIST, FILTER, CDX = "list records", "filter by status and media type", "sorted CDXJ"
+
+LISTED = "offset,length,warc-type,http:status,http:content-type,warc-date,warc-target-uri"
 
 
 def tool(name: str, *options: str) -> Steps:
@@ -93,4 +96,48 @@ PEERS = (
         needs=has_jwarc,
         steps=jwarc("dedupe", "--threads", "1", "--cache-size", "1000000"),
     ),
+    Case(
+        name="warcio index, all that ls prints",
+        group=LIST,
+        needs=has_tool("warcio"),
+        steps=tool("warcio", "index", "-f", LISTED),
+    ),
+    Case(
+        name="FastWARC index, all that ls prints",
+        group=LIST,
+        needs=has_tool("fastwarc"),
+        steps=tool("fastwarc", "index", "-f", LISTED),
+    ),
+    Case(name="jwarc ls", group=LIST, needs=has_jwarc, steps=jwarc("ls")),
+    Case(
+        name="warcio, filtered",
+        group=FILTER,
+        needs=has_tool("warcio"),
+        steps=tool("python", str(HERE / "filter_warcio.py")),
+    ),
+    Case(
+        name="FastWARC, filtered",
+        group=FILTER,
+        needs=has_tool("fastwarc"),
+        steps=tool("python", str(HERE / "filter_fastwarc.py")),
+    ),
+    Case(
+        name="jwarc filter",
+        group=FILTER,
+        needs=has_jwarc,
+        steps=jwarc("filter", ':status == 200 && http:content-type =~ "text/html.*"'),
+    ),
+    Case(
+        name="cdxj-indexer --sort",
+        group=CDX,
+        needs=has_tool("cdxj-indexer"),
+        steps=tool("cdxj-indexer", "--sort"),
+    ),
+    Case(
+        name="pywb cdx-indexer --sort",
+        group=CDX,
+        needs=has_tool("cdx-indexer"),
+        steps=tool("cdx-indexer", "-j", "--sort"),
+    ),
+    Case(name="jwarc cdxj (not sorted)", group=CDX, needs=has_jwarc, steps=jwarc("cdxj")),
 )

@@ -20,6 +20,7 @@ VERSITYGW = f"github.com/versity/versitygw/cmd/versitygw@{VERSITYGW_VERSION}"
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
     ("warcdedupe (Rust)", "not in the Rust registry"),
+    ("warcat 0.3 (Rust)", "cargo has to compile it, for minutes; warcat 2 in Python is installed"),
     ("warcsum (C), warcrefs (Java)", "in no package registry"),
 )
 
@@ -37,6 +38,11 @@ def jwarc_jar() -> Path:
 def venv_tool(name: str) -> Path:
     """Return where a command of the Python peers lies once installed."""
     return peers_dir() / "venv" / "bin" / name
+
+
+def archivers() -> Path:
+    """Return the environment of wacz, warctools and warcat, and of FastWARC with S3."""
+    return peers_dir() / "archivers"
 
 
 def warcprox() -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -71,9 +73,22 @@ def entry_of(record: Record, file: str) -> Entry:
     )
 
 
+# Up to where the host ends (RFC 3986, section 3.2).  A file has few of these and many URIs; what
+# is longer is not kept.
+_TO_HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://[^/?#]{0,255}(?=[/?#]|\Z)")
+
+
 def host_of(uri: str) -> str | None:
     """The host of a URI, lower case; None where it has none, or is no URI."""
+    start = _TO_HOST.match(uri)
+    return _cached_host(start[0]) if start else _split_host(uri)
+
+
+def _split_host(uri: str) -> str | None:
     try:
         return urlsplit(uri).hostname
     except ValueError:
         return None
+
+
+_cached_host = lru_cache(maxsize=1024)(_split_host)

@@ -117,7 +117,7 @@ class Console:
         if self.json:
             if isinstance(value, str):
                 value = {"text": value}
-            line = json.dumps(value, default=_plain)
+            line = _ENCODER.encode(value)
         else:
             line = escape_controls(text if text is not None else _as_text(value))
         self._write(self._out, line)
@@ -267,3 +267,7 @@ def _plain(value: object) -> object:
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     return str(value)
+
+
+# json.dumps would make one for each result.
+_ENCODER = json.JSONEncoder(default=_plain)

@@ -43,7 +43,11 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 stats.add_file(entries)
                 continue
             for entry in entries:
-                console.result(_as_object(entry), text=_line(entry))
+                # One of the two is printed, and there may be millions.
+                if console.json:
+                    console.result(_as_object(entry))
+                else:
+                    console.result(_line(entry))
     if stats is not None:
         console.result(stats.as_json(), text="\n".join(stats.lines()))
     return Exit.SOME_FAILED if inputs.failed else Exit.DONE
