@@ -279,7 +279,8 @@ def test_whole_answer_in_chunks(server: RangeServer, reader: HttpArchiveReader) 
     [
         (206, {}, "without Content-Range"),
         (206, {"Content-Range": "bytes 5-5/10"}, "another range"),
-        (206, {"Content-Range": "bytes 0-0/*"}, "without Content-Range"),
+        (206, {"Content-Range": "bytes 0-0/*"}, "does not send the size"),
+        (200, {"Content-Encoding": "br"}, r"sends the file encoded \(br\), unasked"),
         (206, {"Content-Range": "items 0-0/10"}, "without Content-Range"),
         (206, {"Content-Type": "multipart/byteranges; boundary=x"}, "without Content-Range"),
         (403, {}, "403 Forbidden"),
@@ -305,6 +306,26 @@ def test_useless_answer_is_refused(
     server.behave = answer
     with pytest.raises(InputRefused, match=message):
         reader.open("top")
+
+
+def test_a_body_longer_than_its_range_is_refused(
+    server: RangeServer, reader: HttpArchiveReader
+) -> None:
+    """Its first bytes may be those of another place."""
+
+    whole = server.files["top"]
+
+    def answer(number: int, handler: Handler) -> bool:
+        headers = {"ETag": server.etag, "Content-Range": f"bytes 2-{len(whole) - 1}/{len(whole)}"}
+        if number > 1:
+            handler.answer(206, whole, headers)
+        return number > 1
+
+    server.behave = answer
+    with reader.open("top") as file:
+        file.seek(2)
+        with pytest.raises(InputRefused, match="more than the range"):
+            file.read(3)
 
 
 def test_redirection_is_followed_once(server: RangeServer, reader: HttpArchiveReader) -> None:

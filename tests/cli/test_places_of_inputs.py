@@ -233,3 +233,34 @@ def test_a_package_that_lacks_what_it_names_lands_with_3(
     assert "datapackage.json names archive/b.warc.gz, which is not in it" in told.err
     assert "package-digest: the SHA-256 in datapackage.json is that of other bytes" in told.err
     assert "c/crawl.wacz/archive/a.warc.gz: landed" in told.out
+
+
+def test_packages_in_packages_land(
+    call: Call, here: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One that cannot be read keeps nothing else from landing."""
+    archives = [Path(path).read_bytes() for path in here]
+    inner = write_package(Path("inner.wacz"), members_of({"b.warc.gz": archives[1]}))
+    members = members_of({"a.warc.gz": archives[0]})
+    members |= {"more/bad.wacz": b"no ZIP file", "more/inner.wacz": inner.read_bytes()}
+    for deflated in (False, True):
+        write_package(Path("outer.wacz"), members, deflated=deflated)
+        call("init", "--store", f"store-{deflated}")
+        ingest = ["ingest", "outer.wacz", "--crawl", "c", "--store", f"store-{deflated}"]
+        assert main(ingest) == Exit.SOME_FAILED
+        told = capfd.readouterr()
+        assert "more/bad.wacz: not a readable ZIP file" in told.err
+        names = ["archive/a.warc.gz", "documents.warc"]
+        names += [f"more/inner.wacz/{name}" for name in ("archive/b.warc.gz", "documents.warc")]
+        landed = [line.partition(": ")[0] for line in told.out.splitlines()]
+        assert sorted(landed) == sorted(f"c/outer.wacz/{name}" for name in names)
+        assert call("fsck", "--full", "--store", f"store-{deflated}") == ""
+
+
+def test_originals_in_a_package_of_dir(call: Call, here: list[str]) -> None:
+    call("dedupe", *here, "-o", "out")
+    original = Path("out/a.warc.gz").read_bytes()
+    write_package(Path("away/crawl.wacz"), members_of({"a.warc.gz": original}))
+    for number, folder in enumerate(("away", "away/crawl.wacz")):
+        call("restore", "out/b.warc.gz", "-o", f"back{number}", "--dir", folder)
+        assert inflated(Path(f"back{number}/b.warc.gz")) == inflated(Path(here[1]))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from archive_builders import gzip_file, plain_file
@@ -156,8 +158,9 @@ def test_with_any_byte_wrong_a_package_is_refused_or_read(tmp_path: Path, deflat
     [
         pytest.param(8, 1, "encrypted", id="encrypted"),
         pytest.param(10, 99, "cannot be read", id="unknown-method"),
-        pytest.param(24, 1 << 30, "longer than the file", id="longer-than-the-file"),
-        pytest.param(42, 7, "no local header", id="no-local-header"),
+        pytest.param(24, 1 << 30, "longer than the file|overlap", id="longer-than-file"),
+        pytest.param(20, 99, "longer than the file", id="shorter"),
+        pytest.param(42, 7, "bytes before the first member", id="no-local-header"),
     ],
 )
 def test_a_directory_that_lies_is_refused(
@@ -170,9 +173,95 @@ def test_a_directory_that_lies_is_refused(
     if offset == 24:
         struct.pack_into("<I", data, at - 4, value)
     path.write_bytes(data)
-    with open_package(str(path)) as package, pytest.raises(InputRefused, match=reason):  # noqa: SIM117
-        with package.opened("archive/a.warc.gz"):
-            pass
+    with pytest.raises(InputRefused, match=reason), open_member(f"{path}/archive/a.warc.gz"):
+        pass
+
+
+def _two(tmp_path: Path) -> tuple[Path, bytearray]:
+    members = {"archive/a.warc": b"1234", "archive/b.warc": b"5678"}
+    path = write_package(tmp_path / "a.wacz", members)
+    return path, bytearray(path.read_bytes())
+
+
+def test_a_directory_in_which_a_member_is_another_is_refused(tmp_path: Path) -> None:
+    path, data = _two(tmp_path)
+    second = data.rindex(b"PK\x01\x02")
+    struct.pack_into("<I", data, second + 42, 0)
+    path.write_bytes(data)
+    with pytest.raises(InputRefused, match="members overlap"), open_package(str(path)):
+        pass
+
+
+@pytest.mark.parametrize("size", [0, 2], ids=["empty", "half"])
+def test_a_directory_that_shortens_a_member_is_refused(tmp_path: Path, size: int) -> None:
+    path, data = _two(tmp_path)
+    struct.pack_into("<II", data, data.index(b"PK\x01\x02") + 20, size, size)
+    path.write_bytes(data)
+    with (
+        pytest.raises(InputRefused, match="otherwise than the local"),
+        open_member(f"{path}/archive/a.warc"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "reason"),
+    [
+        (b"x", b"", "1 bytes before the first member"),
+        (b"", b"x", "does not end where it says"),
+        (b"", b"PK\x05\x06" + bytes(18), "does not end where it says|not a readable ZIP"),
+    ],
+    ids=["before", "behind", "another-end"],
+)
+def test_bytes_that_no_member_holds_are_refused(
+    tmp_path: Path, before: bytes, behind: bytes, reason: str
+) -> None:
+    path, data = _two(tmp_path)
+    if len(behind) > 1:  # in the comment
+        struct.pack_into("<H", data, len(data) - 2, len(behind) + 9)
+        behind += b"more here"
+    path.write_bytes(before + data + behind)
+    with pytest.raises(InputRefused, match=reason), open_package(str(path)):
+        pass
+
+
+def test_sizes_behind_a_member_are_compared(tmp_path: Path) -> None:
+    """As writers do it that cannot go back: zeros in the local header, a descriptor behind."""
+
+    class Stream(io.RawIOBase):
+        def __init__(self) -> None:
+            self.data = bytearray()
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, piece: Any) -> int:
+            self.data += piece
+            return len(piece)
+
+    stream, path = Stream(), tmp_path / "a.wacz"
+    with zipfile.ZipFile(stream, "w") as package:  # type: ignore[arg-type]
+        package.writestr("archive/a.warc", b"1234")
+    path.write_bytes(stream.data)
+    with open_member(f"{path}/archive/a.warc") as file:
+        assert file.read() == b"1234"
+    struct.pack_into("<II", stream.data, stream.data.index(b"PK\x01\x02") + 20, 3, 3)
+    path.write_bytes(stream.data)
+    with pytest.raises(InputRefused, match="otherwise than"), open_member(f"{path}/archive/a.warc"):
+        pass
+
+
+def test_documents_have_a_name_that_no_member_has(tmp_path: Path) -> None:
+    members = members_of() | {DOCUMENTS: plain_file(), "pages/indexes/a.txt": b"kept"}
+    path = write_package(tmp_path / "a.wacz", members)
+    with open_package(str(path)) as package:
+        names = list(package.archives(documents=True))
+        assert names == ["archive/a.warc.gz", DOCUMENTS, "documents-2.warc"]
+        assert "pages/indexes/a.txt" in package.others()
+    with open_member(f"{path}/documents-2.warc") as file:
+        assert b"kept" in file.read()
+    with open_member(f"{path}/{DOCUMENTS}") as file:
+        assert file.read() == plain_file()
 
 
 def test_a_folder_named_as_a_package_is_a_folder(tmp_path: Path) -> None:

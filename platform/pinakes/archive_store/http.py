@@ -28,6 +28,7 @@ BUFFER_BYTES = 256 << 10
 _PIECE_BYTES = 1 << 20
 _LONGEST_PAUSE_S = 30.0
 _SPOOLS = Spools(most_files=4)
+_LONGER = "the server sends more than the range that it names"
 _CHANGED = "the file changed on the server while it was read"
 
 T = TypeVar("T")
@@ -153,6 +154,9 @@ class HttpFile(SeekableRaw):
             got += count
         if got < (answer.length or 1):
             self._client.drop()  # the rest of the body is still on this connection
+        elif answer.response.read(1):
+            self._client.drop()
+            raise InputRefused(_LONGER, file=self.name)
         if not got:
             raise TryAgain("the server closed the connection early")
         return got

@@ -18,7 +18,7 @@ from .port import NotThere
 _MOST_REDIRECTS = 5
 _REDIRECTS = {301, 302, 303, 307, 308}
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
-_CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+)\Z")
+_CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)\Z")
 
 NETWORK_ERRORS = (OSError, HTTPException)
 """What a request raises when another attempt may succeed; includes `TryAgain`."""
@@ -120,6 +120,10 @@ def check_url(url: str) -> str:
 
 def _answer(response: HTTPResponse, url: str, start: int) -> Answer:
     status = response.status
+    coding = response.getheader("Content-Encoding") or "identity"
+    # Of a name in .gz it may be the file's own compression, which many servers call so.
+    if coding != "identity" and not urlsplit(url).path.lower().endswith(".gz"):
+        raise InputRefused(f"the server sends the file encoded ({coding}), unasked", file=url)
     validator = Validator(response.getheader("ETag"), response.getheader("Last-Modified"))
     if status == 200:
         return Answer(response, 0, response.length, response.length, True, validator)
@@ -127,7 +131,9 @@ def _answer(response: HTTPResponse, url: str, start: int) -> Answer:
         match = _CONTENT_RANGE.match(response.getheader("Content-Range") or "")
         if match is None:
             raise InputRefused("the server sends a range without Content-Range", file=url)
-        first, last, total = (None if text is None else int(text) for text in match.groups())
+        first, last, total = (
+            int(text) if text and text != "*" else None for text in match.groups()
+        )
         if status == 416:
             return Answer(response, start, 0, total, False, validator)
         if first is None or last is None or first != start or last < first:

@@ -106,10 +106,10 @@ def unpacked(item: Input, left: LeftOut, *, documents: bool = False) -> Iterator
         return
     try:
         with package_at(place) as package:
-            for member in package.archives(documents=documents):
+            for member in package.archives(documents=documents, on_refused=left.refused.append):
                 yield Input(f"{place}/{member}", f"{name}/{member}")
             if not documents:
-                for other in package.others():
+                for other in package.others(on_refused=lambda _: None):
                     left.add_other(f"{name}/{other}")
             for member in package.lacks():
                 why = f"its {DATAPACKAGE} names {member}, which is not in it"

@@ -12,6 +12,7 @@ Sources: WACZ 1.1.1 §4; APPNOTE.TXT 6.3.10 §4.3.7 (local file header).
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -29,12 +30,20 @@ from pinakes.errors import InputRefused
 
 from .file_names import PACKAGE, base_name, is_archive_name, is_package_name
 from .package_documents import write_document
+from .source import watched_fileno
 
 DOCUMENTS = "documents.warc"
 DATAPACKAGE = "datapackage.json"
-_INDEXES = "indexes"
-_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_INDEXES = "indexes/"
+# Flags, method, compressed size, size, lengths of name and extra field.
+_LOCAL_HEADER = struct.Struct("<6xHH8xLLHH")
 _LOCAL_MAGIC = b"PK\x03\x04"
+_DESCRIPTOR_MAGIC = b"PK\x07\x08"
+_END_MAGIC = b"PK\x05\x06"
+_END_BYTES = 22
+_LONGEST_END = _END_BYTES + (1 << 16)
+_SIZES_BEHIND = 1 << 3
+_IN_ZIP64 = 0xFFFFFFFF
 _ENCRYPTED = 1
 _PIECE_BYTES = 1 << 20
 _LONGEST_DATAPACKAGE = 1 << 26
@@ -49,6 +58,9 @@ _ZIP_ERRORS = (
     zlib.error,
     struct.error,
 )
+
+
+OnRefused = Callable[[InputRefused], None]
 
 
 class Declared(NamedTuple):
@@ -130,6 +142,7 @@ class Package:
             if info.filename in self._members:
                 raise InputRefused(f"two members are named {info.filename!r}", file=name)
             self._members[info.filename] = info
+        self._refuse_stray_bytes()
 
     def __enter__(self) -> Package:
         return self
@@ -137,26 +150,42 @@ class Package:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    def archives(self, *, documents: bool = False) -> Iterator[str]:
+    def archives(
+        self, *, documents: bool = False, on_refused: OnRefused | None = None
+    ) -> Iterator[str]:
         """The names of archive files, sorted; also of those in packages inside.
 
-        `documents`: and of `documents.warc`, where there is anything in it.
+        `documents`: and of `documents.warc`, where there is anything in it.  `on_refused` is
+        called with what is wrong with a package inside; without it, that is raised.
         """
         for name in sorted(self._members):
             if is_archive_name(name):
                 yield name
             elif is_package_name(name):
-                with self._inner(name) as inner:
-                    yield from (f"{name}/{below}" for below in inner.archives(documents=documents))
+                for inner in self._readable(name, on_refused):
+                    for below in inner.archives(documents=documents, on_refused=on_refused):
+                        yield f"{name}/{below}"
         if documents and self._documents():
-            yield DOCUMENTS
+            yield self._documents_name
 
-    def others(self) -> Iterator[str]:
+    def others(self, *, on_refused: OnRefused | None = None) -> Iterator[str]:
         """The names of members that are neither archive files nor indexes."""
         yield from self._documents()
         for name in filter(is_package_name, sorted(self._members)):
-            with self._inner(name) as inner:
-                yield from (f"{name}/{below}" for below in inner.others())
+            for inner in self._readable(name, on_refused):
+                yield from (f"{name}/{below}" for below in inner.others(on_refused=on_refused))
+
+    def _readable(self, name: str, on_refused: OnRefused | None) -> Iterator[Package]:
+        """The package inside, if it can be read."""
+        with ExitStack() as stack:
+            try:
+                inner = stack.enter_context(self._inner(name))
+            except InputRefused as refusal:
+                if on_refused is None:
+                    raise
+                on_refused(refusal)
+                return
+            yield inner
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
@@ -168,7 +197,7 @@ class Package:
         if name in self._members:
             with self._opened(self._members[name]) as file:
                 yield file
-        elif name == DOCUMENTS and self._documents():
+        elif name == self._documents_name and self._documents():
             with tempfile.TemporaryFile(prefix="pinakes-") as spooled:
                 for document in self._documents():
                     info = self._members[document]
@@ -185,7 +214,7 @@ class Package:
         """What is said of a member; None of the documents, which are no member."""
         if name in self._members:
             return Declared(self._members[name].CRC, self._sha256s().get(name))
-        if name == DOCUMENTS:
+        if name == self._documents_name:
             return None
         package, below = self._split(name)
         with self._inner(package) as inner:
@@ -200,16 +229,19 @@ class Package:
         )
 
     def _documents(self) -> list[str]:
-        """The members that `documents.warc` holds; none where a member has that name."""
-        if DOCUMENTS in self._members:
-            return []
+        """The members that `documents.warc` holds."""
         return [
             name
             for name in sorted(self._members)
-            if not (
-                is_archive_name(name) or is_package_name(name) or _INDEXES in name.split("/")[:-1]
-            )
+            if not (is_archive_name(name) or is_package_name(name) or name.startswith(_INDEXES))
         ]
+
+    @property
+    def _documents_name(self) -> str:
+        """`documents.warc`, or the first like it that no member has."""
+        stem = DOCUMENTS.removesuffix(".warc")
+        names = itertools.chain([DOCUMENTS], (f"{stem}-{n}.warc" for n in itertools.count(2)))
+        return next(name for name in names if name not in self._members)
 
     def _split(self, name: str) -> tuple[str, str]:
         for member in self._members:
@@ -243,21 +275,62 @@ class Package:
                 raise InputRefused(f"cannot be read: {error}", file=name) from error
             yield part
 
+    def _refuse_stray_bytes(self) -> None:
+        """What no member holds would be passed over, what two hold is a lie of the directory."""
+        size = self._file.seek(0, os.SEEK_END)
+        self._file.seek(max(0, size - _LONGEST_END))
+        tail = self._file.read(_LONGEST_END)
+        at = tail.rfind(_END_MAGIC)
+        comment_bytes = int.from_bytes(tail[at + 20 : at + 22], "little")
+        if len(tail) - at - _END_BYTES != comment_bytes:
+            raise InputRefused("the ZIP file does not end where it says", file=self._name)
+        reached = 0
+        for info in sorted(self._zip.infolist(), key=lambda info: info.header_offset):
+            if info.header_offset < reached:
+                raise InputRefused(f"members overlap: {info.filename!r}", file=self._name)
+            if not reached and info.header_offset:
+                before = f"{info.header_offset} bytes before the first member"
+                raise InputRefused(f"not only a ZIP file: {before}", file=self._name)
+            reached = info.header_offset + _LOCAL_HEADER.size + info.compress_size
+
     def _part(self, file: IO[bytes], start: int, size: int) -> BinaryIO:
         return cast("BinaryIO", _Part(file, start, size, package=self._file))
 
     def _start_of(self, info: zipfile.ZipInfo) -> int:
-        """Where the bytes of a stored member begin; `Raises` BadZipFile."""
+        """Where the bytes of a stored member begin.
+
+        Raises:
+            BadZipFile: the directory says otherwise than what is there.
+        """
+        self._zip.open(info).close()  # compares the names
         self._file.seek(info.header_offset)
         header = self._file.read(_LOCAL_HEADER.size)
         if len(header) < _LOCAL_HEADER.size or header[:4] != _LOCAL_MAGIC:
             raise zipfile.BadZipFile("no local header where the directory says")
-        _, name_bytes, extra_bytes = _LOCAL_HEADER.unpack(header)
-        start = info.header_offset + _LOCAL_HEADER.size + int(name_bytes) + int(extra_bytes)
+        flags, method, packed, size, *lengths = _LOCAL_HEADER.unpack(header)
+        start = info.header_offset + _LOCAL_HEADER.size + sum(lengths)
         ends_in_file = start + info.file_size <= self._file.seek(0, os.SEEK_END)
         if info.compress_size != info.file_size or not ends_in_file:
             raise zipfile.BadZipFile("the member is longer than the file")
-        return start
+        if flags & _SIZES_BEHIND:
+            agrees = self._describes(start + info.file_size, info)
+        else:
+            sizes = ((packed, info.compress_size), (size, info.file_size))
+            agrees = all(here in (said, _IN_ZIP64) for here, said in sizes)
+        if method != info.compress_type or not agrees:
+            raise zipfile.BadZipFile("the directory says otherwise than the local header")
+        return int(start)
+
+    def _describes(self, at: int, info: zipfile.ZipInfo) -> bool:
+        """Whether the data descriptor of the member is there."""
+        self._file.seek(at)
+        found = self._file.read(24).removeprefix(_DESCRIPTOR_MAGIC)
+        sizes = info.compress_size, info.file_size
+        return any(
+            found.startswith(struct.pack(form, info.CRC, *sizes))
+            for form in ("<3L", "<LQQ")
+            if form == "<LQQ" or max(sizes) < _IN_ZIP64
+        )
 
     def _resources(self) -> dict[str, object]:
         """Of `datapackage.json`, by path; none where that cannot be understood."""
@@ -318,7 +391,7 @@ class _Part(io.RawIOBase):
 
     def watched_fileno(self) -> int:
         """That of the package; no `fileno`, by which other bytes would be read."""
-        return self._package.fileno()
+        return watched_fileno(self._package)
 
 
 def _is_plain(name: str) -> bool:

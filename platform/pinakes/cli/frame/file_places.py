@@ -10,15 +10,16 @@ from pathlib import Path
 
 from pinakes.archive_store.located import (
     check_folder,
+    is_folder_at,
     is_listed,
-    list_folder,
+    is_package_at,
     local_path,
-    place_below,
 )
 from pinakes.archive_store.port import NotThere
 from pinakes.dedupe.archive_files import ArchiveFiles, read_locations
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.warc.file_names import is_remote
+from pinakes.ingest.inputs import LeftOut, iter_inputs
+from pinakes.warc.file_names import base_name, is_remote
 
 _SUFFIXES = (".warc", ".warc.gz")
 
@@ -91,27 +92,32 @@ def find_originals(places: FilePlaces, known: Iterable[str]) -> Iterator[str]:
 
 
 def _warc_files(folder: str | None) -> Iterator[str]:
+    """Of a folder or package; a package that cannot be read, itself: opening it says why."""
     if folder is None:
         return
-    if is_listed(folder):
-        yield from _listed_files(folder)
-        return
-    if is_remote(folder):
-        raise ConfigError(
-            f"--dir {folder}: a server does not list its files: name them with --cdx or --locations"
-        )
-    path = local_path(folder)
-    if not path.is_dir():
+    folder = _with_slash(folder)
+    if not (is_folder_at(folder) or is_package_at(folder)):
+        if is_remote(folder):
+            raise ConfigError(
+                f"--dir {folder}: a server does not list its files: name them with --cdx or "
+                "--locations"
+            )
         raise ConfigError(f"--dir {folder} is not a folder")
-    yield from sorted(str(found) for found in path.rglob("*") if found.name.endswith(_SUFFIXES))
-
-
-def _listed_files(folder: str) -> Iterator[str]:
+    left = LeftOut()
     try:
-        found = list(list_folder(folder))
+        found = [item.place for item in iter_inputs([folder], left)]
     except NotThere as error:
         raise ConfigError(f"--dir {folder}: there are no files below it") from error
-    yield from (place_below(folder, file.name) for file in found if file.name.endswith(_SUFFIXES))
+    yield from sorted(place for place in found if base_name(place).endswith(_SUFFIXES))
+    yield from (refused.file for refused in left.refused if refused.file)
+
+
+def _with_slash(folder: str) -> str:
+    """A prefix in S3 is a folder here whether or not it ends with `/`."""
+    if not is_listed(folder) or is_folder_at(folder) or is_package_at(folder):
+        return folder
+    path, mark, query = folder.partition("?")
+    return f"{path}/{mark}{query}"
 
 
 def _identity(place: str) -> str:

@@ -128,8 +128,12 @@ def _list_by_job(
     if not runner.stored:
         names = [
             file
-            for name in _files(names, problems)
-            for file in (archives_below(name, configuration) if _is_folder(name) else [name])
+            for name in names
+            for file in (
+                archives_below(name, configuration)
+                if _is_folder(name)
+                else _files([name], problems)
+            )
         ]
     if not names:
         raise ConfigError("nothing to list: no archive files found")
@@ -170,7 +174,7 @@ def _files(names: Iterable[str], problems: _Problems) -> Iterator[str]:
 
 
 def _is_folder(name: str) -> bool:
-    """Whether this is hdfs://… with a slash at its end."""
+    """Whether this is hdfs://… or file://… with a slash at its end, which tasks read."""
     return "://" in name and name.endswith("/")
 
 
