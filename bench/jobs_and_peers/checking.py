@@ -77,6 +77,7 @@ CHECKS = (
                 "pinakes check --level error {wacz}",
                 "pinakes check --level error {tampered}",
                 read=found_by_exit,
+                note="`check` does not compare the archive files with the hashes of that list",
             ),
             "wacz": attempt(
                 "wacz validate -f {wacz}", "wacz validate -f {tampered}", read=found_by_exit

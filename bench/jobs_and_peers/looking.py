@@ -149,6 +149,10 @@ LOOKING = (
         group=LISTING,
         expected=lambda scene: [str(len(scene.picture.payload))],
         attempts={
+            "Pinakes": attempt(
+                "pinakes ls --json --fields offset,http:content-length {picture_alone}",
+                read=json_field("http:content-length"),
+            ),
             "warcio": attempt(
                 "warcio index -f offset,http:content-length {picture_alone}",
                 read=json_field("http:content-length"),
@@ -315,6 +319,9 @@ TAKING_ONE = (
         name="the bodies of all answers of a file, as files",
         group=GETTING,
         expected=lambda _: True,
-        attempts={"warcat": attempt("warcat -d files extract {spring}", read=bodies_below)},
+        attempts={
+            "Pinakes": attempt("pinakes unpack {spring} -o files", read=bodies_below),
+            "warcat": attempt("warcat -d files extract {spring}", read=bodies_below),
+        },
     ),
 )

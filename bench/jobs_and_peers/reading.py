@@ -215,6 +215,11 @@ def bodies_below(ran: Ran) -> object:
     return ran.scene.picture.payload in found and ran.scene.page.payload in found
 
 
+def archives_below(ran: Ran) -> object:
+    """How many archive files there are."""
+    return sum(path.is_file() for path in ran.out.rglob("*.warc*"))
+
+
 def cdxj(of: Callable[[Ran], bytes] = output) -> Read:
     """Urlkey, timestamp, offset and length of the answers to GET in a CDXJ."""
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from bench.jobs_and_peers.attempts import Attempt, Job, Ran, attempt
 from bench.jobs_and_peers.reading import (
     arc_pages,
+    archives_below,
     count_revisits,
     found_by_exit,
     holds,
@@ -212,10 +213,8 @@ COMPRESSIONS = (
         group=COMPRESSING,
         expected=lambda scene: len(scene.spring.records),
         attempts={
-            "warcat": attempt(
-                "warcat -d . split {spring}",
-                read=lambda ran: len(list(ran.out.glob("*.warc*"))),
-            )
+            "Pinakes": attempt("pinakes unpack --records {spring} -o .", read=archives_below),
+            "warcat": attempt("warcat -d . split {spring}", read=archives_below),
         },
     ),
     Job(

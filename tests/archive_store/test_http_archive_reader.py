@@ -312,11 +312,10 @@ def test_a_body_longer_than_its_range_is_refused(
     server: RangeServer, reader: HttpArchiveReader
 ) -> None:
     """Its first bytes may be those of another place."""
-
     whole = server.files["top"]
 
     def answer(number: int, handler: Handler) -> bool:
-        headers = {"ETag": server.etag, "Content-Range": f"bytes 2-{len(whole) - 1}/{len(whole)}"}
+        headers = {"Content-Range": f"bytes 2-{len(whole) - 1}/{len(whole)}"}
         if number > 1:
             handler.answer(206, whole, headers)
         return number > 1

@@ -98,6 +98,69 @@ def test_selected_records(options: list[str], uris: list[str], tmp_path: Path, c
     assert found == uris
 
 
+ODD = Rec(
+    uri="http://example.org/odd",
+    http_fields=(b"X-Odd: tab\there\x1b[0m \xff", b"Content-Type: text/html", b"X-Empty:"),
+    fields=(b"WARC-Concurrent-To: <urn:x:1>", b"warc-concurrent-to: <urn:x:2>"),
+    brackets=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "value"),
+    [
+        pytest.param("offset", "0", 0, id="offset"),
+        pytest.param("filename", "a.warc", "a.warc", id="filename"),
+        pytest.param("WARC-type", "response", "response", id="any-case"),
+        pytest.param("warc-target-uri", ODD.uri, ODD.uri, id="uri-without-brackets"),
+        pytest.param("warc-concurrent-to", "<urn:x:1>", "<urn:x:1>", id="first-of-several"),
+        pytest.param("http:status", "200", 200, id="status"),
+        pytest.param("HTTP:content-TYPE", "text/html", "text/html", id="http-any-case"),
+        pytest.param("http:x-odd", "tab\\there\\x1b[0m \\udcff", None, id="hostile"),
+        pytest.param("http:x-empty", "-", "", id="empty"),
+        pytest.param("warc-profile", "-", None, id="missing"),
+        pytest.param("http:etag", "-", None, id="http-missing"),
+    ],
+)
+def test_fields_of_a_record(
+    fields: str, text: str, value: object, tmp_path: Path, call: Call
+) -> None:
+    [path] = write_set(tmp_path, [ArchiveFile("a", [ODD], "plain")])
+    assert call("ls", path, "--fields", f"{fields},offset").decode() == f"{text}\t0\n"
+    [found] = listed(call, path, "--fields", fields)
+    assert list(found) == [fields]
+    if fields != "http:x-odd":
+        assert found[fields] == value
+
+
+def test_fields_of_selected_records(tmp_path: Path, call: Call) -> None:
+    info = Rec(uri="http://example.org/about", type="metadata", body=b"a: b")
+    write_set(tmp_path, [ArchiveFile("a", [info, FIRST]), ArchiveFile("b", [AGAIN])])
+    fields = ("--fields", "warc-type, http:status, filename, length")
+    lines = call("ls", tmp_path, *fields).decode().splitlines()
+    assert [line.split("\t")[:3] for line in lines] == [
+        ["metadata", "-", "a.warc.gz"],
+        ["response", "200", "a.warc.gz"],
+        ["revisit", "200", "b.warc.gz"],
+    ]
+    assert call("ls", tmp_path, *fields, "--type", "revisit").decode().splitlines() == lines[2:]
+
+
+def test_fields_of_a_crawl_are_those_of_its_files(tmp_path: Path, call: Call) -> None:
+    with landed_scene(tmp_path) as scene:
+        store = ("--store", scene.folder / "store", "--type", "response")
+        fields = ("--fields", "offset,warc-record-id,http:content-type,filename")
+        found = listed(call, "c2", *store, *fields)
+        for entry in found:
+            [on_disk] = [
+                one
+                for one in listed(call, scene.archive.path_of(str(entry["filename"])), *fields)
+                if one["offset"] == entry["offset"]
+            ]
+            assert {**on_disk, "filename": entry["filename"]} == entry
+        assert len(found) > 5
+
+
 def test_what_is_damaged_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [path] = write_set(tmp_path, [ArchiveFile("a", [FIRST])])
     path.write_bytes(path.read_bytes() + b"no member at all")

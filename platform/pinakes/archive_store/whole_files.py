@@ -103,8 +103,9 @@ def remove_leftover(target: Path) -> None:
 
 def _open_locked(hidden: Path, target: Path) -> int:
     """Open the hidden file, made if needed, that no other process writes."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     while True:
-        descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(hidden, flags, 0o666)
         try:
             _lock(descriptor, target)
             if _is_unpublished(descriptor, hidden):

@@ -33,15 +33,18 @@ class RecordTaker:
             MalformedRecord: for one that is damaged, or in an ARC file; nothing is written.
         """
         require_whole(source, record)
-        if self._compressed and is_alone(source, record):
-            self._write(source.pieces(record.offset, record.offset + record.length))
-            return
-        pieces = record_pieces(record.header.raw, record.chunks())
-        self._write(gzip_member(pieces) if self._compressed else pieces)
-
-    def _write(self, pieces: Iterable[bytes | memoryview]) -> None:
-        for piece in pieces:
+        for piece in pieces_taken(source, record, compressed=self._compressed):
             self.written += self._out.write(piece)
+
+
+def pieces_taken(
+    source: Source, record: Record, *, compressed: bool
+) -> Iterable[bytes | memoryview]:
+    """What `RecordTaker.take` writes of a whole record."""
+    if compressed and is_alone(source, record):
+        return source.pieces(record.offset, record.offset + record.length)
+    pieces = record_pieces(record.header.raw, record.chunks())
+    return gzip_member(pieces) if compressed else pieces
 
 
 def is_alone(source: Source, record: Record) -> bool:
@@ -58,6 +61,11 @@ def require_whole(source: Source, record: Record) -> None:
             file=source.name,
             offset=record.offset,
         )
+    require_undamaged(source, record)
+
+
+def require_undamaged(source: Source, record: Record) -> None:
+    """Raise MalformedRecord for a record that is cut off, or has other bytes than it had."""
     for finding in record.findings:
         if finding.code not in _HARMLESS:
             raise MalformedRecord(

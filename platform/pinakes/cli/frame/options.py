@@ -122,7 +122,7 @@ def _piped_names(on_archive: OnArchive | None) -> Iterator[str]:
             what = "an archive file" if _ARCHIVE.match(first) else "binary"
             raise ConfigError(
                 f"standard input holds {what}, not a list with one name per line: give its path "
-                "(`ls`, `filter`, `cdx`, `manifest` and `check` read one archive file from there)"
+                "(`ls`, `filter`, `unpack`, `cdx`, `manifest`, `check` read one archive file there)"
             )
         on_archive(first, stream)
         yield PIPED

@@ -12,6 +12,8 @@ from pinakes.index.entries import Entry, entry_of
 from pinakes.index.selection import Selection, digest_of, pattern_of, status_of, time_of
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.digest import Digest, parse_digest
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +75,11 @@ def chosen(inputs: RecordInputs, file: InputFile, selection: Selection | None) -
         for entry in inputs.entries(file):
             if selection.selects(entry, partial(_stored_digest, entry)):
                 yield entry
+
+
+def is_selected(source: Source, record: Record, selection: Selection) -> bool:
+    """Whether a record that was read is selected."""
+    return selection.selects(entry_of(record, source.name), record.payload_digest)
 
 
 def _stored_digest(entry: Entry, algorithm: str) -> Digest | None:

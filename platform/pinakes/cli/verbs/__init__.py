@@ -29,6 +29,7 @@ _HELP = {
     "ls": "list records, or count them by kind",
     "cat": "write a record, its headers or its body",
     "filter": "copy some records into a file of their own",
+    "unpack": "write bodies, or records, as files of a folder",
     "cdx": "write the index in which replay tools look up captures",
     "check": "check WARC files against ISO 28500, by clause",
     "manifest": "list and hash every capture, one per line",

@@ -22,10 +22,9 @@ from pinakes.cli.frame.options import (
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.progress import Progress
 from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of, size_of
-from pinakes.cli.frame.selection_options import add_selection, selection_of
+from pinakes.cli.frame.selection_options import add_selection, is_selected, selection_of
 from pinakes.dedupe.references.originals import Wanted, place_of, wanted_by
 from pinakes.errors import ConfigError, MalformedRecord
-from pinakes.index.entries import entry_of
 from pinakes.index.selection import Selection
 from pinakes.rewrite.taken import RecordTaker, require_whole
 from pinakes.warc.record import Record
@@ -152,7 +151,7 @@ class _Filter:
             raise _NothingTaken
 
     def _is_selected(self, source: Source, record: Record) -> bool:
-        return self._selection.selects(entry_of(record, source.name), record.payload_digest)
+        return is_selected(source, record, self._selection)
 
     def _is_wanted(self, source: Source, record: Record) -> bool:
         if not self.wanted or record.type not in ("response", "resource"):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.frame.record_inputs import record_inputs_of
-from pinakes.cli.frame.selection_options import add_selection, chosen, selection_of
+from pinakes.cli.frame.record_inputs import InputFile, RecordInputs, record_inputs_of
+from pinakes.cli.frame.selection_options import add_selection, chosen, is_selected, selection_of
 from pinakes.index.entries import Entry
+from pinakes.index.record_fields import RecordField, fields_of
+from pinakes.index.selection import Selection
 
 _MOST_SHOWN = 12
 _SIZE_LIMITS = (0, 10**3, 10**4, 10**5, 10**6, 10**7)
@@ -23,10 +25,17 @@ _SIZE_CLASSES = ("empty", "to 1 kB", "to 10 kB", "to 100 kB", "to 1 MB", "to 10 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Archive files, folders or crawls, which of their records, and whether to count them."""
     add_inputs(parser, "WARC|CRAWL", "archive files, folders, WACZ packages, crawls or collections")
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
         "--stats",
         action="store_true",
         help="count records and bytes by type, status, media type, host and size instead",
+    )
+    what.add_argument(
+        "--fields",
+        metavar="LIST",
+        help="print these instead, with tabs between: offset, length, filename, any WARC header, "
+        "http:status, http:NAME for any HTTP header; LIST has commas",
     )
     add_selection(parser)
     add_settings(parser, "store")
@@ -36,8 +45,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each record, or tables."""
     selection = selection_of(arguments)
     stats = Stats() if arguments.stats else None
+    fields = fields_of(arguments.fields) if arguments.fields is not None else ()
     with record_inputs_of(arguments, configuration_of(arguments), console) as inputs:
         for file in inputs.files():
+            if fields:
+                _print_fields(inputs, file, selection, fields, console)
+                continue
             entries = chosen(inputs, file, selection)
             if stats is not None:
                 stats.add_file(entries)
@@ -51,6 +64,26 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if stats is not None:
         console.result(stats.as_json(), text="\n".join(stats.lines()))
     return Exit.SOME_FAILED if inputs.failed else Exit.DONE
+
+
+def _print_fields(
+    inputs: RecordInputs,
+    file: InputFile,
+    selection: Selection | None,
+    fields: Sequence[RecordField],
+    console: Console,
+) -> None:
+    """A line for each record of a file; of one in the store the file itself is read."""
+    filename = inputs.inside[file] if isinstance(file, str) else None
+    for source, record in inputs.records(file):
+        if selection is None or is_selected(source, record, selection):
+            values = [field.of(record, filename or source.name) for field in fields]
+            if console.json:
+                names = (field.name for field in fields)
+                console.result(dict(zip(names, values, strict=True)))
+            else:
+                shown = ("-" if value in (None, "") else printable(value) for value in values)
+                console.result("\t".join(shown))
 
 
 def _line(entry: Entry) -> str:

@@ -1,0 +1,1 @@
+"""Bodies and records of archive files as files of a folder."""
