@@ -97,6 +97,15 @@ def test_a_capture_without_a_date(store: pinakes.Store) -> None:
     assert (capture.date, capture.date_text) == (None, "no date")
 
 
+def test_times_of_captures_are_as_people_write_them(store: pinakes.Store) -> None:
+    dates = [c.date for c in store.captures(URL)]
+    assert [
+        c.date for c in store.captures(URL, start="1990-01", stop="2100-12-31T00:00:00Z")
+    ] == dates
+    with pytest.raises(pinakes.PinakesError, match="is not a time"):
+        list(store.captures(URL, start="soon"))
+
+
 def test_bodies_of_captures(store: pinakes.Store) -> None:
     assert [store.content(capture) for capture in store.captures(URL)] == [NOISE] * 3
     [capture] = store.captures(f"{URL}text")

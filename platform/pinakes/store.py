@@ -5,6 +5,7 @@ Reads only.  Layer: above `profile`; exported as `pinakes.open_store`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ class Store:
         """The captures of a URL, in order of time; lazy.
 
         `url` is any spelling that has the same urlkey; `start` and `stop` (exclusive) are
-        datetimes, or the first digits of a time, such as `2024` or `20240229`.
+        datetimes, or the beginning of a time, such as `2024` or `2024-02-29`.
         """
         rows = self._stores.rows
         found = scan_captures_of(
@@ -177,7 +178,10 @@ def open_store(folder: str | Path) -> Iterator[Store]:
 
 def _digits(time: str | datetime) -> str:
     if not isinstance(time, datetime):
-        return time
+        digits = re.sub("[-:TZ]", "", str(time))
+        if not re.fullmatch("[0-9]{0,17}", digits):
+            raise ConfigError(f"{time!r} is not a time: give a datetime, or one such as 2024-02-29")
+        return digits
     return format_17(time if time.tzinfo is not None else time.replace(tzinfo=timezone.utc))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -11,9 +12,12 @@ from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import pytest
 import working
 
+from pinakes.cli.frame.processes import process_pool, result_of
 from pinakes.cli.frame.workers import Died, Workers
+from pinakes.errors import StoreUnavailable
 
 LONG_S = 300.0
 
@@ -79,3 +83,12 @@ def test_what_processes_advance_is_told_also_of_one_that_died() -> None:
             workers.answers()
         assert workers.advanced() == 2
         assert workers.advanced() == 0
+
+
+def _end_by_kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_pool_whose_process_is_killed_says_so() -> None:
+    with pytest.raises(StoreUnavailable, match="a process ended early"), process_pool(2) as pool:
+        result_of(pool.submit(_end_by_kill), lambda: None)

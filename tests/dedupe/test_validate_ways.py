@@ -141,6 +141,11 @@ def test_references_within_a_set(
     assert main(["validate", "--refs", after[1], "--json"]) == 1
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [entry["outcome"] for entry in found] == ["dangling", "dangling"]
+    # What cannot be read is named, and the rest checked.
+    assert main(["validate", "--refs", "missing.warc", *after]) == 3
+    shown = capsys.readouterr().err
+    assert "missing.warc: cannot be read" in shown
+    assert "2 resolves" in shown
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from random import Random
 
 import brotli
 import pytest
@@ -139,3 +140,40 @@ def test_text_of_a_page() -> None:
     body = gzip.compress("<p>é".encode("cp1252"))
     fields = ("Content-Type: text/html; charset=latin-1", "Content-Encoding: gzip")
     assert response(body, *fields).text() == "<p>é"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        chunked(PAGE)[:-5],
+        chunked(PAGE)[:-100],
+        chunked(PAGE)[: len(PAGE) // 2],
+        b"3\r\nabc\r\nno size\r\nabc\r\n0\r\n\r\n",
+    ],
+    ids=["last-chunk", "cut-off", "in-the-first", "size"],
+)
+def test_a_body_cut_off_in_its_chunks_is_malformed(body: bytes) -> None:
+    """Its first part, or the sizes of chunks in it, would pass for the page."""
+    record = response(body, "Transfer-Encoding: chunked")
+    with pytest.raises(MalformedRecord, match="cut off or damaged in its chunks"):
+        record.content()
+
+
+@pytest.mark.parametrize("cut", [1, 10, 100])
+def test_brotli_that_is_cut_off_is_malformed(cut: int) -> None:
+    body = brotli.compress(Random(1).randbytes(5000))[:-cut]
+    with pytest.raises(MalformedRecord, match="the body is not br"):
+        response(body, "Content-Encoding: br").content()
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "br, gzip"])
+def test_an_empty_body_is_in_any_coding(coding: str) -> None:
+    assert response(b"", f"Content-Encoding: {coding}").content() == b""
+    empty = response(b"0\r\n\r\n", f"Content-Encoding: {coding}", "Transfer-Encoding: chunked")
+    assert empty.text() == ""
+
+
+def test_very_many_codings_are_malformed() -> None:
+    record = response(PAGE, f"Content-Encoding: {', '.join(['deflate'] * 5000)}")
+    with pytest.raises(MalformedRecord, match="5000 content-codings"):
+        record.content()

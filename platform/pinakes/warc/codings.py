@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from pinakes.errors import MissingExtra
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .record import Record
 
 _PIECE_BYTES = 1 << 20
+_MOST_CODINGS = 16
 # A brotli decoder gives all of its output at once, up to 16 MiB for a few bytes.
 _BROTLI_STEP_BYTES = 64
 _GZIP_BITS, _ZLIB_BITS, _RAW_BITS = 31, 15, -15
@@ -37,11 +39,22 @@ def codings_of(record: Record) -> list[str]:
 
 
 def dechunked(record: Record) -> Pieces:
-    """The body without chunks; as it is stored, where it is not chunked to its end.
+    """The body without chunks; as it is stored, where it does not begin with one.
 
     Many writers remove the chunks and leave the header.
+
+    Raises:
+        Undecodable: it is chunked, and damaged or cut off in its chunks.
     """
-    if record.http is None or not record.http.says_chunked or not record.chunks_finished:
+    if record.http is None or not record.http.says_chunked:
+        yield from record.payload()
+        return
+    if not record.chunks_finished:
+        start = Dechunker()
+        for piece in record.payload():
+            start.feed(piece)
+            if start.begun:
+                raise Undecodable("the body is chunked, and cut off or damaged in its chunks")
         yield from record.payload()
         return
     dechunker = Dechunker()
@@ -52,12 +65,22 @@ def dechunked(record: Record) -> Pieces:
 def decoded(record: Record) -> Pieces:
     """The body without any coding, in pieces of 1 MiB; brotli's may be 16.
 
+    An empty body is in any coding: servers name one with 304, too.
+
     Raises:
         Undecodable: naming a coding that is unknown, or that the body is not in.
         MissingExtra: for brotli without its package.
     """
     pieces = dechunked(record)
-    for coding in reversed(codings_of(record)):
+    codings = codings_of(record)
+    if len(codings) > _MOST_CODINGS:
+        raise Undecodable(f"{len(codings)} content-codings, one in the other")
+    if codings:
+        first = next((piece for piece in pieces if piece), None)
+        if first is None:
+            return iter(())
+        pieces = chain((first,), pieces)
+    for coding in reversed(codings):
         decode = DECODERS.get(coding)
         if decode is None:
             raise Undecodable(f"{coding} is an unknown content-coding")
@@ -106,6 +129,7 @@ def _inflate_deflate(pieces: Pieces) -> Pieces:
 
 class _BrotliDecoder(Protocol):
     def process(self, data: bytes, /) -> bytes: ...
+    def is_finished(self) -> bool: ...
 
 
 def _unbrotli(pieces: Pieces) -> Pieces:
@@ -113,10 +137,16 @@ def _unbrotli(pieces: Pieces) -> Pieces:
         decoder: _BrotliDecoder = import_module("brotli").Decompressor()
     except ImportError as error:
         raise MissingExtra("brotli is not installed: pip install brotli") from error
+    for piece in pieces:
+        for at in range(0, len(piece), _BROTLI_STEP_BYTES):
+            yield _step(decoder, bytes(piece[at : at + _BROTLI_STEP_BYTES]))
+    if not decoder.is_finished():
+        raise zlib.error("incomplete")
+
+
+def _step(decoder: _BrotliDecoder, data: bytes) -> bytes:
     try:
-        for piece in pieces:
-            for at in range(0, len(piece), _BROTLI_STEP_BYTES):
-                yield decoder.process(bytes(piece[at : at + _BROTLI_STEP_BYTES]))
+        return decoder.process(data)
     except Exception as error:  # brotli.error is a bare Exception
         raise zlib.error(str(error)) from error
 

@@ -14,7 +14,8 @@ UNREADABLE_17 = "0" * 17
 
 _W3C = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?"
-    r"([Zz]|[+-]\d\d:?\d\d)?)?)?)?\Z"
+    r"([Zz]|[+-]\d\d:?\d\d)?)?)?)?\Z",
+    re.ASCII,
 )
 _DIGITS = re.compile(r"\d{4,18}\Z")
 

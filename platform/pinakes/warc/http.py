@@ -135,15 +135,16 @@ class Dechunker:
 
     `failed` is set at the first byte that does not fit the coding, `finished` after the
     last chunk (size 0), its trailers and the empty line.  `surplus_bytes` counts the bytes
-    after that.
+    after that.  `begun` is set where the body begins with a chunk's size.
     """
 
-    __slots__ = ("_line", "_remaining", "_state", "failed", "finished", "surplus_bytes")
+    __slots__ = ("_line", "_remaining", "_state", "begun", "failed", "finished", "surplus_bytes")
 
     def __init__(self) -> None:
         self._line = b""
         self._remaining = 0
         self._state = "size"
+        self.begun = False
         self.failed = False
         self.finished = False
         self.surplus_bytes = 0
@@ -188,6 +189,7 @@ class Dechunker:
             if match is None:
                 self.failed = True
                 return
+            self.begun = True
             self._remaining = int(match[1], 16)
             self._state = "body" if self._remaining else "trailer"
         elif self._state == "body-end":

@@ -37,7 +37,7 @@ def open_file(path: str | os.PathLike[str]) -> Iterator[SeekableFile]:
     name = os.fspath(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise InputRefused("not a regular file; for a folder, give the files in it", file=name)
+            raise InputRefused("not a regular file", file=name)
         if is_package_name(name):
             with open_package(name) as package:
                 example = next(package.archives(), None)

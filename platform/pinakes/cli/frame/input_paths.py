@@ -24,18 +24,19 @@ class GivenFiles:
         self.names: list[str] = []
         self._console = console
         for name in list(names):  # all, before a folder is walked: a later one may be no path
-            found = [path for path, _ in iter_paths(name, self._warn, console)]
+            found = [path for path, _ in iter_paths(name, self.warn, console)]
             if not found:
-                self._warn(InputRefused("no archive files in it", file=name))
+                self.warn(InputRefused("no archive files in it", file=name))
             self.names += found
 
-    def _warn(self, problem: PinakesError) -> None:
+    def warn(self, problem: PinakesError) -> None:
+        """Name a problem; the verb ends with 3."""
         self._console.warn(problem)
         self.failed = True
 
     def exit(self, rest: Exit) -> Exit:
         """Of the verb, whose other work ended so."""
-        return Exit.SOME_FAILED if self.failed and rest is Exit.DONE else rest
+        return Exit.SOME_FAILED if self.failed else rest
 
 
 def archive_files_of(arguments: argparse.Namespace, console: Console) -> GivenFiles:

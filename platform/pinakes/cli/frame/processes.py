@@ -6,10 +6,12 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
 
 from pinakes.cli.frame.shared_counts import SharedCounts
+from pinakes.errors import StoreUnavailable
 from pinakes.warc.file_progress import Advance, no_advance
 
 _WAIT_S = 0.5
@@ -32,6 +34,10 @@ def process_pool(count: int, counts: SharedCounts | None = None) -> Iterator[Pro
     )
     try:
         yield pool
+    except BrokenProcessPool as error:
+        raise StoreUnavailable(
+            "a process ended early (killed, or out of memory): nothing was written; run again"
+        ) from error
     except BaseException:
         # The pool notices, and waits for them in `shutdown`.
         for process in set(multiprocessing.active_children()) - before:

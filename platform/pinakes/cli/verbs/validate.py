@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -143,8 +143,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if manifests:
         return _look_quickly(manifests[0], manifests[1], console)
     if refs:
-        given = GivenFiles(refs, console)
-        return given.exit(_check_references(given.names, places, arguments.cdx, console))
+        return _check_references(GivenFiles(refs, console), places, arguments.cdx, console)
     request = ValidateRequest(
         before=folders[0],
         after=folders[1],
@@ -254,13 +253,16 @@ def _look_quickly(before: Path, after: Path, console: Console) -> Exit:
 
 
 def _check_references(
-    files: Sequence[str], places: FilePlaces, index: Path | None, console: Console
+    given: GivenFiles, places: FilePlaces, index: Path | None, console: Console
 ) -> Exit:
     outcomes: dict[str, int] = {}
+    files = given.names
     further = find_originals(places, files)
     size = sum(size_at(file) or 0 for file in files)
     with console.progress("references", total=size) as progress:
-        for found in check_set(files, further=further, index=index, advance=progress.advance):
+        for found in check_set(
+            files, further=further, index=index, advance=progress.advance, on_refused=given.warn
+        ):
             outcomes[found.outcome] = outcomes.get(found.outcome, 0) + 1
             if found.outcome != "resolves":
                 console.result(
@@ -272,7 +274,7 @@ def _check_references(
                 )
     total = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
     console.say(f"references: {total or 'none'}")
-    return Exit.DONE if outcomes.keys() <= {"resolves"} else Exit.FOUND
+    return given.exit(Exit.DONE if outcomes.keys() <= {"resolves"} else Exit.FOUND)
 
 
 def _sentence(result: Validation) -> str:

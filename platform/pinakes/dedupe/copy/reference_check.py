@@ -18,7 +18,7 @@ from pinakes.dedupe.references.outcomes import CHECKED, HARMLESS, KEPT, OUTCOMES
 from pinakes.dedupe.references.resolution import Reference, Resolution
 from pinakes.dedupe.references.values import digest_of
 from pinakes.dedupe.validate.folders import archive_folder
-from pinakes.errors import UnresolvedReference
+from pinakes.errors import InputRefused, UnresolvedReference
 from pinakes.warc.opening import open_source
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -101,20 +101,28 @@ def check_set(
     further: Iterable[str] = (),
     index: Path | None = None,
     advance: Callable[[int], None] = lambda count: None,
+    on_refused: Callable[[InputRefused], None],
 ) -> Iterator[Reference]:
     """Every reference of the files at these places, paths or URLs, with its outcome.
 
-    The files of `further`, and `index`, have full records that they may refer to.
+    The files of `further`, and `index`, have full records that they may refer to.  `on_refused`
+    is called for a file that cannot be read, or not to its end.
     """
     with Resolution() as resolution:
         for place in places:
-            with open_place(place) as source:
-                number = resolution.add_file(place)
-                add_set_records(resolution, source, number, all_must_resolve=True)
-                advance(source.size)
+            try:
+                with open_place(place) as source:
+                    number = resolution.add_file(place)
+                    add_set_records(resolution, source, number, all_must_resolve=True)
+                    advance(source.size)
+            except InputRefused as refusal:
+                on_refused(refusal)
         for place in further:
-            with open_place(place) as source:
-                add_standing_records(resolution, source, resolution.add_file(place))
+            try:
+                with open_place(place) as source:
+                    add_standing_records(resolution, source, resolution.add_file(place))
+            except InputRefused as refusal:
+                on_refused(refusal)
         if index is not None:
             add_indexed(index, resolution)
         yield from resolution.outcomes()
