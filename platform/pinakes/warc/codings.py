@@ -9,14 +9,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pinakes.errors import MissingExtra
 
-from .http import Dechunker
-
-if TYPE_CHECKING:
-    from .record import Record
+from .http import Dechunker, HttpHead
 
 _PIECE_BYTES = 1 << 20
 _MOST_CODINGS = 16
@@ -27,18 +24,28 @@ Pieces = Iterator["bytes | memoryview"]
 Decode = Callable[[Pieces], Pieces]
 
 
+class Coded(Protocol):
+    """What of a `Record` matters here."""
+
+    @property
+    def http(self) -> HttpHead | None: ...
+    @property
+    def chunks_finished(self) -> bool: ...
+    def payload(self) -> Pieces: ...
+
+
 class Undecodable(Exception):
     """A body is not in the coding that its header names; whoever asked says where it is."""
 
 
-def codings_of(record: Record) -> list[str]:
+def codings_of(record: Coded) -> list[str]:
     """The content-codings that the header names, in the order in which they were applied."""
     named = (record.http.get("content-encoding") if record.http is not None else None) or ""
     codings = (coding.strip().lower() for coding in named.split(","))
     return [coding for coding in codings if coding not in ("", "identity")]
 
 
-def dechunked(record: Record) -> Pieces:
+def dechunked(record: Coded) -> Pieces:
     """The body without chunks; as it is stored, where it does not begin with one.
 
     Many writers remove the chunks and leave the header.
@@ -62,7 +69,7 @@ def dechunked(record: Record) -> Pieces:
         yield from dechunker.feed(piece)
 
 
-def decoded(record: Record) -> Pieces:
+def decoded(record: Coded) -> Pieces:
     """The body without any coding, in pieces of 1 MiB; brotli's may be 16.
 
     An empty body is in any coding: servers name one with 304, too.

@@ -6,12 +6,11 @@ one that is deflated is inflated into a temporary file first.  A package may hol
 What is no archive file and no index (pages, `datapackage.json`, logs) can be read as one archive
 file more, `crawl.wacz/documents.warc`: a resource record for each, the same bytes every time.
 
-Sources: WACZ 1.1.1 §4; APPNOTE.TXT 6.3.10 §4.3.7 (local file header).
+Source: WACZ 1.1.1 §4.
 """
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import os
@@ -30,20 +29,11 @@ from pinakes.errors import InputRefused
 
 from .file_names import PACKAGE, base_name, is_archive_name, is_package_name
 from .package_documents import write_document
-from .source import watched_fileno
+from .zip_members import Part, refuse_stray_bytes, start_of
 
 DOCUMENTS = "documents.warc"
 DATAPACKAGE = "datapackage.json"
 _INDEXES = "indexes/"
-# Flags, method, compressed size, size, lengths of name and extra field.
-_LOCAL_HEADER = struct.Struct("<6xHH8xLLHH")
-_LOCAL_MAGIC = b"PK\x03\x04"
-_DESCRIPTOR_MAGIC = b"PK\x07\x08"
-_END_MAGIC = b"PK\x05\x06"
-_END_BYTES = 22
-_LONGEST_END = _END_BYTES + (1 << 16)
-_SIZES_BEHIND = 1 << 3
-_IN_ZIP64 = 0xFFFFFFFF
 _ENCRYPTED = 1
 _PIECE_BYTES = 1 << 20
 _LONGEST_DATAPACKAGE = 1 << 26
@@ -142,7 +132,7 @@ class Package:
             if info.filename in self._members:
                 raise InputRefused(f"two members are named {info.filename!r}", file=name)
             self._members[info.filename] = info
-        self._refuse_stray_bytes()
+        refuse_stray_bytes(file, self._zip, name)
 
     def __enter__(self) -> Package:
         return self
@@ -265,7 +255,9 @@ class Package:
         with ExitStack() as stack:
             try:
                 if info.compress_type == zipfile.ZIP_STORED:
-                    part = self._part(self._file, self._start_of(info), info.file_size)
+                    part = self._part(
+                        self._file, start_of(self._file, self._zip, info), info.file_size
+                    )
                 else:
                     spooled = stack.enter_context(tempfile.TemporaryFile(prefix="pinakes-"))
                     with self._zip.open(info) as inflated:
@@ -275,62 +267,8 @@ class Package:
                 raise InputRefused(f"cannot be read: {error}", file=name) from error
             yield part
 
-    def _refuse_stray_bytes(self) -> None:
-        """What no member holds would be passed over, what two hold is a lie of the directory."""
-        size = self._file.seek(0, os.SEEK_END)
-        self._file.seek(max(0, size - _LONGEST_END))
-        tail = self._file.read(_LONGEST_END)
-        at = tail.rfind(_END_MAGIC)
-        comment_bytes = int.from_bytes(tail[at + 20 : at + 22], "little")
-        if len(tail) - at - _END_BYTES != comment_bytes:
-            raise InputRefused("the ZIP file does not end where it says", file=self._name)
-        reached = 0
-        for info in sorted(self._zip.infolist(), key=lambda info: info.header_offset):
-            if info.header_offset < reached:
-                raise InputRefused(f"members overlap: {info.filename!r}", file=self._name)
-            if not reached and info.header_offset:
-                before = f"{info.header_offset} bytes before the first member"
-                raise InputRefused(f"not only a ZIP file: {before}", file=self._name)
-            reached = info.header_offset + _LOCAL_HEADER.size + info.compress_size
-
     def _part(self, file: IO[bytes], start: int, size: int) -> BinaryIO:
-        return cast("BinaryIO", _Part(file, start, size, package=self._file))
-
-    def _start_of(self, info: zipfile.ZipInfo) -> int:
-        """Where the bytes of a stored member begin.
-
-        Raises:
-            BadZipFile: the directory says otherwise than what is there.
-        """
-        self._zip.open(info).close()  # compares the names
-        self._file.seek(info.header_offset)
-        header = self._file.read(_LOCAL_HEADER.size)
-        if len(header) < _LOCAL_HEADER.size or header[:4] != _LOCAL_MAGIC:
-            raise zipfile.BadZipFile("no local header where the directory says")
-        flags, method, packed, size, *lengths = _LOCAL_HEADER.unpack(header)
-        start = info.header_offset + _LOCAL_HEADER.size + sum(lengths)
-        ends_in_file = start + info.file_size <= self._file.seek(0, os.SEEK_END)
-        if info.compress_size != info.file_size or not ends_in_file:
-            raise zipfile.BadZipFile("the member is longer than the file")
-        if flags & _SIZES_BEHIND:
-            agrees = self._describes(start + info.file_size, info)
-        else:
-            sizes = ((packed, info.compress_size), (size, info.file_size))
-            agrees = all(here in (said, _IN_ZIP64) for here, said in sizes)
-        if method != info.compress_type or not agrees:
-            raise zipfile.BadZipFile("the directory says otherwise than the local header")
-        return int(start)
-
-    def _describes(self, at: int, info: zipfile.ZipInfo) -> bool:
-        """Whether the data descriptor of the member is there."""
-        self._file.seek(at)
-        found = self._file.read(24).removeprefix(_DESCRIPTOR_MAGIC)
-        sizes = info.compress_size, info.file_size
-        return any(
-            found.startswith(struct.pack(form, info.CRC, *sizes))
-            for form in ("<3L", "<LQQ")
-            if form == "<LQQ" or max(sizes) < _IN_ZIP64
-        )
+        return cast("BinaryIO", Part(file, start, size, package=self._file))
 
     def _resources(self) -> dict[str, object]:
         """Of `datapackage.json`, by path; none where that cannot be understood."""
@@ -350,48 +288,6 @@ class Package:
             for path, digest in self._resources().items()
             if isinstance(digest, str) and digest.lower().startswith("sha256:")
         }
-
-
-class _Part(io.RawIOBase):
-    """Some of the bytes of a file, as a file."""
-
-    def __init__(self, file: IO[bytes], start: int, size: int, *, package: BinaryIO) -> None:
-        self._file = file
-        self._start = start
-        self._size = size
-        self._package = package
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        base = (0, self._at, self._size)[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        left = max(0, self._size - self._at)
-        wanted = left if size is None or size < 0 else min(size, left)
-        self._file.seek(self._start + self._at)
-        data = self._file.read(wanted)
-        self._at += len(data)
-        return data
-
-    def watched_fileno(self) -> int:
-        """That of the package; no `fileno`, by which other bytes would be read."""
-        return watched_fileno(self._package)
 
 
 def _is_plain(name: str) -> bool:
