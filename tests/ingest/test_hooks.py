@@ -49,7 +49,7 @@ def test_heritrix(tmp_path: Path) -> None:
     assert found.crawl == "my-job-20260101120000"
     assert found.description is None
     assert [item.name for item in found.inputs] == ["WEB-1.warc.gz"]
-    assert [path.name for path in found.left.unfinished] == ["WEB-2.warc.gz.open"]
+    assert [Path(place).name for place in found.left.unfinished] == ["WEB-2.warc.gz.open"]
     assert hand_over("heritrix", [str(launch)]).crawl == found.crawl
     _touch(launch / "reports" / "crawl-report.txt")
     (launch / "reports" / "crawl-report.txt").write_text(CRAWL_REPORT)

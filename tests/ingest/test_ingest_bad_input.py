@@ -190,12 +190,12 @@ def test_a_file_that_may_not_be_read(ingest: Ingest) -> None:
     code = (
         "import os,sys; os.setgid(65534); os.setuid(65534)\n"
         "from pinakes.errors import InputRefused\n"
-        "from pinakes.warc.source import open_source\n"
+        "from pinakes.warc.opening import open_source\n"
         "try:\n    open_source(sys.argv[1]).__enter__()\n"
         "except InputRefused as e: print(e.message)\n"
         "except PermissionError as e: print('cannot be read:', e.strerror)\n"
     )
-    code = "import pinakes.warc.source\n" + code
+    code = "import pinakes.warc.opening\n" + code
     env = {**os.environ, "PYTHONPATH": str(REPOSITORY / "platform")}
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)],

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pinakes.errors import ConfigError
+from pinakes.warc.field_names import WARC_TARGET_URI_KEY
 from pinakes.warc.record import Record
 
 Value = str | int | None
@@ -15,7 +16,7 @@ _PLACES: dict[str, Callable[[Record, str], Value]] = {
     "length": lambda record, _: record.length,
     "filename": lambda _, filename: filename,
     "http:status": lambda record, _: record.http.status if record.http is not None else None,
-    "warc-target-uri": lambda record, _: record.target_uri,
+    WARC_TARGET_URI_KEY: lambda record, _: record.target_uri,
 }
 
 
