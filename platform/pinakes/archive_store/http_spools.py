@@ -16,7 +16,7 @@ from pinakes.waiting import LOGGER
 
 
 class Spools:
-    """So many files; one more, and that which was not read for longest is let go of."""
+    """At most `most_files` files; for one more, the least recently read is closed."""
 
     def __init__(self, most_files: int) -> None:
         self._most_files = most_files
@@ -40,14 +40,14 @@ class Spools:
         )
 
     def keep(self, owner: int, spool: IO[bytes]) -> None:
-        """Keep the file of `owner`, closing what is there no room for."""
+        """Keep the file of `owner`, and close those beyond `most_files`."""
         with self._lock:
             self._kept[owner] = spool
             while len(self._kept) > self._most_files:
                 self._kept.popitem(last=False)[1].close()
 
     def read(self, owner: int, start: int, wanted: memoryview) -> int | None:
-        """Read into `wanted`; the number of bytes, or None if the file was let go of."""
+        """Read into `wanted`; the number of bytes, or None if the file has been closed."""
         with self._lock:
             spool = self._kept.get(owner)
             if spool is None:

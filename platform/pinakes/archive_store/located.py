@@ -65,7 +65,7 @@ def list_folder(folder: str) -> Iterator[StoredFile]:
     """Yield the files below a place that `is_listed`, sorted; `place_below` says where each is.
 
     Raises:
-        ConfigError: it is no such place.
+        ConfigError: the place cannot be listed.
         InputRefused: it may not be listed; `port.NotThere` if there are no files.
         StoreUnavailable: the server does not answer.
     """
@@ -121,7 +121,7 @@ def folder_of(place: str) -> str:
 
 
 def size_at(place: str) -> int | None:
-    """In bytes; None where there is no such file.  `Raises` StoreUnavailable."""
+    """The size of a file in bytes, or None if it cannot be opened.  `Raises` StoreUnavailable."""
     if not is_remote(place):
         return local_size(local_path(place))
     with suppress(InputRefused), file_at(place) as file:

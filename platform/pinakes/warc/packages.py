@@ -103,7 +103,7 @@ def open_member(path: str) -> Iterator[BinaryIO]:
     """A member by its path, for reading.
 
     Raises:
-        InputRefused: there is no such member, or it cannot be read.
+        InputRefused: the package has no member of this name, or it cannot be read.
     """
     split = split_member(path)
     if split is None:
@@ -182,7 +182,7 @@ class Package:
         """A member, for reading at any place.
 
         Raises:
-            InputRefused: there is no such member, or it cannot be read.
+            InputRefused: the package has no member of this name, or it cannot be read.
         """
         if name in self._members:
             with self._opened(self._members[name]) as file:
