@@ -48,16 +48,39 @@ class Query(NamedTuple):
                 values += prefix_range(column + b":")
         return f" AND ({' OR '.join(parts)})", values
 
-    def row(self, key: bytes, cells: _Cells) -> Row | None:
-        """The row of these cells, which are sorted by column, then oldest first."""
+    def rows(self, cells: _Cells) -> list[Row]:
+        """The rows of these cells, which are sorted by row, by column, then oldest first."""
+        if self.before_ms is None:
+            return _newest(cells)
+        groups = ((key, list(group)) for key, group in groupby(cells, key=itemgetter(0)))
+        return [row for key, group in groups if (row := self._row(key, group)) is not None]
+
+    def _row(self, key: bytes, cells: _Cells) -> Row | None:
         found = {}
         for column, group in groupby(cells, key=itemgetter(1)):
             kept = list(group)[-self.rules.family_of(column).versions :]
             for _, _, timestamp_ms, value in reversed(kept):
-                if self.before_ms is None or timestamp_ms < self.before_ms:
+                if timestamp_ms < self.before_ms:  # type: ignore[operator]
                     found[column] = StoredCell(value, timestamp_ms)
                     break
         return Row(key, found) if found else None
+
+
+def _newest(cells: _Cells) -> list[Row]:
+    """Rows of the newest versions.
+
+    The inner loop of every scan: `tuple.__new__` makes a NamedTuple in half the time.
+    """
+    rows: list[Row] = []
+    new = tuple.__new__
+    found: dict[bytes, StoredCell] = {}
+    last = None
+    for key, column, timestamp_ms, value in cells:
+        if key != last:
+            last, found = key, {}
+            rows.append(new(Row, (key, found)))
+        found[column] = new(StoredCell, (value, timestamp_ms))
+    return rows
 
 
 def read_rows(database: SqliteFile, query: Query, keys: Sequence[bytes]) -> Iterator[Row]:
@@ -68,9 +91,7 @@ def read_rows(database: SqliteFile, query: Query, keys: Sequence[bytes]) -> Iter
         f" WHERE row = ?{condition} ORDER BY col, ts"
     )
     for key in keys:
-        row = query.row(key, database.read(sql, (key, *values)))
-        if row is not None:
-            yield row
+        yield from query.rows(database.read(sql, (key, *values)))
 
 
 def read_versions(
@@ -96,27 +117,27 @@ def scan_rows(
     piece_cells = min(PIECE_CELLS, 16 * limit_rows) if limit_rows else PIECE_CELLS
     while limit_rows is None or given < limit_rows:
         cells = _piece(database, query, start_row, stop_row, reverse, piece_cells)
-        groups = [(key, list(group)) for key, group in groupby(cells, key=itemgetter(0))]
-        if len(cells) == piece_cells:
-            if len(groups) > 1:
-                groups.pop()  # the row may continue in the next piece
-            else:
+        is_last = len(cells) < piece_cells
+        if not is_last:
+            # Its last row may continue in the next piece.
+            cut = cells[-1][0]
+            while cells and cells[-1][0] == cut:
+                cells.pop()
+            if not cells:
                 piece_cells *= 2
                 continue
-        for key, group in groups:
-            row = query.row(key, group[::-1] if reverse else group)
-            if row is not None:
-                yield row
-                given += 1
-                if given == limit_rows:
-                    return
-        if len(cells) < piece_cells:
+            # One bound each way: given two, SQLite would seek to the farther one.
+            if reverse:
+                stop_row = cells[-1][0]
+            else:
+                start_row = cells[-1][0] + b"\0"
+        rows = query.rows(cells[::-1])[::-1] if reverse else query.rows(cells)
+        if limit_rows is not None:
+            del rows[limit_rows - given :]
+            given += len(rows)
+        yield from rows
+        if is_last:
             return
-        # One bound each way: given two, SQLite would seek to the farther one.
-        if reverse:
-            stop_row = groups[-1][0]
-        else:
-            start_row = groups[-1][0] + b"\0"
         piece_cells = min(max(PIECE_CELLS, piece_cells // 2), piece_cells * 2)
 
 
