@@ -13,6 +13,7 @@ consistent view that ends with a row; nothing is held between pieces.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from .rules import TableRules
 from .sqlite_file import SqliteFile
 
 PIECE_CELLS = 4096
+_BEHIND_ALL = b"\xff"  # no key has a byte above 0x7E
 _Cells = list[tuple[bytes, bytes, int, bytes]]
 
 
@@ -113,8 +115,8 @@ def scan_rows(
     """The rows of a range, piece by piece."""
     given = 0
     start_row, stop_row = key_range
-    # A small limit should not read thousands of cells.
-    piece_cells = min(PIECE_CELLS, 16 * limit_rows) if limit_rows else PIECE_CELLS
+    # A small limit should not read thousands of cells; most rows have one or two.
+    piece_cells = min(PIECE_CELLS, limit_rows + limit_rows // 4 + 8) if limit_rows else PIECE_CELLS
     while limit_rows is None or given < limit_rows:
         cells = _piece(database, query, start_row, stop_row, reverse, piece_cells)
         is_last = len(cells) < piece_cells
@@ -139,6 +141,58 @@ def scan_rows(
         if is_last:
             return
         piece_cells = min(max(PIECE_CELLS, piece_cells // 2), piece_cells * 2)
+
+
+def scan_newest_values(
+    database: SqliteFile,
+    table: str,
+    key_range: KeyRange,
+    columns: tuple[bytes, ...],
+    limit_rows: int,
+    *,
+    reverse: bool,
+) -> dict[bytes, bytes]:
+    """The newest value in the last of these sorted columns that a row has, by row."""
+    sql = _values_sql(table, len(columns), reverse)
+    start_row, stop_row = key_range.start_row, key_range.stop_row or _BEHIND_ALL
+    found: dict[bytes, bytes] = {}
+    more_cells = 1
+    while len(found) < limit_rows:
+        wanted_cells = limit_rows - len(found) + more_cells
+        cells = database.read(sql, (start_row, stop_row, *columns, wanted_cells))
+        is_last = len(cells) < wanted_cells
+        if not is_last:
+            # The last row may have newer cells behind the limit.
+            cut = cells[-1][0]
+            while cells and cells[-1][0] == cut:
+                cells.pop()
+            if reverse:
+                stop_row = cut + b"\0"
+            else:
+                start_row = cut
+            if not cells:
+                more_cells *= 4
+        if reverse:
+            for key, value in cells:
+                found.setdefault(key, value)
+        else:
+            found.update(cells)
+        if is_last:
+            break
+    while len(found) > limit_rows:
+        found.popitem()
+    return found
+
+
+@cache
+def _values_sql(table: str, count: int, reverse: bool) -> str:
+    # `+`: SQLite sorts anew where it takes one column for a constant.
+    columns = f"+col IN ({', '.join(['?'] * count)})"
+    order = "row DESC, col DESC, ts DESC" if reverse else "row, col, ts"
+    return (
+        f"SELECT row, value FROM {table} WHERE row >= ? AND row < ? AND {columns}"
+        f" ORDER BY {order} LIMIT ?"
+    )
 
 
 def _piece(
