@@ -102,6 +102,30 @@ def cdx_digest(digest: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalLine:
+    """`m:cdx`: an index line of an archive that lies elsewhere, as a client gave it.
+
+    A row has either this or a `m:capture`.  The fields up to `more` are those of its CDXJ line;
+    `more` is JSON of others that it had.
+    """
+
+    COLUMN: ClassVar[bytes] = b"m:cdx"
+    VERSION: ClassVar[int] = 1
+
+    url: str
+    mime: str | None = None
+    status: str | None = None
+    digest: str | None = None
+    length: str | None = None
+    offset: str | None = None
+    filename: str
+    redirect: str | None = None
+    robots: str | None = None
+    collection: str
+    more: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
     """`m:location.N`: the place of the record in generation N, from 2 on.
 

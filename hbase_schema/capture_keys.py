@@ -66,6 +66,11 @@ def encode_mark(archive_file: str, ordinal: int) -> bytes:
     )
 
 
+def encode_external_mark(filename: str, offset: int) -> bytes:
+    """The last part of the key of a line of an archive that lies elsewhere."""
+    return encode_mark(f"\0{filename}", offset)
+
+
 def encode_capture_key(urlkey: str, time: str, archive_file: str, ordinal: int) -> bytes:
     """The row key of a capture; `time` is 17 digits, else ValueError."""
     if not _TIME.match(time):

@@ -12,6 +12,7 @@ from .capture_cells import (
     CaptureFacts,
     DedupeMark,
     DigestEntry,
+    ExternalLine,
     ExtractedView,
     Location,
     Pin,
@@ -43,7 +44,7 @@ from .text import check_name
 
 CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
     {
-        "captures": (CaptureFacts, Location, ExtractedView, DedupeMark, Pin, QaVerdict),
+        "captures": (CaptureFacts, ExternalLine, Location, ExtractedView, DedupeMark, Pin, QaVerdict),
         "digests": (DigestEntry,),
         "files": (
             FileFacts,

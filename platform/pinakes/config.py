@@ -111,6 +111,12 @@ def _parse_name(text: str) -> str:
     return text
 
 
+def _parse_access(text: str) -> tuple[Mapping[str, object], ...]:
+    if text.strip():
+        raise ValueError("tables [[access]] of pinakes.toml")
+    return ()
+
+
 def _parse_path(text: str) -> Path:
     if not text or "\0" in text:
         raise ValueError("a path")
@@ -238,6 +244,12 @@ class Configuration:
     job_options: str = _setting(
         _parse_words, "", "words for every job on YARN, such as -D mapreduce.job.queuename=archive"
     )
+    token_file: Path | None = _setting(
+        _parse_path, None, "file with the tokens, a line each, that writing to `serve` needs"
+    )
+    access: tuple[Mapping[str, object], ...] = _setting(
+        _parse_access, (), "rules of what `serve` gives out; tables [[access]] of the file"
+    )
     # Not a mapping proxy: a configuration is sent to other processes.
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -345,12 +357,21 @@ def _read_file(path: Path) -> dict[str, object]:
     values: dict[str, object] = {}
     for name, value in content.items():
         _check_name(name, str(path))
+        if name == "access":
+            values[name] = _access(value, path)
+            continue
         if not isinstance(value, (str, int, float)) or isinstance(value, bool):
             raise ConfigError(f"{name} must be a string or a number", file=str(path))
         parsed = _parse(name, str(value), called=f"{path}: {name}")
         # joinpath leaves an absolute path as it is
         values[name] = path.absolute().parent / parsed if isinstance(parsed, Path) else parsed
     return values
+
+
+def _access(value: object, path: Path) -> tuple[Mapping[str, object], ...]:
+    if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
+        raise ConfigError("access must be tables: [[access]]", file=str(path))
+    return tuple(value)
 
 
 def _setting_of(variable: str) -> str | None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pinakes.errors import Conflict, InputRefused, PinakesError, StoreUnavailable
+from pinakes.errors import ConfigError, Conflict, InputRefused, PinakesError, StoreUnavailable
 
 from .asgi import (
     Application,
@@ -35,7 +35,10 @@ _WORDS_CHARACTERS = 500
 
 
 class Route(NamedTuple):
-    """The paths (as sent: percent-encoded) that an application answers, by a full match."""
+    """The paths (as sent: percent-encoded) that an application answers, by a full match.
+
+    It finds the named groups in the scope, as `path_parts`.
+    """
 
     paths: re.Pattern[bytes]
     application: Application
@@ -93,11 +96,13 @@ class AsgiSite:
         elif self._under_way > AT_ONCE:
             await send_line(send, 503, "Service Unavailable: too many requests at once", _RETRY)
         else:
-            await self._application_for(scope["raw_path"])(scope, receive, send)
+            await self._application_for(scope)(scope, receive, send)
 
-    def _application_for(self, path: bytes) -> Application:
+    def _application_for(self, scope: Scope) -> Application:
         for route in self._routes:
-            if route.paths.fullmatch(path):
+            found = route.paths.fullmatch(scope["raw_path"])
+            if found is not None:
+                scope["path_parts"] = found.groupdict()
                 return route.application
         return self._pages
 
@@ -113,7 +118,7 @@ def _told_of(error: Exception) -> tuple[int, str]:
         return error.status, ""
     if isinstance(error, StoreUnavailable):
         return 503, "Service Unavailable: the store does not answer, try again later"
-    if isinstance(error, InputRefused):
+    if isinstance(error, (InputRefused, ConfigError)):
         return 400, error.message[:_WORDS_CHARACTERS]
     if isinstance(error, Conflict):
         return 409, error.message[:_WORDS_CHARACTERS]
@@ -121,7 +126,7 @@ def _told_of(error: Exception) -> tuple[int, str]:
 
 
 def _log(error: Exception, scope: Scope) -> None:
-    if isinstance(error, (BodyRefused, InputRefused, Conflict)):
+    if isinstance(error, (BodyRefused, ConfigError, InputRefused, Conflict)):
         return
     path = scope["raw_path"].decode("ascii", "backslashreplace")
     known = isinstance(error, PinakesError)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 
 from pinakes.access.asgi import Application
 from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.bounded_server import serve
+from pinakes.access.cdx.answer import CdxIndex
+from pinakes.access.cdx.handler import CdxSite
+from pinakes.access.rules import parse_rules
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 from pinakes.access.wsgi_mount import WsgiMount
@@ -26,10 +31,13 @@ from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.served_processes import serve_in_processes
 from pinakes.config import Configuration
+from pinakes.errors import ConfigError
 from pinakes.profile import open_stores
 
 DEFAULT_PORT = 8090
 _MOST_PROCESSES = 256
+_STORE_THREADS = 16
+_LEAST_TOKEN = 16
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +99,30 @@ def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Ite
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores(configuration))
         views = Views(stores.rows, stores.archive)
-        yield AsgiSite(WsgiMount(Site(views, hosts=hosts)), hosts=hosts, headers=HEADERS)
+        threads = None
+        if configuration.profile == "cluster":
+            threads = stack.enter_context(ThreadPoolExecutor(_STORE_THREADS))
+        index = CdxIndex(stores.rows, rules=parse_rules(configuration.access))
+        tokens = _tokens(configuration.token_file)
+        cdx = CdxSite(index, stores.rows, threads=threads, tokens=tokens)
+        pages = WsgiMount(Site(views, hosts=hosts))
+        yield AsgiSite(pages, hosts=hosts, headers=HEADERS, routes=cdx.routes())
         if not views.close():
             # A thread hangs in a store, and ends with the process: the store is left open.
             stack.pop_all()
+
+
+def _tokens(path: Path | None) -> tuple[str, ...]:
+    """The tokens in a file, a line each."""
+    if path is None:
+        return ()
+    try:
+        lines = path.read_text("ascii").split()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"token_file cannot be read: {error}", file=str(path)) from error
+    if not lines or any(len(token) < _LEAST_TOKEN for token in lines):
+        raise ConfigError(
+            f"token_file has tokens of {_LEAST_TOKEN} characters or more, a line each",
+            file=str(path),
+        )
+    return tuple(lines)

@@ -1,0 +1,11 @@
+"""The CDX server: queries of replay tools and crawlers, answered from the rows of captures.
+
+    parameters   the query of pywb, OutbackCDX or Wayback, as one value
+    lines        a row as an index line, cut out of the stored bytes
+    filters      which lines are left out: `filter`, `collapse`
+    answer       rows of a key range ─▶ lines in the order asked for
+    outputs      lines as CDXJ, CDX-11, JSON, a timemap; `xml`, as OpenWayback's
+    handler      the same over HTTP
+
+Formats and parameters: docs/cdx-server.md.
+"""

@@ -1,0 +1,533 @@
+"""Answers to CDX queries: rows of a key range, as lines in the order asked for.
+
+    rows of captures ─▶ lines ─▶ access rules ─▶ revisits resolved ─▶ filter ─▶ collapse ─▶ limit
+          │               └ files seen now, their generations
+          └ some at a time; a scan holds nothing open between
+
+No more rows are read than lines are given, but for those that are hidden, filtered or collapsed.
+Their number is bounded: a query that leaves out more than `MOST_LEFT_OUT` rows is refused, or, if
+it asked for a resume key, ends there with one.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+
+from pinakes.access.rules import AccessRules
+from pinakes.catalog.captures import decode_capture
+from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
+from pinakes.errors import ConfigError
+from pinakes.hbase_schema.capture_cells import (
+    REVISIT_MIME,
+    CaptureFacts,
+    DedupeMark,
+    ExternalLine,
+    Location,
+)
+from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.name_keys import generation_file, generation_of
+from pinakes.hbase_schema.ranges import KeyRange
+from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import Row, RowStore, get_row
+from pinakes.warc.dates import format_14, parse_digits_date
+
+from .external import external_fields
+from .lines import (
+    EXTERNAL,
+    LEAD,
+    NAME_END,
+    NAME_LEAD,
+    PLACE,
+    UNREADABLE,
+    ZERO,
+    Line,
+    encoded,
+    old_name,
+    text_of,
+)
+from .originals import with_originals
+from .outputs import output_of
+from .parameters import MOST_SORTED, CdxQuery, Dialect, Sort, encode_resume_key
+
+TABLE = "captures"
+COLUMNS = (b"m", DedupeMark.COLUMN)
+VALUES = (CaptureFacts.COLUMN, ExternalLine.COLUMN)
+MOST_LEFT_OUT = 1_000_000
+_PIECE_ROWS = 1000
+
+
+class TooManyRows(ConfigError):
+    """A query leaves out too many rows: narrow it, or take it piece by piece."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """What an answer has read and given so far; `resume_key` is set once it has ended early."""
+
+    rows: int = 0
+    lines: int = 0
+    resume_key: str | None = None
+
+
+class CdxIndex:
+    """Answers queries from a row store.  Safe for several threads."""
+
+    def __init__(
+        self,
+        store: RowStore,
+        *,
+        rules: AccessRules | None = None,
+        files: VisibleFiles | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+        most_left_out: int = MOST_LEFT_OUT,
+    ) -> None:
+        self._store = store
+        self._rules = rules or AccessRules()
+        self._files = files or VisibleFiles(store)
+        self._now = now
+        self._most_left_out = most_left_out
+        self._known: Mapping[str, VisibleFile] = {}
+        self._places: dict[bytes, VisibleFile] = {}
+
+    def iter_bytes(
+        self, query: CdxQuery, collection: str | None, progress: Progress
+    ) -> Iterator[bytes]:
+        """The answer to a query in the form it asks for, in pieces, some of them empty; lazy.
+
+        `collection` None: of all.  `progress` is filled in on the way.
+        """
+        output = output_of(query)
+        if query.is_plain and output.is_stored:
+            rest = yield from self._as_stored(query, collection, progress)
+            if rest is None:
+                if progress.resume_key is not None:
+                    yield output.resumed(progress.resume_key)
+                return
+            query = rest
+        yield from output.iter_bytes(
+            self.iter_lines(query, collection, progress),
+            lambda: progress.resume_key if query.shows_resume_key else None,
+        )
+
+    def _as_stored(
+        self, query: CdxQuery, collection: str | None, progress: Progress
+    ) -> Generator[bytes, None, CdxQuery | None]:
+        """Lines as they are stored, up to a piece that has rows of which there is another line,
+        or none; returns what is left of the query then."""
+        keys, left = query.keys, query.limit
+        while left:
+            wanted = min(left, _PIECE_ROWS)
+            values = self._store.scan_values(TABLE, keys, VALUES, limit_rows=wanted)
+            text = self._stored_cdxj(values, collection)
+            if text is None:
+                return replace(query, keys=keys, limit=left)
+            progress.rows += len(values)
+            progress.lines += len(values)
+            yield text
+            if len(values) < wanted:
+                return None
+            left -= len(values)
+            last = next(reversed(values))
+            if query.shows_resume_key and not left:
+                progress.resume_key = encode_resume_key(last, None)
+            keys = _resumed(keys, last, reverse=False)
+        return None
+
+    def iter_lines(
+        self, query: CdxQuery, collection: str | None, progress: Progress
+    ) -> Iterator[list[Line]]:
+        """The lines of a query, in batches, some of them empty; lazy."""
+        return self._within_bounds(query, self._batches(query, collection, progress), progress)
+
+    def iter_page_counts(
+        self, query: CdxQuery, collection: str | None, progress: Progress
+    ) -> Iterator[bytes]:
+        """How many pages an answer has, as pywb says it; empty pieces while lines are counted."""
+        whole = replace(query, offset=0, limit=self._most_left_out)
+        for _ in self.iter_lines(whole, collection, progress):
+            yield b""
+        if progress.lines == whole.limit:
+            raise TooManyRows(
+                f"more than {whole.limit:,} lines to count: take them in pieces with resumeKey"
+            )
+        pages = -(-progress.lines // query.page_lines)
+        found = {"pages": pages, "pageSize": query.page_lines, "blocks": pages}
+        yield json.dumps(found).encode("ascii") + b"\n"
+
+    def _stored_cdxj(self, values: Mapping[bytes, bytes], collection: str | None) -> bytes | None:
+        """The lines of rows as CDXJ, if all of them lie where they landed and may be seen.
+
+        Most answers are nothing else, and this takes half the time of `lines_of`.
+        """
+        if self._files.fresh() is not self._known or not self._rules.is_open:
+            return None
+        parts: list[bytes] = []
+        get, add = self._places.get, parts.extend
+        for key, value in values.items():
+            end = value.find(NAME_END, 40)
+            # Of a name with a quote in it, this finds another one, which is not known.
+            place = get(value[value.rfind(b'"', 0, end) + 1 : end])
+            if (
+                place is None
+                or place.generation != 1
+                or key[-26] == ZERO
+                or value[:7] != LEAD
+                or not (collection is None or place.collection == collection)
+            ):
+                return None
+            add((key[:-12], b" {", value[7:end], b'"}\n'))
+        return b"".join(parts)
+
+    def lines_of(self, values: Mapping[bytes, bytes], collection: str | None = None) -> list[Line]:
+        """The lines of stored values by row key; those that may not be seen are left out."""
+        known = self._files.fresh()
+        if known is not self._known:
+            self._known, self._places = known, {}
+        places = self._places
+        lines, unknown, moved = self._lines(values, places, collection)
+        if unknown:
+            seen = self._files.among(set(unknown.values()))
+            places.update((raw, seen[name]) for raw, name in unknown.items() if name in seen)
+            lines, _, moved = self._lines(values, places, collection)
+        if moved:
+            lines = self._with_moved(lines, moved)
+        if not self._rules.is_open:
+            now = format_14(self._now())
+            lines = [line for line in lines if self._admits(line, now)]
+        return lines
+
+    def _lines(
+        self,
+        values: Mapping[bytes, bytes],
+        places: Mapping[bytes, VisibleFile],
+        collection: str | None,
+    ) -> tuple[list[Line], dict[bytes, str], dict[bytes, VisibleFile]]:
+        """Lines as they landed; names of files that are not known; what has moved, by row key.
+
+        The inner loop of the server, a microsecond a row: what has moved has a line in its place
+        that is filled in afterwards, and a tuple is made without its class's `__new__`.
+        """
+        lines: list[Line] = []
+        unknown: dict[bytes, str] = {}
+        moved: dict[bytes, VisibleFile] = {}
+        new, add, get = tuple.__new__, lines.append, places.get
+        for key, value in values.items():
+            if value[:7] == LEAD:
+                at = value.find(NAME_LEAD)
+                end = value.find(NAME_END, at)
+                raw = value[at + 13 : end]
+            elif value[7:13] == EXTERNAL:
+                fields, belongs_to = external_fields(value)
+                if collection in (None, belongs_to):
+                    add(new(Line, (key[:-27], key[-26:-12], fields, key)))
+                continue
+            else:
+                at = end = 0
+                raw = old_name(value)
+            place = get(raw)
+            if place is None:
+                unknown[raw] = text_of(raw)
+                continue
+            timestamp = key[-26:-12]
+            if timestamp == UNREADABLE or (
+                collection is not None and place.collection != collection
+            ):
+                continue
+            fields = value[7 : end + 1]
+            if place.generation != 1 or PLACE not in fields:
+                moved[key] = place
+            add(new(Line, (key[:-27], timestamp, fields, key)))
+        return lines, unknown, moved
+
+    def _with_moved(self, lines: Sequence[Line], moved: Mapping[bytes, VisibleFile]) -> list[Line]:
+        """The lines with those that lie elsewhere now, or were written by another version."""
+        rows = self._store.get_rows(TABLE, sorted(moved), columns=COLUMNS)
+        found: list[Line] = []
+        for line in lines:
+            place = moved.get(line.key)
+            if place is not None:
+                row = rows.get(line.key)
+                fields = self._fields_of(row, place) if row is not None else None
+                if fields is None:
+                    continue
+                found.append(line.with_fields(fields))
+            else:
+                found.append(line)
+        return found
+
+    def _admits(self, line: Line, now: str) -> bool:
+        place = self.place_of(line)
+        return self._rules.admits(
+            urlkey=line.urlkey.decode("ascii"),
+            time=line.timestamp.decode("ascii"),
+            collection=place.collection if place is not None else "",
+            crawl=place.crawl if place is not None else "",
+            now=now,
+        )
+
+    def place_of(self, line: Line) -> VisibleFile | None:
+        """The archive file that a line's capture is in; None if it lies elsewhere."""
+        name, _ = generation_of(line.value("filename") or "")
+        return self._files.among([name]).get(name)
+
+    def _fields_of(self, row: Row, place: VisibleFile) -> bytes | None:
+        """The fields of a capture in its file's current generation; None if it has no place."""
+        capture = decode_capture(row)
+        location = capture.locations.get(place.generation) if capture is not None else None
+        if capture is None or location is None:
+            return None
+        is_revisit = False
+        if place.generation > 1:
+            cell = row.cells[numbered_column(Location, place.generation)]
+            mark = self._mark_at(row, cell.timestamp_ms)
+            is_revisit = mark is not None and mark.copy_number > 1
+        facts = capture.facts
+        values = {
+            "url": facts.target_uri,
+            "mime": REVISIT_MIME if is_revisit else facts.mime,
+            "status": None if facts.status is None else str(facts.status),
+            "digest": facts.digest,
+            "length": str(location.length),
+            "offset": str(location.offset),
+            "filename": generation_file(place.archive_file, place.generation),
+        }
+        return encoded({name: value for name, value in values.items() if value is not None})
+
+    def _mark_at(self, row: Row, time_ms: int) -> DedupeMark | None:
+        """The decision that the generation written at this time carries out.
+
+        A newer one is written ahead of the next generation.
+        """
+        cell = row.cells.get(DedupeMark.COLUMN)
+        if cell is not None and cell.timestamp_ms > time_ms:
+            columns = [DedupeMark.COLUMN]
+            older = get_row(self._store, TABLE, row.key, columns=columns, before_ms=time_ms + 1)
+            cell = older.cells.get(DedupeMark.COLUMN) if older is not None else None
+        return decode_cell(DedupeMark, cell.value) if cell is not None else None
+
+    def _batches(
+        self, query: CdxQuery, collection: str | None, progress: Progress
+    ) -> Iterator[list[Line]]:
+        """Lines in the order asked for, behind filters, before limits."""
+        counted: Counter[str] = Counter()
+
+        def kept(keys: KeyRange, *, reverse: bool, first_rows: int) -> Iterator[list[Line]]:
+            for values in self._pieces(keys, reverse=reverse, first_rows=first_rows):
+                progress.rows += len(values)
+                lines = self.lines_of(values, collection)
+                if query.resolves_revisits:
+                    lines = with_originals(
+                        self._store,
+                        lines,
+                        lines_of=self.lines_of,
+                        place_of=self.place_of,
+                    )
+                if query.start is not None or query.stop is not None:
+                    lines = [line for line in lines if _is_within(line, query)]
+                for each in query.filters:
+                    lines = [line for line in lines if each.keeps(line)]
+                if query.omits_self_redirects:
+                    lines = [line for line in lines if not _is_self_redirect(line)]
+                if query.counts_duplicates:
+                    lines = [_counted(line, counted) for line in lines]
+                yield lines
+
+        if query.sort is Sort.CLOSEST and query.closest is not None:
+            return self._by_distance(query, kept)
+        reverse = (query.sort is Sort.REVERSE) is not query.is_last
+        keys = query.keys
+        if query.resume_after is not None:
+            keys = _resumed(keys, query.resume_after, reverse=reverse)
+        first_rows = min(query.limit + query.offset, _PIECE_ROWS) or 1
+        batches = kept(keys, reverse=reverse, first_rows=first_rows)
+        if query.collapse is not None:
+            lines = query.collapse.iter_kept(
+                (line for batch in batches for line in batch), query.resumed_value
+            )
+            batches = ([line] for line in lines)
+        if query.is_last:
+            return iter([self._last(query, batches)])
+        return batches
+
+    def _pieces(
+        self, keys: KeyRange, *, reverse: bool, first_rows: int
+    ) -> Iterator[dict[bytes, bytes]]:
+        """The stored values of a range, by row key, in pieces that grow."""
+        wanted = first_rows
+        while True:
+            values = self._store.scan_values(
+                TABLE, keys, VALUES, limit_rows=wanted, reverse=reverse
+            )
+            yield values
+            if len(values) < wanted:
+                return
+            keys = _resumed(keys, next(reversed(values)), reverse=reverse)
+            wanted = min(max(4 * wanted, 16), _PIECE_ROWS)
+
+    def _last(self, query: CdxQuery, batches: Iterable[list[Line]]) -> list[Line]:
+        """The last lines of a range, which are read backwards, in the order asked for."""
+        found: list[Line] = []
+        for batch in batches:
+            found += batch
+            if len(found) >= query.limit:
+                break
+        return found[: query.limit][::-1]
+
+    def _by_distance(
+        self, query: CdxQuery, kept: Callable[..., Iterator[list[Line]]]
+    ) -> Iterator[list[Line]]:
+        """Lines by their distance from a time: of one urlkey from there both ways, else sorted."""
+        closest = query.closest or ""
+        moment, moment_bytes = _seconds(closest), closest.encode("ascii")
+        wanted = query.limit + query.offset
+        if query.match != "exact":
+            if wanted > MOST_SORTED and query.dialect is Dialect.OUTBACK:
+                wanted = MOST_SORTED
+            every = (
+                line
+                for batch in kept(query.keys, reverse=False, first_rows=_PIECE_ROWS)
+                for line in batch
+            )
+            yield heapq.nsmallest(
+                min(wanted, MOST_SORTED), every, key=lambda line: abs(_seconds_of(line) - moment)
+            )
+            return
+        at = query.keys.start_row[: query.keys.start_row.rindex(b" ") + 1] + moment_bytes
+        later = KeyRange(max(at, query.keys.start_row), query.keys.stop_row)
+        earlier = KeyRange(query.keys.start_row, min(at, query.keys.stop_row or at))
+        first_rows = max(1, min(wanted // 2 + 1, _PIECE_ROWS))
+        forward = (
+            (_seconds_of(line) - moment, line)
+            for batch in kept(later, reverse=False, first_rows=first_rows)
+            for line in batch
+        )
+        backward = (
+            (moment - _seconds_of(line), line)
+            for batch in kept(earlier, reverse=True, first_rows=first_rows)
+            for line in batch
+        )
+        if query.dialect is Dialect.PYWB:
+            yield from _merged(forward, _in_order_of_second(backward), earlier_first=True)
+        else:
+            yield from _merged(forward, backward, earlier_first=False)
+
+    def _within_bounds(
+        self, query: CdxQuery, batches: Iterator[list[Line]], progress: Progress
+    ) -> Iterator[list[Line]]:
+        """Skip `offset` lines, end after `limit`, and at the bound of rows that are left out."""
+        skip, left = query.offset, query.limit
+        last: Line | None = None
+        for found in batches:
+            batch = found[skip:]
+            skip = max(0, skip - len(found))
+            if len(batch) >= left:
+                del batch[left:]
+                progress.lines += len(batch)
+                if query.shows_resume_key and batch:
+                    progress.resume_key = _resume_key(query, batch[-1])
+                yield batch
+                return
+            left -= len(batch)
+            progress.lines += len(batch)
+            last = batch[-1] if batch else last
+            yield batch
+            if progress.rows - progress.lines > self._most_left_out + query.offset:
+                if not query.shows_resume_key or last is None:
+                    raise TooManyRows(
+                        f"the query reads more than {self._most_left_out:,} rows that it does not "
+                        "give: narrow it, or take it in pieces with showResumeKey=true"
+                    )
+                progress.resume_key = _resume_key(query, last)
+                return
+
+
+def _resume_key(query: CdxQuery, line: Line) -> str:
+    collapse = query.collapse
+    return encode_resume_key(line.key, collapse.value(line) if collapse is not None else None)
+
+
+def _resumed(keys: KeyRange, after: bytes, *, reverse: bool) -> KeyRange:
+    """The rest of a range behind a row."""
+    if reverse:
+        return KeyRange(keys.start_row, max(after, keys.start_row))
+    return KeyRange(max(after + b"\0", keys.start_row), keys.stop_row)
+
+
+def _is_within(line: Line, query: CdxQuery) -> bool:
+    timestamp = line.timestamp.decode("ascii")
+    return (query.start or "") <= timestamp <= (query.stop or "~")
+
+
+def _is_self_redirect(line: Line) -> bool:
+    target = line.value("redirect")
+    if target is None or not (line.value("status") or "").startswith("3"):
+        return False
+    return urlkey(target).encode("utf-8", "replace") == line.urlkey
+
+
+def _counted(line: Line, counted: Counter[str]) -> Line:
+    """The line with the number of earlier lines of its digest, as Wayback's `dupecount`."""
+    digest = line.value("digest") or ""
+    count = counted[digest]
+    if len(counted) < MOST_SORTED or count:
+        counted[digest] += 1
+    return line.with_fields(b'%b,"dupecount":"%d"' % (line.fields, count))
+
+
+def _seconds(text: str) -> int:
+    """Seconds since the epoch of 14 digits; of a day that its month does not have, the last."""
+    for day in (text[6:8], "30", "29", "28"):
+        moment = parse_digits_date(text[:6] + day + text[8:14])
+        if moment is not None:
+            return int(moment.timestamp())
+    return int(text[:4]) * 31_556_952 - 62_167_219_200
+
+
+def _seconds_of(line: Line) -> int:
+    return _seconds(line.timestamp.decode("ascii"))
+
+
+def _in_order_of_second(
+    backward: Iterable[tuple[int, Line]],
+) -> Iterator[tuple[int, Line]]:
+    """Lines of one second in their own order, as pywb sorts them."""
+    same: list[tuple[int, Line]] = []
+    for distance, line in backward:
+        if same and same[0][0] != distance:
+            yield from reversed(same)
+            same = []
+        same.append((distance, line))
+    yield from reversed(same)
+
+
+def _merged(
+    later: Iterator[tuple[int, Line]],
+    earlier: Iterator[tuple[int, Line]],
+    *,
+    earlier_first: bool,
+) -> Iterator[list[Line]]:
+    """Both, by distance; `earlier_first`: of equal ones.
+
+    Lines at the very moment need no look the other way.
+    """
+    after = next(later, None)
+    while after is not None and after[0] == 0:
+        yield [after[1]]
+        after = next(later, None)
+    before = next(earlier, None)
+    while after is not None or before is not None:
+        is_before = after is None or (
+            before is not None and before[0] < after[0] + (1 if earlier_first else 0)
+        )
+        if is_before and before is not None:
+            yield [before[1]]
+            before = next(earlier, None)
+        elif after is not None:
+            yield [after[1]]
+            after = next(later, None)

@@ -1,0 +1,56 @@
+"""The captures that have a digest, as lines: by collection, then by age."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pinakes.catalog.lookup import TABLE as DIGESTS
+from pinakes.catalog.lookup import scan_scopes
+from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
+from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.digest_keys import digests_of
+from pinakes.hbase_schema.ranges import KeyRange
+from pinakes.row_store.port import RowStore
+from pinakes.warc.digest import Digest
+
+from .answer import TABLE, CdxIndex, Progress
+from .lines import Line
+
+_PIECE_ROWS = 500
+
+
+def iter_digest_lines(
+    store: RowStore,
+    index: CdxIndex,
+    digest: Digest,
+    collection: str | None,
+    *,
+    limit: int,
+    progress: Progress,
+) -> Iterator[list[Line]]:
+    """Batches of lines, `limit` in all; lazy.  A piece takes three round trips."""
+    scopes = [collection] if collection is not None else list(scan_scopes(store))
+    left = limit
+    for scope in scopes:
+        keys: KeyRange | None = digests_of(scope, digest.algorithm, digest.hex)
+        while keys is not None and left:
+            wanted = min(left, _PIECE_ROWS)
+            found = store.scan_values(DIGESTS, keys, [DigestEntry.COLUMN], limit_rows=wanted)
+            captures = [
+                decode_cell(DigestEntry, value).capture_key.encode("ascii")
+                for value in found.values()
+            ]
+            rows = store.get_rows(TABLE, captures, columns=[CaptureFacts.COLUMN])
+            lines = index.lines_of(
+                {
+                    key: rows[key].cells[CaptureFacts.COLUMN].value
+                    for key in dict.fromkeys(captures)
+                    if key in rows
+                }
+            )
+            progress.rows += len(found)
+            progress.lines += len(lines)
+            left -= len(lines)
+            yield lines
+            last = next(reversed(found), b"")
+            keys = KeyRange(last + b"\0", keys.stop_row) if len(found) == wanted else None

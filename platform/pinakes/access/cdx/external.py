@@ -1,0 +1,125 @@
+"""Index lines of archives that lie elsewhere, in rows like those of captures.
+
+A client posts CDX or CDXJ lines, and can take them away again by the same lines.  A row is known
+by urlkey, time, file name and offset: a line that is posted again changes its row.  The urlkey in
+the line is not believed, as OutbackCDX does not: it is made from the URL.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.hbase_schema.capture_cells import ExternalLine
+from pinakes.hbase_schema.capture_keys import encode_external_mark, encode_urlkey
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.index.cdxj import CdxLine, parse_cdx, parse_cdxj
+from pinakes.index.post_query import with_query
+from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import Delete, Put, RowStore
+from pinakes.warc.dates import parse_digits_date
+
+from .lines import encoded
+
+TABLE = "captures"
+_COLLECTION = b',"collection":"'
+_PADDING = "10000101000000"
+
+
+def parse_lines(text: str, *, skips_bad: bool = False) -> list[CdxLine]:
+    """The lines of a body: CDX, with or without a first line that names its columns, or CDXJ.
+
+    Raises:
+        InputRefused: a line is none of these, and none of them is taken, unless `skips_bad`.
+    """
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    found: list[CdxLine] = []
+    header: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith(" CDX "):
+            header = [line]
+            continue
+        try:
+            found += _checked(line, number, header)
+        except MalformedRecord as error:
+            if not skips_bad:
+                raise InputRefused(f"nothing was added: {error.message}") from error
+    return found
+
+
+def _checked(line: str, number: int, header: list[str]) -> Iterator[CdxLine]:
+    is_json = line.rstrip().endswith("}")
+    given = [parse_cdxj(line, number=number)] if is_json else parse_cdx([*header, line])
+    parsed = next(iter(given), None)
+    if parsed is None or not parsed.url or not parsed.filename or parsed.offset is None:
+        raise MalformedRecord(f"line {number} has no URL, file name or offset: {line[:200]!r}")
+    time = _full_time(parsed.timestamp)
+    if time is None:
+        raise MalformedRecord(f"line {number} has no time of up to 14 digits: {line[:200]!r}")
+    yield parsed._replace(timestamp=time)
+
+
+def _full_time(text: str) -> str | None:
+    if not (text.isascii() and text.isdigit() and 4 <= len(text) <= 17):
+        return None
+    time = text + _PADDING[len(text) :]
+    return time if parse_digits_date(time) is not None else None
+
+
+def put_lines(
+    store: RowStore, lines: Iterable[CdxLine], collection: str, *, act_time_ms: int
+) -> int:
+    """Write lines; return how many.  Lines that are there are written again."""
+    puts = {_key(line): _cell(line, collection) for line in lines}
+    column = ExternalLine.COLUMN
+    store.mutate(TABLE, (Put(key, {column: cell}, act_time_ms) for key, cell in puts.items()))
+    return len(puts)
+
+
+def delete_lines(store: RowStore, lines: Iterable[CdxLine], *, act_time_ms: int) -> int:
+    """Delete lines, whether they are there or not; return how many were given."""
+    keys = list(map(_key, lines))
+    columns = [ExternalLine.COLUMN]
+    store.mutate(TABLE, (Delete(key, act_time_ms, columns) for key in dict.fromkeys(keys)))
+    return len(keys)
+
+
+def _key(line: CdxLine) -> bytes:
+    url, extra = line.url or "", line.extra or {}
+    method = extra.get("method")
+    if isinstance(method, str) and method.upper() != "GET":
+        body = extra.get("requestBody")
+        url = with_query(url, f"__wb_method={method.upper()}" + (f"&{body}" if body else ""))
+    time = (line.timestamp + "000")[:17]
+    mark = encode_external_mark(line.filename or "", line.offset or 0)
+    return b"%b %b %b" % (encode_urlkey(urlkey(url)), time.encode("ascii"), mark)
+
+
+def _cell(line: CdxLine, collection: str) -> bytes:
+    return encode_cell(
+        ExternalLine(
+            url=line.url or "",
+            mime=line.mime,
+            status=line.status,
+            digest=line.digest,
+            length=None if line.length is None else str(line.length),
+            offset=str(line.offset),
+            filename=line.filename or "",
+            redirect=line.redirect,
+            robots=line.robots,
+            collection=collection,
+            more=json.dumps(line.extra, separators=(",", ":")) if line.extra else None,
+        )
+    )
+
+
+def external_fields(value: bytes) -> tuple[bytes, str]:
+    """The fields of a stored line, and its collection."""
+    cell = decode_cell(ExternalLine, value)
+    fields = value[7 : value.rindex(_COLLECTION)]
+    more: Mapping[str, object] = json.loads(cell.more) if cell.more is not None else {}
+    texts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in more.items()}
+    return (fields + b"," + encoded(texts) if texts else fields), cell.collection

@@ -1,0 +1,148 @@
+"""Which lines of a query are left out: `filter` and `collapse`.
+
+Regular expressions are RE2's: their time is linear in the text, whatever their form, since anyone
+may send one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import re2
+
+from pinakes.errors import ConfigError
+
+from .lines import NAMES, Line, canonical_name
+
+_OUTBACK = re.compile(r"(~)?(!)?(\w+):(.*)\Z", re.DOTALL)
+_MOST_LENGTH = 2000
+_MOST_MEMORY = 8 << 20
+_UNKNOWN = "-"
+
+
+class Filter(NamedTuple):
+    """Keeps the lines for which `fits` is not `inverted`; `text` is as it was given."""
+
+    text: str
+    inverted: bool
+    fits: Callable[[Line], bool]
+
+    def keeps(self, line: Line) -> bool:
+        """Whether the line stays."""
+        return self.fits(line) is not self.inverted
+
+
+def parse_filter(text: str, *, is_regex: bool) -> Filter:
+    """A filter as it stands in a query.
+
+    pywb's: `[!]field:text` is contained, `[!]=field:text` is equal, `[!]~field:regex` matches at
+    the beginning; without a field, the whole line.  OutbackCDX's (`is_regex`) and Wayback's:
+    `[!]field:regex` matches the whole value, `~[!]field:text` is contained.
+
+    Raises:
+        ConfigError: it is none, or the expression is not RE2's.
+    """
+    if len(text) > _MOST_LENGTH:
+        raise ConfigError(f"a filter has more than {_MOST_LENGTH} characters")
+    if is_regex:
+        match = _OUTBACK.match(text)
+        if match is None and text[:1] not in ("=", "!"):
+            raise ConfigError(f"filter={text[:80]!r} is not [!]field:regex")
+        if match is not None:
+            contains, inverted, field, wanted = match.groups()
+            test = _contains(wanted) if contains else _regex(wanted, whole=True)
+            return Filter(text, inverted is not None, _on_field(field, test, _UNKNOWN))
+    inverted = text.startswith("!")
+    rest = text[1:] if inverted else text
+    operator = rest[:1] if rest[:1] in ("=", "~") else ""
+    field, colon, wanted = rest[len(operator) :].partition(":")
+    if not colon:
+        field, wanted = "", field
+    field = canonical_name(field)
+    if operator == "=":
+        if field in NAMES:
+            return Filter(text, inverted, _is_exactly(field, wanted))
+        return Filter(text, inverted, _on_field(field, wanted.__eq__, ""))
+    test = _regex(wanted, whole=False) if operator == "~" else _contains(wanted)
+    return Filter(text, inverted, _on_field(field, test, ""))
+
+
+def _on_field(field: str, test: Callable[[str], bool], missing: str) -> Callable[[Line], bool]:
+    name = canonical_name(field)
+    if not name:
+        return lambda line: test(line.cdxj()[:-1].decode("utf-8", "replace"))
+    return lambda line: test(missing if (value := line.value(name)) is None else value)
+
+
+def _is_exactly(field: str, wanted: str) -> Callable[[Line], bool]:
+    """Equality without taking the value out: its JSON text stands in the line, or not."""
+    if not wanted:
+        return lambda line: not line.value(field)
+    encoded = json.dumps({field: wanted}, ensure_ascii=False, separators=(",", ":"))[1:-1]
+    try:
+        text = encoded.encode()
+    except UnicodeEncodeError:
+        return lambda line: line.value(field) == wanted
+    if b"\\" in text or not wanted.isascii():
+        return lambda line: line.value(field) == wanted
+    return lambda line: text in line.fields
+
+
+def _contains(wanted: str) -> Callable[[str], bool]:
+    return lambda value: wanted in value
+
+
+def _regex(pattern: str, *, whole: bool) -> Callable[[str], bool]:
+    options = re2.Options()
+    options.max_mem = _MOST_MEMORY
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options)
+    except (re2.error, UnicodeEncodeError) as error:
+        raise ConfigError(f"{pattern[:80]!r} is not a regular expression of RE2") from error
+    match = compiled.fullmatch if whole else compiled.match
+
+    def test(value: str) -> bool:
+        return match(value.encode("utf-8", "replace").decode()) is not None
+
+    return test
+
+
+class Collapse(NamedTuple):
+    """Of neighbouring lines that agree in a field, or the first characters of it, one is kept."""
+
+    field: str
+    length: int | None
+    also: str | None
+    keeps_last: bool
+
+    @classmethod
+    def of(cls, text: str, *, also: str | None = None, keeps_last: bool = False) -> Collapse:
+        """`field` or `field:N`.  Raises ConfigError."""
+        field, _, length = text.partition(":")
+        if not field or (length and not re.fullmatch("[0-9]{1,4}", length)):
+            raise ConfigError(f"collapse={text[:40]!r} is not field or field:length")
+        return cls(canonical_name(field), int(length) if length else None, also, keeps_last)
+
+    def value(self, line: Line) -> str:
+        """What neighbours are compared by."""
+        value = (line.value(self.field) or _UNKNOWN)[: self.length]
+        return value if self.also is None else f"{value} {line.value(self.also) or ''}"
+
+    def iter_kept(self, lines: Iterable[Line], last: str | None) -> Iterator[Line]:
+        """The lines that are kept; `last` is the value of the line before the first."""
+        held: Line | None = None
+        for line in lines:
+            value = self.value(line)
+            if self.keeps_last:
+                if held is not None and value != last:
+                    yield held
+                held = line
+            elif value != last:
+                yield line
+            last = value
+        if held is not None:
+            yield held

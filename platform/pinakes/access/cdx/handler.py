@@ -1,0 +1,308 @@
+"""The CDX server over HTTP.
+
+GET  /cdx                          pywb's dialect, all collections
+GET  /{collection}/cdx             the same, of one
+GET  /{collection}                 OutbackCDX's dialect; with `q=`, OpenWayback's XML
+GET  [/{collection}]/digest/{digest}
+GET  [/{collection}]/timemap/link/{url}
+POST /{collection}                 CDX lines of archives that lie elsewhere
+POST /{collection}/delete          takes them away
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import replace
+from datetime import datetime, timezone
+from hmac import compare_digest
+from urllib.parse import quote, unquote, unquote_to_bytes
+
+from pinakes.access.asgi import Receive, Scope, Send, header_values, read_body, send_line
+from pinakes.access.asgi_site import Route
+from pinakes.access.pieces import send_pieces
+from pinakes.catalog.crawl_rows import scan_crawls
+from pinakes.catalog.lookup import INDEXED
+from pinakes.errors import ConfigError, InputRefused
+from pinakes.hbase_schema.text import check_name
+from pinakes.row_store.port import RowStore
+from pinakes.warc.dates import format_14
+from pinakes.warc.digest import parse_digest
+
+from . import external, timemap, xml_answer
+from .answer import CdxIndex, Progress
+from .by_digest import iter_digest_lines
+from .lines import Line
+from .outputs import output_of
+from .parameters import CdxQuery, Dialect, Parameters, parse_query
+
+_NAME = rb"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+RESERVED = (
+    "capture", "captures", "cdx", "digest", "healthz", "landing", "metrics", "qa", "record",
+    "replay", "robots.txt", "favicon.ico", "search", "static", "style.css", "timemap", "warc",
+)  # fmt: skip
+"""First parts of other paths: a collection of such a name is asked for at `/{collection}/cdx`."""
+_OTHERS = b"|".join(re.escape(word.encode("ascii")) for word in RESERVED)
+BODY_BYTES = 64 << 20
+_BODY_S = 120.0
+
+
+class CdxSite:
+    """Answers CDX queries.
+
+    `threads`: where the store is asked; None: in the event loop, if it answers at once.
+    `tokens`: those of which writing needs one.  `memento_url` is where a capture is replayed.
+    """
+
+    def __init__(
+        self,
+        index: CdxIndex,
+        store: RowStore,
+        *,
+        threads: Executor | None,
+        tokens: tuple[str, ...] = (),
+        memento_url: Callable[[Line], str] | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+    ) -> None:
+        self._index = index
+        self._store = store
+        self._threads = threads
+        self._tokens = tuple(token.encode() for token in tokens)
+        self._memento_url = memento_url
+        self._now = now
+        self._last_ms = 0
+
+    def routes(self) -> tuple[Route, ...]:
+        """The paths that it answers."""
+        return (
+            Route(re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/cdx"), self._cdx),
+            Route(
+                re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/digest/(?P<rest>[^/]+)"), self._digest
+            ),
+            Route(
+                re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/timemap/link/(?P<rest>.+)", re.DOTALL),
+                self._timemap,
+            ),
+            Route(
+                re.compile(
+                    rb"/(?!(?:" + _OTHERS + rb")(?:/|\Z))(?P<c>" + _NAME + rb")(?P<delete>/delete)?"
+                ),
+                self._collection,
+            ),
+        )
+
+    async def _cdx(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if await _refuses(scope, send, "GET", "HEAD"):
+            return
+        await self._answer(scope, receive, send, Dialect.PYWB)
+
+    async def _collection(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "POST":
+            await self._post(scope, receive, send)
+        elif not await _refuses(scope, send, "GET", "HEAD", "POST"):
+            await self._answer(scope, receive, send, Dialect.OUTBACK)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, dialect: Dialect) -> None:
+        collection = _collection_of(scope)
+        progress = Progress()
+        query_string = scope["query_string"]
+        if b"q=" in query_string:
+            given = Parameters(query_string)
+            text = given.text("q")
+            if text is not None:
+                asked = xml_answer.parse_xml_query(given, text)
+                lines = self._index.iter_lines(asked.query, collection, progress)
+                pieces = xml_answer.iter_xml(asked, lines, format_14(self._now()))
+                await self._send(receive, send, pieces, xml_answer.CONTENT_TYPE, progress, None)
+                return
+        query = parse_query(query_string, dialect)
+        if query.output == "link":
+            await self._send_timemap(scope, receive, send, query, collection)
+            return
+        if query.counts_pages:
+            pieces = self._index.iter_page_counts(query, collection, progress)
+            await self._send(receive, send, pieces, "application/json", progress, None)
+            return
+        pieces = self._index.iter_bytes(query, collection, progress)
+        content_type = output_of(query).content_type
+        await self._send(receive, send, pieces, content_type, progress, collection)
+
+    async def _send(
+        self,
+        receive: Receive,
+        send: Send,
+        pieces: Iterator[bytes],
+        content_type: str,
+        progress: Progress,
+        collection: str | None,
+    ) -> None:
+        if collection is not None:
+            pieces = self._of_known(pieces, progress, collection)
+
+        def headers() -> list[tuple[bytes, bytes]]:
+            left_out = max(0, progress.rows - progress.lines)
+            found = [(b"pinakes-rows-left-out", b"%d" % left_out)] if left_out else []
+            if progress.resume_key is not None:
+                found.append((b"pinakes-resume-key", progress.resume_key.encode("ascii")))
+            return found
+
+        try:
+            await send_pieces(
+                receive,
+                send,
+                pieces,
+                content_type=content_type.encode("ascii"),
+                threads=self._threads,
+                headers_at_end=headers,
+            )
+        except NoCollection as error:
+            await send_line(send, 404, error.message)
+
+    def _of_known(
+        self, pieces: Iterator[bytes], progress: Progress, collection: str
+    ) -> Iterator[bytes]:
+        """The same; an answer without lines is that of a collection that exists."""
+        yield from pieces
+        if not progress.lines and not self._is_known(collection):
+            raise NoCollection(f"there is no collection {collection}")
+
+    def _is_known(self, collection: str) -> bool:
+        return any(entry.facts.collection == collection for entry in scan_crawls(self._store))
+
+    async def _digest(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if await _refuses(scope, send, "GET", "HEAD"):
+            return
+        text = unquote(_part(scope, "rest").decode("ascii", "replace"))
+        digest = parse_digest(text)
+        if digest is None or digest.algorithm not in INDEXED:
+            raise ConfigError(f"{text[:100]!r} is not a digest of SHA-1 or SHA-256")
+        collection = _collection_of(scope)
+        given = Parameters(scope["query_string"])
+        limit = given.number("limit", least=1) or 100
+        query = _form_of(given)
+        progress = Progress()
+        batches = iter_digest_lines(
+            self._store, self._index, digest, collection, limit=limit, progress=progress
+        )
+        output = output_of(query)
+        pieces = output.iter_bytes(batches)
+        await self._send(receive, send, pieces, output.content_type, progress, collection)
+
+    async def _timemap(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if await _refuses(scope, send, "GET", "HEAD"):
+            return
+        url = unquote_to_bytes(_part(scope, "rest")).decode("utf-8", "surrogateescape")
+        key = ""
+        if url.startswith("page/") and url.count("/") > 1:  # the rest of a long one: page/KEY/URL
+            _, key, url = url.split("/", 2)
+        if scope["query_string"]:
+            url += "?" + scope["query_string"].decode("latin-1")
+        query = parse_query(
+            f"url={_quoted(url)}&matchType=exact&resumeKey={_quoted(key)}".encode("ascii"),
+            Dialect.PYWB,
+        )
+        await self._send_timemap(scope, receive, send, query, _collection_of(scope))
+
+    async def _send_timemap(
+        self, scope: Scope, receive: Receive, send: Send, query: CdxQuery, collection: str | None
+    ) -> None:
+        most = min(query.limit, timemap.PAGE_MEMENTOS)
+        query = replace(query, limit=most, shows_resume_key=True)
+        progress = Progress()
+        host = header_values(scope, b"host")[0].decode("ascii")
+        site = f"{scope['scheme']}://{host}"
+        base = site if collection is None else f"{site}/{collection}"
+
+        def next_url() -> str | None:
+            key = progress.resume_key
+            return f"{base}/timemap/link/page/{key}/{query.url}" if key is not None else None
+
+        pieces = timemap.iter_timemap(
+            query.url,
+            self._index.iter_lines(query, collection, progress),
+            self_url=f"{base}/timemap/link/{query.url}",
+            memento_url=self._memento_url or (lambda line: site + _capture_page(line)),
+            next_url=next_url,
+        )
+        await self._send(receive, send, pieces, timemap.CONTENT_TYPE, progress, collection)
+
+    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self._tokens:
+            await send_line(send, 403, "Forbidden: no token is set, so nothing can be written")
+            return
+        if not self._is_allowed(scope):
+            await send_line(
+                send, 401, "Unauthorized: writing needs a token", [(b"www-authenticate", b"Bearer")]
+            )
+            return
+        collection = _collection_of(scope) or ""
+        check_name(collection, "a collection")
+        given = Parameters(scope["query_string"])
+        body = await read_body(receive, most_bytes=BODY_BYTES, patience_s=_BODY_S)
+        deletes = bool(_part(scope, "delete"))
+
+        def write() -> Iterator[bytes]:
+            lines = external.parse_lines(
+                body.decode("utf-8", "surrogateescape"),
+                skips_bad=given.text("badLines") == "skip" and not deletes,
+            )
+            self._last_ms = max(int(self._now().timestamp() * 1000), self._last_ms + 1)
+            if deletes:
+                count = external.delete_lines(self._store, lines, act_time_ms=self._last_ms)
+                yield b"Deleted %d records\n" % count
+            else:
+                external.put_lines(self._store, lines, collection, act_time_ms=self._last_ms)
+                yield b"Added %d records\n" % len(lines)
+
+        await send_pieces(
+            receive, send, write(), content_type=b"text/plain; charset=utf-8", threads=self._threads
+        )
+
+    def _is_allowed(self, scope: Scope) -> bool:
+        for value in header_values(scope, b"authorization"):
+            kind, _, token = value.partition(b" ")
+            if kind.lower() == b"bearer":
+                return any(compare_digest(token.strip(), known) for known in self._tokens)
+        return False
+
+
+class NoCollection(InputRefused):
+    """There is no collection of this name."""
+
+
+async def _refuses(scope: Scope, send: Send, *methods: str) -> bool:
+    """Whether the method is none of these; it has been answered then."""
+    if scope["method"] in methods:
+        return False
+    await send_line(send, 405, "", [(b"allow", ", ".join(methods).encode("ascii"))])
+    return True
+
+
+def _part(scope: Scope, name: str) -> bytes:
+    found: bytes = scope["path_parts"].get(name) or b""
+    return found
+
+
+def _collection_of(scope: Scope) -> str | None:
+    return _part(scope, "c").decode("ascii") or None
+
+
+def _form_of(given: Parameters) -> CdxQuery:
+    """A query that says only in what form lines are given."""
+    output, fields = given.text("output"), given.text("fl", "fields")
+    query = parse_query(b"url=-", Dialect.PYWB)
+    return replace(
+        query,
+        output={None: "cdxj", "json": "ndjson"}.get(output, output or "cdxj"),
+        fields=tuple(fields.split(",")) if fields else None,
+    )
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="", errors="surrogateescape")
+
+
+def _capture_page(line: Line) -> str:
+    """The page of a capture."""
+    return "/capture/" + line.key.decode("ascii").replace(" ", "%20")

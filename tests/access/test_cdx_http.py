@@ -1,0 +1,306 @@
+"""The CDX server over HTTP: paths, forms, errors, writing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from typing import NamedTuple
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+import pytest
+from landed_stores import LandedStore, page
+from served_sites import served
+
+from pinakes.access.asgi_site import AsgiSite
+from pinakes.access.cdx.answer import CdxIndex
+from pinakes.access.cdx.handler import CdxSite
+from pinakes.access.rules import parse_rules
+
+TOKEN = "a-token-of-a-good-length"
+URL = "http://example.org/a b?x=1"
+
+
+class Got(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.body.splitlines()
+
+
+Ask = Callable[..., Got]
+
+
+async def no_pages(scope: object, receive: object, send: Callable[..., object]) -> None:
+    await send({"type": "http.response.start", "status": 404, "headers": []})  # type: ignore[misc]
+    await send({"type": "http.response.body", "body": b"a page"})  # type: ignore[misc]
+
+
+def asking(store: LandedStore, rules: object = (), **options: object) -> Iterator[Ask]:
+    index = CdxIndex(store.rows, rules=parse_rules(rules), **options)  # type: ignore[arg-type]
+    site = CdxSite(index, store.rows, threads=None, tokens=(TOKEN,))
+    application = AsgiSite(no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
+    with served(application) as (host, port):
+
+        def ask(
+            path: str, body: bytes | str | None = None, token: str | None = TOKEN, **kw: str
+        ) -> Got:
+            connection = HTTPConnection(host, port, timeout=60)
+            headers = {} if token is None or body is None else {"Authorization": f"Bearer {token}"}
+            connection.request(
+                kw.get("method", "GET" if body is None else "POST"), path, body, headers
+            )
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            connection.close()
+            return Got(answer.status, {k.lower(): v for k, v in answer.getheaders()}, text)
+
+        yield ask
+
+
+@pytest.fixture
+def landed(store: LandedStore) -> LandedStore:
+    store.land(
+        "one",
+        "a.warc.gz",
+        page("http://example.org/", b"1", date="2020-01-01T00:00:00Z"),
+        page(URL, b"2", date="2020-01-01T00:00:01Z"),
+        page("http://example.org/", b"3", date="2021-01-01T00:00:00Z"),
+    )
+    store.land(
+        "two",
+        "b.warc.gz",
+        page("http://example.org/", b"1", date="2022-01-01T00:00:00Z"),
+        page("http://sub.example.org/", b"4", date="2022-01-01T00:00:00Z"),
+        collection="other",
+    )
+    return store
+
+
+@pytest.fixture
+def ask(landed: LandedStore) -> Iterator[Ask]:
+    yield from asking(landed)
+
+
+def times(got: Got) -> list[str]:
+    assert got.status == 200, got.body
+    return [line.split(" ")[1][:4] for line in got.lines]
+
+
+@pytest.mark.parametrize(
+    ("path", "years"),
+    [
+        ("/cdx?url=example.org", ["2020", "2021", "2022"]),
+        ("/default/cdx?url=example.org", ["2020", "2021"]),
+        ("/other/cdx?url=example.org", ["2022"]),
+        ("/other?url=example.org", ["2022"]),
+        ("/cdx?url=example.org&from=2021", ["2021", "2022"]),
+        ("/cdx?url=example.org&to=2021", ["2020", "2021"]),
+        ("/cdx?url=example.org&from=2021&to=2020", []),
+        ("/cdx?url=example.org&sort=reverse&limit=2", ["2022", "2021"]),
+        ("/cdx?url=example.org&limit=-2", ["2021", "2022"]),
+        ("/cdx?url=example.org&limit=1&fastLatest=true", ["2022"]),
+        ("/cdx?url=example.org&closest=20210701000000&limit=2", ["2022", "2021"][::-1]),
+        ("/cdx?url=example.org&closest=2021&sort=closest&limit=1", ["2022"]),
+        ("/cdx?url=example.org&offset=1&limit=1", ["2021"]),
+        ("/cdx?url=example.org&page=1&pageSize=2", ["2022"]),
+        ("/cdx?url=*.example.org", ["2020", "2021", "2022", "2020", "2022"]),
+        ("/cdx?url=example.org/*", ["2020", "2021", "2022", "2020"]),
+        ("/cdx?url=example.org&matchType=host", ["2020", "2021", "2022", "2020"]),
+        ("/cdx?url=example.org&matchType=prefix&from=2022", ["2022"]),
+        ("/cdx?url=example.org&filter=!~timestamp:202[01]", ["2022"]),
+        ("/other?url=*.example.org&filter=urlkey:org,example,sub.*", ["2022"]),
+        ("/cdx?url=example.org&collapse=timestamp:3", ["2020"]),
+        ("/cdx?url=example.org&collapseToLast=timestamp:3", ["2022"]),
+        ("/cdx?urlkey=org,example)/", ["2020", "2021", "2022"]),
+        ("/cdx?url=nothing.example", []),
+    ],
+)
+def test_captures_in_the_order_asked_for(ask: Ask, path: str, years: list[str]) -> None:
+    assert times(ask(path)) == years
+
+
+def test_forms_of_a_line(ask: Ask) -> None:
+    one = f"url={quote(URL)}&limit=1"
+    [cdxj] = ask(f"/cdx?{one}").lines
+    urlkey, timestamp, fields = cdxj.split(" ", 2)
+    assert (urlkey, timestamp) == ("org,example)/a%20b?x=1", "20200101000001")
+    values = json.loads(fields)
+    assert values["url"] == URL
+    assert values["filename"] == "one/a.warc.gz"
+    assert json.loads(ask(f"/cdx?{one}&output=json").body) == {
+        "urlkey": urlkey,
+        "timestamp": timestamp,
+        **values,
+    }
+    columns = ask(f"/default?{one}").body.split(" ")
+    assert columns[:3] == [urlkey, timestamp, "http://example.org/a%20b?x=1"]
+    assert columns[6:8] == ["-", "-"]
+    names, row = json.loads(ask(f"/default?{one}&output=json").body)
+    assert dict(zip(names, row, strict=True))["offset"] == int(values["offset"])
+    assert ask(f"/cdx?{one}&fl=status,url&output=text").body == "200 http://example.org/a%20b?x=1\n"
+    assert ask(f"/cdx?{one}&fl=status").body == f'{urlkey} {timestamp} {{"status":"200"}}\n'
+    assert json.loads(ask("/default?url=none.example&output=json").body) == [names]
+    assert ask("/default?url=none.example&output=jsondict").body == "[]"
+
+
+def test_a_line_of_digits_and_its_types(ask: Ask) -> None:
+    got = ask("/other?url=sub.example.org&output=jsondict")
+    [line] = json.loads(got.body)
+    assert (line["timestamp"], line["status"]) == (20220101000000, 200)
+    assert got.headers["content-type"] == "application/json"
+
+
+def test_resume_keys_go_on_where_an_answer_ended(landed: LandedStore, ask: Ask) -> None:
+    found, key, path = [], "", "/cdx?url=*.example.org&limit=2&showResumeKey=true"
+    for _ in range(9):
+        got = ask(f"{path}&resumeKey={quote(key)}" if key else path)
+        text, _, rest = got.body.partition("\n\n")
+        found += [line for line in text.splitlines() if line]
+        if not rest:
+            break
+        key = rest.strip()
+        assert got.headers["pinakes-resume-key"] == key
+        if len(found) == 2:  # what lands before the key changes nothing behind it
+            landed.land("late", "z.warc.gz", page("http://aaa.example.org/", b"z"))
+    wanted = [line for line in ask("/cdx?url=*.example.org").lines if "late/" not in line]
+    assert [line for line in found if "late/" not in line] == wanted
+
+
+def test_collapse_goes_on_over_a_resume_key(ask: Ask) -> None:
+    path = "/cdx?url=example.org&collapse=timestamp:3&limit=1&showResumeKey=true"
+    key = ask(path).headers["pinakes-resume-key"]
+    assert times(ask(f"{path}&resumeKey={key}")) == []
+
+
+def test_xml_of_openwayback(ask: Ask) -> None:
+    got = ask(
+        "/default?q=type:urlquery+url:http%253A%252F%252Fexample.org%252F+limit:1+date:20210101"
+    )
+    root = ET.fromstring(got.body)
+    [result] = root.findall("results/result")
+    assert result.findtext("capturedate") == "20200101000000"
+    assert root.findtext("request/numresults") == "2"
+    urls = ET.fromstring(ask("/default?q=type:prefixquery+url:example.org").body)
+    assert [r.findtext("numcaptures") for r in urls.findall("results/result")] == ["2", "1"]
+    missing = ET.fromstring(ask("/default?q=url:none.example").body)
+    assert missing.findtext("error/title") == "Resource Not In Archive"
+
+
+def test_timemap(ask: Ask) -> None:
+    got = ask("/timemap/link/http://example.org/")
+    assert got.headers["content-type"] == "application/link-format"
+    assert re.findall(r'rel="(\w+)', got.body) == ["original", "self"] + ["memento"] * 3
+    assert 'datetime="Fri, 01 Jan 2021 00:00:00 GMT"' in got.body
+    assert ask("/timemap/link/http://none.example/").body == ""
+
+
+def test_digest(ask: Ask) -> None:
+    digest = json.loads(ask("/cdx?url=example.org&limit=1").body.split(" ", 2)[2])["digest"]
+    for text in (digest, f"sha1:{digest}", f"sha1:{digest.lower()}"):
+        assert times(ask(f"/digest/{text}")) == ["2020", "2022"]
+    assert times(ask(f"/other/digest/{digest}")) == ["2022"]
+    assert times(ask(f"/digest/{digest}?limit=1")) == ["2020"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("/cdx", 400, "url is missing"),
+        ("/cdx?url=", 400, "url is missing"),
+        ("/cdx?url=a&matchType=near", 400, "matchType"),
+        ("/cdx?url=a&sort=up", 400, "sort"),
+        ("/cdx?url=a&output=pdf", 400, "output"),
+        ("/cdx?url=a&limit=1e3", 400, "limit"),
+        ("/cdx?url=a&limit=99999999999999999999", 400, "limit"),
+        ("/cdx?url=a&from=soon", 400, "from"),
+        ("/cdx?url=a&closest=soon", 400, "closest"),
+        ("/cdx?url=a&filter=~url:(", 400, "regular expression"),
+        ("/cdx?url=a&filter=~url:" + "a" * 3000, 400, "filter"),
+        ("/default?url=a&filter=nofield", 400, "filter"),
+        ("/cdx?url=a&resumeKey=*", 400, "resumeKey"),
+        ("/cdx?" + "a=1&" * 100 + "url=a", 400, "parameters"),
+        ("/nosuch?url=a", 404, "no collection nosuch"),
+        ("/nosuch/cdx?url=a", 404, "no collection nosuch"),
+        ("/digest/xyz", 400, "not a digest"),
+        ("/default?q=limit:x+url:a", 400, "limit"),
+    ],
+)
+def test_wrong_queries_are_answered_in_a_line(ask: Ask, path: str, status: int, words: str) -> None:
+    got = ask(path)
+    assert got.status == status
+    assert len(got.lines) == 1
+    assert words in got.body
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "%00", "%FF%FE", "http://" + "a" * 20_000, "-", "://"]
+)
+def test_malformed_urls_find_nothing(ask: Ask, url: str) -> None:
+    got = ask(f"/cdx?url={url}")
+    assert (got.status, got.body) == (200, "")
+
+
+def test_exploding_expressions_take_linear_time(ask: Ask) -> None:
+    got = ask("/cdx?url=*.example.org&filter=~url:" + quote("((h|t|p)*)*" * 20 + "$"))
+    assert got.status in (200, 400)
+
+
+def test_blocked_captures_come_out_nowhere(landed: LandedStore) -> None:
+    rules = [{"block": "*.example.org"}, {"allow": "http://sub.example.org/"}]
+    for ask in asking(landed, rules):
+        digest = "QMV6VBAKGV2K2DPXGOHACF6ZW5HJFVHH"
+        assert times(ask("/cdx?url=*.example.org")) == ["2022"]
+        assert times(ask("/cdx?url=example.org&closest=2021")) == []
+        assert times(ask(f"/digest/{digest}")) == []
+        assert ask("/timemap/link/http://example.org/").body == ""
+        assert "Not In Archive" in ask("/default?q=url:example.org").body
+
+
+def test_what_leaves_out_too_many_rows_is_refused_or_ends_with_a_key(landed: LandedStore) -> None:
+    for ask in asking(landed, most_left_out=2):
+        got = ask("/cdx?url=*.example.org&filter=url:sub")
+        assert (got.status, "resume" in got.body.lower()) == (400, True)
+
+
+def test_lines_of_other_archives_come_and_go(ask: Ask) -> None:
+    line = "x 20190101000000 http://example.org/ text/html 200 AAAA - - 10 20 far/away.warc.gz"
+    more = 'x 2018 {"url":"http://example.org/","offset":"5","filename":"far.warc.gz","lang":"el"}'
+    assert ask("/mine", f" CDX N b a m s k r M S V g\n{line}\n{more}\n").body == "Added 2 records\n"
+    assert times(ask("/mine?url=example.org")) == ["2018", "2019"]
+    assert times(ask("/cdx?url=example.org&filter=filename:far")) == ["2018", "2019"]
+    [found, _] = ask("/mine/cdx?url=example.org").lines
+    assert json.loads(found.split(" ", 2)[2])["lang"] == "el"
+    assert ask("/mine", line).body == "Added 1 records\n"
+    assert ask("/mine/delete", f"{line}\n").body == "Deleted 1 records\n"
+    assert times(ask("/cdx?url=example.org&filter=filename:far")) == ["2018"]
+    assert ask("/mine", line).status == 200
+    assert times(ask("/mine/cdx?url=example.org")) == ["2018", "2019"]
+
+
+@pytest.mark.parametrize(
+    ("body", "token", "status"),
+    [
+        ("x 2019 http://a/ - - - - - 1 2 f", None, 401),
+        ("x 2019 http://a/ - - - - - 1 2 f", "another-token-of-a-length", 401),
+        ("x 2019 http://a/ - - - - - 1 2 f\nnonsense", TOKEN, 400),
+        ("x 2019 http://a/ - - - - - 1 - f", TOKEN, 400),
+        ("x 2019130 http://a/ - - - - - 1 2 f", TOKEN, 400),
+        ('x 2019 {"url": 5', TOKEN, 400),
+        ("", TOKEN, 200),
+    ],
+)
+def test_what_may_not_be_written(ask: Ask, body: str, token: str | None, status: int) -> None:
+    assert ask("/mine", body, token).status == status
+    assert ask("/mine/cdx?url=a").status == 404
+
+
+def test_other_methods(ask: Ask) -> None:
+    assert ask("/cdx?url=a", method="PUT").status == 405
+    assert ask("/default?url=a", method="DELETE").status == 405
+    assert ask("/cdx?url=example.org", method="HEAD").body == ""

@@ -1,0 +1,117 @@
+"""Whatever was landed, rewritten and taken out: answers are those of the archive files alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from cdx_by_hand import Line, answer_by_hand, lines_of_files, parsed
+from scenes import Scene, make_scene, write_crawl, write_late_crawl
+
+from pinakes.access.cdx.answer import CdxIndex, Progress
+from pinakes.access.cdx.parameters import Dialect, parse_query
+from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.index.urlkey import urlkey
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import CANCEL, Remover
+
+URLS = [f"http://example.org/{number}" for number in range(12)] + ["http://example.org/none"]
+
+
+def current_files(scene: Scene) -> list[str]:
+    return [
+        generation_file(entry.archive_file, entry.generation)
+        for entry in scan_entries(scene.rows)
+        if entry.state is FileState.STORED
+    ]
+
+
+def drawn_query(draw: random.Random) -> dict[str, str]:
+    asked = {"url": draw.choice(URLS)}
+    if draw.random() < 0.5:
+        asked["matchType"] = draw.choice(["exact", "prefix", "host", "domain"])
+    if draw.random() < 0.3:
+        asked["from"] = draw.choice(["2021", "20220101000002", "2030"]).ljust(14, "0")
+    if draw.random() < 0.3:
+        asked["to"] = draw.choice(["2021", "20220101000009", "2030"]).ljust(14, "0")
+    if draw.random() < 0.4:
+        asked["filter"] = draw.choice(
+            [
+                "=mime:warc/revisit",
+                "!=mime:warc/revisit",
+                "~timestamp:2022",
+                "url:/1",
+                "!status:200",
+            ]
+        )
+    way = draw.random()
+    if way < 0.25:
+        asked["closest"] = draw.choice(["20210101000003", "20221231235959", "19991231000000"])
+    elif way < 0.5:
+        asked["sort"] = "reverse"
+    elif way < 0.6:
+        asked["collapse"] = draw.choice(["timestamp:4", "digest:32", "urlkey:15"])
+    if draw.random() < 0.4:
+        asked["limit"] = str(draw.choice([1, 2, 7, 1000]))
+    return asked
+
+
+def asked_of(index: CdxIndex, asked: dict[str, str]) -> list[Line]:
+    query = parse_query(urlencode(asked).encode(), Dialect.PYWB)
+    text = b"".join(index.iter_bytes(query, None, Progress())).decode()
+    return [parsed(line) for line in text.splitlines()]
+
+
+def check(scene: Scene, draw: random.Random, queries: int) -> None:
+    index = CdxIndex(scene.rows, files=VisibleFiles(scene.rows, fresh_s=0))
+    lines = lines_of_files(scene.folder / "store" / "archive", current_files(scene))
+    for _ in range(queries):
+        asked = drawn_query(draw)
+        wanted = answer_by_hand(lines, asked, urlkey(asked["url"]))
+        found = asked_of(index, asked)
+        # Lines of one second have no order of their own, and a limit may take either.
+        assert [line[:2] for line in found] == [line[:2] for line in wanted], asked
+        if "limit" not in asked and "collapse" not in asked:
+            assert _sorted(found) == _sorted(wanted), asked
+
+
+def _sorted(lines: list[Line]) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    return sorted((key, time, sorted(fields.items())) for key, time, fields in lines)
+
+
+def acts(scene: Scene, draw: random.Random) -> list[Callable[[], object]]:
+    """What is done to the store, in a drawn order that it allows."""
+    later = [3, 4]
+    draw.shuffle(later)
+    for crawl in later:
+        write_crawl(scene.crawls / f"c{crawl}", crawl, files=draw.choice([1, 2, 3]))
+    write_late_crawl(scene, {"WARC-Refers-To-Target-URI": "http://example.org/1",
+                             "WARC-Refers-To-Date": "2021-01-01T00:00:01Z"})  # fmt: skip
+    return [
+        lambda: scene.land(1),
+        lambda: scene.land(2),
+        lambda: scene.dedupe(act="dedupe-a", grace_ms=draw.choice([None, 0])),
+        lambda: scene.land(later[0]),
+        lambda: scene.land(5),
+        lambda: scene.dedupe(act="dedupe-b"),
+        lambda: scene.land(later[1]),
+        lambda: Remover(scene.rows, scene.archive, Actor()).take_out(f"c{later[1]}", CANCEL),
+        lambda: scene.dedupe(act="dedupe-c", grace_ms=0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(n, marks=pytest.mark.large) for n in range(2, 40))]
+)
+def test_answers_are_those_of_the_archive_files(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    with make_scene(tmp_path) as scene:
+        for act in acts(scene, draw):
+            act()
+            check(scene, draw, 40)
