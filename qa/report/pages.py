@@ -17,7 +17,7 @@ import jinja2
 from pinakes.qa.results.pair_line import JudgedPair, is_image_name
 from pinakes.qa.results.pair_result import Verdict
 
-from .display import URL_CHARACTERS, display_text
+from pinakes.access.display import URL_CHARACTERS, display_text
 from .extent import Extent
 from .views import kind_of_pair, side_names
 

@@ -27,7 +27,7 @@ from werkzeug.wsgi import wrap_file
 
 from pinakes.access.wsgi_site import STRICT_HEADERS, WsgiSite
 from pinakes.errors import Conflict, InputRefused, PinakesError
-from pinakes.qa.report.display import display_text
+from pinakes.access.display import display_text
 
 from . import checked_requests
 from .answers import listed_answer, pair_answer, signed_answer, summary_answer
