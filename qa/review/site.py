@@ -89,11 +89,11 @@ class ReviewSite(WsgiSite):
         ]
         super().__init__(rules, hosts=hosts)
 
-    def refusal(self, error: HTTPException) -> Response:
+    def refusal(self, request: Request, error: HTTPException) -> Response:
         """With the error's own message, if it has one."""
         return _problem(error.description or error.name, error.code or 500)
 
-    def failure(self, error: PinakesError) -> Response:
+    def failure(self, request: Request, error: PinakesError) -> Response:
         """The first is the client's error; the others are the store's."""
         if isinstance(error, InputRefused):
             return _problem(error.message, 400)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 
+from pinakes.access.readable import ReadableCaptures
 from pinakes.access.site import Site
 from pinakes.access.views import Views
 from pinakes.cli.frame.exits import Exit
@@ -26,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "reach it (default: %(default)s)",
     )
     add_port(parser, DEFAULT_PORT)
-    add_settings(parser, "store")
+    add_settings(parser, "store", "replay_url")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -37,7 +38,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores(impatient(configuration)))
         views = Views(stores.rows, stores.archive)
-        url, serve = stack.enter_context(listening(Site(views, hosts=hosts), host, port))
+        captures = ReadableCaptures(stores.rows, stores.archive)
+        site = Site(views, captures, hosts=hosts, replay_url=configuration.replay_url)
+        url, serve = stack.enter_context(listening(site, host, port))
         console.result({"url": url}, text=url)
         console.flush()
         serve()
