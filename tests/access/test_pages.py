@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from archive_builders import HTTP
@@ -22,7 +22,11 @@ from pinakes.access.pages.rendering import capture_time, size
 from pinakes.access.readable import ReadableCaptures, ReadBudget
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.file_cells import CurrentGeneration
+from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.hbase_schema.ranges import ALL_ROWS
+from pinakes.row_store.port import Put
 
 URL = "http://a.example/page"
 EVIL = 'http://evil.example/"><script>alert(1)</script>\u202e\x1b[31m&amp;'
@@ -328,10 +332,35 @@ def test_restricted_captures_are_on_no_page(store: LandedStore, site: Callable[.
     assert restricted(hidden.replace("/capture/", "/record/")).status_code == 404
     assert restricted("/captures?url=http://hidden.example/").status_code == 404
     assert "hidden.example" not in restricted("/search?q=*").text
+    assert "one open" in check_page(restricted("/")).text
+    assert "hidden open" in check_page(everything("/")).text
+    assert "hidden" not in check_page(restricted("/")).text
     assert json.loads(restricted("/suggest?q=hidden.example/").text) == []
     digest = check_page(everything(hidden)).links("/search?q=sha1")[0]
     assert hidden in check_page(everything(digest)).links("/capture/")
     assert hidden not in check_page(restricted(digest)).links("/capture/")
+
+
+def test_withdrawn_capture_is_shown_without_its_record(store: LandedStore, ask: Ask) -> None:
+    store.land("one", "a.warc.gz", page(URL))
+    link = key_of(ask, URL)
+    key = unquote(link.removeprefix("/capture/")).encode()
+    cell = {"v": 1, "act": "withdraw-1", "act_time_ms": 1, "reason": "its author asked",
+            "by": "Ida", "asked": URL}  # fmt: skip
+    now = store.actor.now_ms()
+    store.rows.mutate("captures", [Put(key, {b"m:withdrawn": json.dumps(cell).encode()}, now)])
+    # Its tombstone is in a generation in which it has no place.
+    current = CurrentGeneration(generation=2, act="withdraw-1")
+    cells = {CurrentGeneration.COLUMN: encode_cell(current)}
+    store.rows.mutate("files", [Put(encode_file_key("one/a.warc.gz"), cells, None)])
+    assert "withdrawn" in check_page(ask(f"/captures?url={URL}")).text
+    outline = check_page(ask(link))
+    assert "This capture was withdrawn" in outline.text
+    assert "its author asked" in outline.text
+    assert "Ida" not in outline.text
+    assert not outline.links("/record/")
+    assert not outline.links("/warc/")
+    assert ask(link.replace("/capture/", "/record/")).status_code == 404
 
 
 def test_record_that_cannot_be_read_leaves_the_rest_of_its_page(

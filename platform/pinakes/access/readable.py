@@ -21,10 +21,11 @@ from pinakes.catalog.captures import (
     Placed,
     decode_capture,
     get_captures,
-    place_captures,
+    placed_by,
 )
-from pinakes.catalog.file_rows import INFLIGHT, hidden_among, read_entries
+from pinakes.catalog.file_rows import INFLIGHT, FileEntry, hidden_among, read_entries
 from pinakes.hbase_schema.capture_cells import CaptureFacts
+from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.row_store.port import Row, RowStore
@@ -95,6 +96,21 @@ class Sighting:
         return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A capture that may be shown, and its place now; None where nobody reads its record: it was
+    withdrawn, or the catalogue has lost it."""
+
+    capture: Capture
+    entry: FileEntry
+    placed: Placed | None
+
+    @property
+    def collection(self) -> str | None:
+        """The collection that its file landed in."""
+        return self.entry.facts.collection if self.entry.facts is not None else None
+
+
 class ReadableCaptures:
     """Reads captures for pages.  Safe for several threads."""
 
@@ -132,17 +148,34 @@ class ReadableCaptures:
             yield from self._shown([Sighting(row) for row in batch if KEY_ONLY[0] in row.cells])
             size = min(2 * size, _LAST_BATCH)
 
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, Placed]:
-        """Those of these captures that may be shown, with their places.  A few round trips."""
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, Shown]:
+        """Those of these captures that may be shown.  A few round trips."""
         found = list(get_captures(self.rows, keys).values())
         hidden = hidden_among(self.rows, {capture.facts.archive_file for capture in found})
         visible = (c for c in found if c.facts.archive_file not in hidden)
-        return {placed.capture.key: placed for placed in self.place(visible)}
+        return {shown.capture.key: shown for shown in self.place(visible)}
 
-    def place(self, captures: Iterable[Capture]) -> Iterator[Placed]:
-        """Captures with their places, without those that a rule does not admit."""
-        placed = place_captures(self.rows, captures)
-        return (one for one in placed if self._admits(one.capture, one.collection))
+    def place(self, captures: Iterable[Capture]) -> Iterator[Shown]:
+        """Captures with their places, without those that a rule does not admit.
+
+        One round trip for some hundred captures.
+        """
+        iterator = iter(captures)
+        while batch := list(islice(iterator, _LAST_BATCH)):
+            files = {capture.facts.archive_file for capture in batch}
+            entries = read_entries(self.rows, sorted(files))
+            for capture in batch:
+                entry = entries[capture.facts.archive_file]
+                shown = Shown(capture=capture, entry=entry, placed=placed_by(capture, entry))
+                if self._admits(capture, shown.collection):
+                    yield shown
+
+    def shows_crawl(self, crawl: str, collection: str) -> bool:
+        """Whether captures of a crawl may be shown, whatever their URL and time."""
+        now = format_14(self._now())
+        return self._rules.is_open or self._rules.admits(
+            urlkey="", time=UNREADABLE_TIME, collection=collection, crawl=crawl, now=now
+        )
 
     def _shown(self, batch: list[Sighting]) -> Iterable[Sighting]:
         # After the rows, never before: see `captures.iter_visible`.

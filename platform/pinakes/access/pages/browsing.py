@@ -18,9 +18,8 @@ from werkzeug.routing import Rule
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from pinakes.access.readable import ReadableCaptures
+from pinakes.access.readable import ReadableCaptures, Shown
 from pinakes.access.views import Views
-from pinakes.catalog.captures import Placed
 from pinakes.errors import MalformedRecord
 from pinakes.hbase_schema.capture_keys import decode_capture_key, encode_urlkey
 from pinakes.index.urlkey import urlkey
@@ -80,7 +79,13 @@ class Browsing:
     def _home(self, request: Request) -> Response:
         views = self._views
         return _html(
-            home_page(views.landing(), views.totals(), views.health(), links=self.links(request))
+            home_page(
+                views.landing(),
+                views.totals(),
+                views.health(),
+                shows_crawl=self._captures.shows_crawl,
+                links=self.links(request),
+            )
         )
 
     def _landing(self, request: Request) -> Response:
@@ -147,11 +152,13 @@ class Browsing:
         return _html(page)
 
     def _capture(self, request: Request, key: str) -> Response:
-        view = read_view(self._captures, self._placed(key))
+        view = read_view(self._captures, self._shown(key))
         return _html(capture_page(view, links=self.links(request)))
 
     def _record(self, request: Request, key: str) -> Response:
-        placed = self._placed(key)
+        placed = self._shown(key).placed
+        if placed is None:
+            raise NotFound("The record of this capture is not in the store any more.")
         response = Response(
             record_bytes(self._captures, placed), mimetype="application/octet-stream"
         )
@@ -160,16 +167,16 @@ class Browsing:
         response.headers.update(_DOWNLOAD_HEADERS)
         return response
 
-    def _placed(self, text: str) -> Placed:
+    def _shown(self, text: str) -> Shown:
         try:
             key = text.encode("ascii")
             decode_capture_key(key)
         except (MalformedRecord, UnicodeEncodeError):
             raise NotFound("This names no capture.") from None
-        placed = self._captures.get([key]).get(key)
-        if placed is None:
+        shown = self._captures.get([key]).get(key)
+        if shown is None:
             raise NotFound("This capture is not in the store, or may not be shown.")
-        return placed
+        return shown
 
 
 def _html(page: str) -> Response:

@@ -19,7 +19,7 @@ _FITS = {
 
 def capture_page(view: CaptureView, *, links: Links) -> str:
     """The page."""
-    capture = view.placed.capture
+    capture = view.shown.capture
     facts = capture.facts
     digests = {
         "declared": facts.declared_digest,
@@ -34,7 +34,6 @@ def capture_page(view: CaptureView, *, links: Links) -> str:
         view=view,
         urlkey=capture.key.partition(b" ")[0].decode("ascii"),
         crawl=crawl_of(facts.archive_file),
-        withdrawn=False,
         replay=links.replay(facts.target_uri, capture.time),
         digests=[(name, digest) for name, digest in digests.items() if digest],
         fits=_FITS,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pinakes.access.readable import ReadableCaptures
+from pinakes.access.readable import ReadableCaptures, Shown
 from pinakes.catalog.capture_history import read_cells
 from pinakes.catalog.captures import TABLE, Placed
 from pinakes.catalog.file_records import read_generations
@@ -20,6 +21,9 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.record import Record
 
 from .references import Original, Referrers, original_of, referrers_of
+
+WITHDRAWN = "m:withdrawn"
+"""Of its cell the reason is shown, and not who asked."""
 
 _PLACES = 20
 _PAIRS = 50
@@ -61,9 +65,13 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureView:
-    """What the page of a capture shows; `problem` is why the record could not be read."""
+    """What the page of a capture shows; `problem` is why the record could not be read.
 
-    placed: Placed
+    `withdrawal` is why it was taken down, if it was.
+    """
+
+    shown: Shown
+    withdrawal: str | None
     heads: Heads | None
     problem: str | None
     places: tuple[Place, ...]
@@ -74,20 +82,25 @@ class CaptureView:
     pairs: tuple[StoredPair, ...]
 
 
-def read_view(captures: ReadableCaptures, placed: Placed) -> CaptureView:
+def read_view(captures: ReadableCaptures, shown: Shown) -> CaptureView:
     """Read all of it: some round trips, some hundred rows, and the head of the record."""
-    rows, key = captures.rows, placed.capture.key
-    heads, problem = _heads(captures, placed)
+    rows, key = captures.rows, shown.capture.key
+    history = sorted(_history(rows, key), key=lambda one: -one.written_ms)
+    heads: Heads | None = None
+    problem: str | None = "Its place is not known: `pinakes fsck` looks for it."
+    if shown.placed is not None:
+        heads, problem = _heads(captures, shown.placed)
     verdict = _verdict(rows, key)
     pairs = scan_pairs(rows, verdict.run, key) if verdict is not None else iter(())
     return CaptureView(
-        placed=placed,
+        shown=shown,
+        withdrawal=next((one.value for one in history if one.column == WITHDRAWN), None),
         heads=heads,
         problem=problem,
-        places=tuple(_places(captures, placed)),
-        history=tuple(sorted(_history(rows, key), key=lambda one: -one.written_ms)),
-        original=original_of(captures, placed.capture),
-        referrers=referrers_of(captures, placed),
+        places=tuple(_places(captures, shown)),
+        history=tuple(history),
+        original=original_of(captures, shown.capture),
+        referrers=referrers_of(captures, shown),
         verdict=verdict,
         pairs=tuple(pair for pair, _ in zip(pairs, range(_PAIRS), strict=False)),
     )
@@ -120,10 +133,10 @@ def _lines(raw: bytes) -> tuple[str, ...]:
     return tuple(line.removesuffix("\r") for line in lines[:_LINES])
 
 
-def _places(captures: ReadableCaptures, placed: Placed) -> Iterator[Place]:
-    name = placed.entry.archive_file
+def _places(captures: ReadableCaptures, shown: Shown) -> Iterator[Place]:
+    name = shown.entry.archive_file
     generations = read_generations(captures.rows, name)
-    for number, location in sorted(placed.capture.locations.items())[-_PLACES:]:
+    for number, location in sorted(shown.capture.locations.items())[-_PLACES:]:
         file = generation_file(name, number)
         try:
             is_there = captures.archive.size(file) is not None
@@ -134,7 +147,7 @@ def _places(captures: ReadableCaptures, placed: Placed) -> Iterator[Place]:
             file=file,
             location=location,
             facts=generations.get(number),
-            is_current=number == placed.entry.generation,
+            is_current=number == shown.entry.generation,
             is_there=is_there,
         )
 
@@ -143,6 +156,8 @@ def _history(rows: RowStore, key: bytes) -> Iterator[Version]:
     for state in read_cells(rows, key):
         for cell in rows.versions(TABLE, key, state.column.encode("ascii")):
             value = cell.value.decode("utf-8", "replace")
+            if state.column == WITHDRAWN:
+                value = str(json.loads(cell.value).get("reason", ""))
             yield Version(written_ms=cell.timestamp_ms, column=state.column, value=value)
 
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from pinakes.access.readable import ReadableCaptures, ReadBudget
-from pinakes.catalog.captures import Capture, Placed
+from pinakes.access.readable import ReadableCaptures, ReadBudget, Shown
+from pinakes.catalog.captures import Capture
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 
 from .calendar import WEEKDAYS, read_calendar
@@ -25,7 +25,7 @@ _PERIOD = re.compile(r"[0-9]{4}(?:[0-9]{2}){0,2}\Z")
 class CaptureLine:
     """A capture, and what changed since the one before."""
 
-    placed: Placed
+    shown: Shown
     changes: tuple[Change, ...]
 
 
@@ -84,11 +84,11 @@ def _lines(
     found = [one.capture for one in islice(captures.scan(key_range, budget), LINES + 1)]
     before = _before(captures, urlkey, found[0]) if found else None
     lines = []
-    placed = {one.capture.key: one for one in captures.place(found[:LINES])}
+    shown = {one.capture.key: one for one in captures.place(found[:LINES])}
     for capture in found[:LINES]:
-        if capture.key in placed:
+        if capture.key in shown:
             lines.append(
-                CaptureLine(placed=placed[capture.key], changes=tuple(changes(before, capture)))
+                CaptureLine(shown=shown[capture.key], changes=tuple(changes(before, capture)))
             )
         before = capture
     is_more = len(found) > LINES or (budget.is_spent and budget.last_key is not None)

@@ -27,7 +27,8 @@ def record_bytes(captures: ReadableCaptures, placed: Placed) -> Iterator[bytes]:
     """
     require_visible(captures.rows, placed.entry.archive_file)
     if captures.archive.size(placed.file) is None:  # a newer generation may have replaced it
-        placed = captures.get([placed.capture.key]).get(placed.capture.key, placed)
+        again = captures.get([placed.capture.key]).get(placed.capture.key)
+        placed = (again.placed if again is not None else None) or placed
     pieces = _pieces(captures, placed)
     first = next(pieces, b"")
     return _chained(first, pieces)

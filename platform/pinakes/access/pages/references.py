@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from pinakes.access.readable import ReadableCaptures, ReadBudget
-from pinakes.catalog.captures import Capture, Placed
+from pinakes.access.readable import ReadableCaptures, ReadBudget, Shown
+from pinakes.catalog.captures import Capture
 from pinakes.catalog.lookup import TABLE as DIGESTS
 from pinakes.catalog.payloads import has_digest
 from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
@@ -26,18 +26,18 @@ _LATER_ROWS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """What a revisit refers to, as it names it; `placed` is None where that was not found."""
+    """What a revisit refers to, as it names it; `shown` is None where that was not found."""
 
     uri: str | None
     date: str | None
-    placed: Placed | None
+    shown: Shown | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Referrers:
     """Captures that refer to one; `is_whole` is False where there may be more."""
 
-    captures: tuple[Placed, ...]
+    captures: tuple[Shown, ...]
     is_whole: bool
 
 
@@ -47,18 +47,18 @@ def original_of(captures: ReadableCaptures, capture: Capture) -> Original | None
     if mark is not None and capture.is_duplicate:
         key = (mark.refers_to_key or "").encode("ascii")
         found = captures.get([key]).get(key) if key else None
-        return Original(uri=mark.refers_to_target_uri, date=mark.refers_to_date, placed=found)
+        return Original(uri=mark.refers_to_target_uri, date=mark.refers_to_date, shown=found)
     facts = capture.facts
     if facts.type != "revisit":
         return None
     return Original(
         uri=facts.refers_to_target_uri,
         date=facts.refers_to_date,
-        placed=_named(captures, facts),
+        shown=_named(captures, facts),
     )
 
 
-def _named(captures: ReadableCaptures, revisit: CaptureFacts) -> Placed | None:
+def _named(captures: ReadableCaptures, revisit: CaptureFacts) -> Shown | None:
     """The full record with the URI and second that a crawler's revisit names."""
     uri, date = revisit.refers_to_target_uri, parse_date(revisit.refers_to_date or "")
     if not uri or date is None:
@@ -80,13 +80,13 @@ def _fits(capture: Capture, uri: str, declared: str | None) -> bool:
     return declared is None or has_digest(facts, declared)
 
 
-def referrers_of(captures: ReadableCaptures, placed: Placed) -> Referrers:
+def referrers_of(captures: ReadableCaptures, shown: Shown) -> Referrers:
     """The duplicates of a capture, and revisits of its URL by crawlers that name it.
 
     Duplicates are looked for among the first copies of its body in its collection.
     """
-    capture = placed.capture
-    keys, all_copies = _copies(captures, placed)
+    capture = shown.capture
+    keys, all_copies = _copies(captures, shown)
     by_dedupe = [
         one
         for one in captures.get(keys).values()
@@ -102,12 +102,12 @@ def referrers_of(captures: ReadableCaptures, placed: Placed) -> Referrers:
     )
 
 
-def _copies(captures: ReadableCaptures, placed: Placed) -> tuple[list[bytes], bool]:
-    facts = placed.capture.facts
+def _copies(captures: ReadableCaptures, shown: Shown) -> tuple[list[bytes], bool]:
+    facts = shown.capture.facts
     digest = parse_digest(facts.payload_sha256 or "")
-    if digest is None or placed.collection is None:
+    if digest is None or shown.collection is None:
         return [], True
-    key_range = digests_of(placed.collection, "sha256", digest.hex, facts.payload_size)
+    key_range = digests_of(shown.collection, "sha256", digest.hex, facts.payload_size)
     rows = captures.rows.scan(DIGESTS, key_range, limit_rows=COPIES_ROWS)
     entries = (
         decode_cell(DigestEntry, value)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from pinakes.access.readable import ReadableCaptures
-from pinakes.catalog.captures import Placed
+from pinakes.access.readable import ReadableCaptures, Shown
 from pinakes.catalog.lookup import answer_all
 from pinakes.errors import InputRefused
 from pinakes.warc.digest import Digest
@@ -24,7 +23,7 @@ class DigestAnswer:
     """The first captures of a body."""
 
     name: str
-    placed: tuple[Placed, ...]
+    shown: tuple[Shown, ...]
     more: bool
 
 
@@ -67,7 +66,7 @@ def digest_page(captures: ReadableCaptures, digest: Digest, *, typed: str, links
         links=links,
         typed=typed,
         page=None,
-        digest=DigestAnswer(name=str(digest), placed=tuple(found), more=answer.more),
+        digest=DigestAnswer(name=str(digest), shown=tuple(found), more=answer.more),
     )
 
 
