@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import Rule
 from werkzeug.wrappers import Request, Response
 
@@ -66,7 +66,10 @@ class Site(WsgiSite):
 
     def refusal(self, request: Request, error: HTTPException) -> Response:
         """A page that says why."""
-        return self._pages.problem(request, error.code or 500, error.name, error.description or "")
+        words = error.description or error.name
+        if words == NotFound.description:
+            words = "There is no page at this address."
+        return self._pages.problem(request, error.code or 500, error.name, words)
 
     def failure(self, request: Request, error: PinakesError) -> Response:
         """Of what was asked for, or of a store: then it may be asked again."""
