@@ -11,22 +11,32 @@ from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark
 ONE, TWO = "sha1:" + "A" * 32, "sha1:" + "B" * 32
 
 
-def capture(copy_number: int = 1, **facts: object) -> Capture:
-    given: dict[str, object] = {
-        "type": "response",
-        "target_uri": "http://example.org/",
-        "date": "2020-01-02T03:04:05Z",
-        "archive_file": "c/a.warc.gz",
-        "ordinal": 1,
-        "status": 200,
-        "media_type": "text/html",
-        "payload_size": 100,
-        "payload_sha1": ONE,
-        **facts,
-    }
+def capture(
+    copy_number: int = 1,
+    *,
+    type: str = "response",  # noqa: A002
+    status: int | None = 200,
+    media_type: str = "text/html",
+    sha1: str | None = ONE,
+    size: int = 100,
+    declared: str | None = None,
+) -> Capture:
+    facts = CaptureFacts(
+        type=type,
+        target_uri="http://example.org/",
+        date="2020-01-02T03:04:05Z",
+        archive_file="c/a.warc.gz",
+        ordinal=1,
+        status=status,
+        mime=media_type,
+        payload_size=size,
+        digest=(sha1 or declared or "").removeprefix("sha1:") or None,
+        payload_sha256=f"sha256:of-{sha1}" if sha1 is not None else None,
+        declared_digest=declared,
+    )
     return Capture(
         key=b"org,example)/ 20200102030405000 ABCDEFGH",
-        facts=CaptureFacts(**given),  # type: ignore[arg-type]
+        facts=facts,
         landed_ms=0,
         locations={},
         dedupe=DedupeMark(run="r", hash_extension=0, copy_number=copy_number),
@@ -34,7 +44,9 @@ def capture(copy_number: int = 1, **facts: object) -> Capture:
     )
 
 
-REVISIT = {"type": "revisit", "payload_sha1": None, "payload_size": 0}
+def revisit(declared: str | None = None) -> Capture:
+    """As a crawler writes it."""
+    return capture(type="revisit", sha1=None, size=0, declared=declared)
 
 
 @pytest.mark.parametrize(
@@ -45,28 +57,28 @@ REVISIT = {"type": "revisit", "payload_sha1": None, "payload_size": 0}
         (capture(), capture(2), ["same body", "stored as a revisit by dedupe"]),
         (
             capture(),
-            capture(payload_sha1=TWO, payload_size=80),
+            capture(sha1=TWO, size=80),
             ["other body, -20 bytes"],
         ),
-        (capture(), capture(payload_sha1=TWO), ["other body, of the same size"]),
+        (capture(), capture(sha1=TWO), ["other body, of the same size"]),
         (
             capture(),
-            capture(**REVISIT, declared_digest=ONE),
+            revisit(ONE),
             ["same body", "revisit by its crawler"],
         ),
         (
             capture(),
-            capture(**REVISIT, declared_digest=TWO),
+            revisit(TWO),
             ["other body", "revisit by its crawler"],
         ),
         (
             capture(),
-            capture(**REVISIT),
+            revisit(),
             ["body not comparable: a digest is missing", "revisit by its crawler"],
         ),
         (
-            capture(**REVISIT, declared_digest=ONE),
-            capture(payload_sha1=TWO, declared_digest=ONE),
+            revisit(ONE),
+            capture(sha1=TWO, declared=ONE),
             ["same body"],
         ),
         (

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import logging
+import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
 from exposed_metrics import sample
 from landed_stores import LandedStore, page
-
-from pinakes.cli.frame.listening import listening
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300
@@ -30,10 +29,14 @@ def command(folder: Path, *options: str) -> list[str]:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(folder: Path, processes: int = 1) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The process, and the address that it has printed."""
+    options = ("--port", "0", "--processes", str(processes))
     process = subprocess.Popen(
-        command(folder, "--port", "0"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(folder, *options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
@@ -132,12 +135,73 @@ def test_missing_store_is_refused(tmp_path: Path) -> None:
     assert "pinakes init" in said
 
 
-def test_queue_warnings_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    def answer(_environ: object, start_response: Callable[..., object]) -> list[bytes]:
-        start_response("204 No Content", [])
-        return []
+def children_of(pid: int) -> set[int]:
+    return set(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
-    with listening(answer, "127.0.0.1", 0):
-        logging.getLogger("waitress.queue").warning("Task queue depth is 1")
-        logging.getLogger("waitress").error("what is wrong is told")
-    assert [record.name for record in caplog.records] == ["waitress"]
+
+def serving_processes(parent: int) -> set[int]:
+    """The spawned ones; beside them is multiprocessing's tracker of resources."""
+    found = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children_of(parent)}
+    return {pid for pid, command in found.items() if b"spawn_main" in command}
+
+
+def test_process_that_is_killed_is_replaced(store: LandedStore) -> None:
+    with serving(store.folder, 2) as (process, url):
+        assert json.loads(get(f"{url}healthz"))["status"] == "ok"
+        before = serving_processes(process.pid)
+        assert len(before) == 2
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        # Connections made meanwhile wait for those that take their places.
+        assert [json.loads(get(f"{url}healthz"))["status"] for _ in range(8)] == ["ok"] * 8
+        after = serving_processes(process.pid)
+        assert after
+        assert after.isdisjoint(before)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 5
+    *deaths, last = said.splitlines()
+    assert last == "stopped"
+    assert {int(line.split()[5]) for line in deaths} == before
+    assert all(line.endswith("ended (SIGKILL): another takes its place") for line in deaths)
+    assert not [pid for pid in after if Path(f"/proc/{pid}").exists()]
+
+
+def test_processes_end_with_their_parent(store: LandedStore) -> None:
+    with serving(store.folder, 2) as (process, url):
+        assert get(f"{url}healthz")
+        children = serving_processes(process.pid)
+        process.kill()
+        process.wait(PATIENCE_S)
+        for _ in range(PATIENCE_S * 10):
+            if not [pid for pid in children if Path(f"/proc/{pid}").exists()]:
+                break
+            threading.Event().wait(0.1)
+        else:
+            raise AssertionError("they are still there")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_signals_end_it(store: LandedStore, number: signal.Signals, processes: int) -> None:
+    with serving(store.folder, processes) as (process, url):
+        assert get(f"{url}healthz")
+        process.send_signal(number)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, said) == (5, "stopped\n")
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "1000"])
+def test_number_of_processes_is_checked(store: LandedStore, number: str) -> None:
+    code, said = exit_of("--processes", number, folder=store.folder)
+    assert code == 2
+    assert "--processes" in said
+
+
+def test_second_server_on_the_same_port_is_refused(store: LandedStore) -> None:
+    """Though the processes of the first share it."""
+    with serving(store.folder, 2) as (_, url):
+        port = url.strip("/").rpartition(":")[2]
+        code, said = exit_of("--port", port, folder=store.folder)
+    assert code == 2
+    assert f"cannot listen on 127.0.0.1 port {port}" in said

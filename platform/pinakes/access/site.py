@@ -12,7 +12,7 @@ from werkzeug.routing import Rule
 from werkzeug.wrappers import Request, Response
 
 from pinakes import __version__
-from pinakes.errors import InputRefused, PinakesError
+from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 
 from .exposition import (
     CONTENT_TYPE,
@@ -75,6 +75,8 @@ class Site(WsgiSite):
         """Of what was asked for, or of a store: then it may be asked again."""
         if isinstance(error, InputRefused):
             return self._pages.problem(request, 404, "Not there", str(error))
+        if not isinstance(error, StoreUnavailable):
+            return self._pages.problem(request, 500, "This cannot be shown", str(error))
         response = self._pages.problem(request, 503, "The store does not answer", str(error))
         response.headers["Retry-After"] = "10"
         return response

@@ -1,12 +1,10 @@
 """A WSGI application with URL rules, and headers for every response.
 
-Bound to loopback, it answers only requests for loopback's names: a page of another site whose name
-was made to point here (DNS rebinding) gets no answer.
+Mounted in an `AsgiSite`, which serves it; it checks the Host itself, too, wherever it is.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -16,6 +14,8 @@ from werkzeug.wrappers import Request, Response
 
 from pinakes.errors import PinakesError
 
+from .hosts import AcceptedHosts
+
 STRICT_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
@@ -23,9 +23,6 @@ STRICT_HEADERS = {
     "Cache-Control": "no-store",
 }
 """Headers of every response; a content policy is added."""
-
-# Of the Host header, RFC 9110 §7.2: an address in brackets or a name, in any case, and a port.
-_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
 class _Rest(BaseConverter):
@@ -47,7 +44,7 @@ class WsgiSite:
     def __init__(self, rules: Iterable[Rule], *, hosts: Sequence[str] | None) -> None:
         # Paths must match exactly: nothing is redirected.
         self._urls = Map(rules, merge_slashes=False, converters={"rest": _Rest})
-        self._hosts = None if hosts is None else {host.lower() for host in hosts}
+        self._hosts = AcceptedHosts(hosts)
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
@@ -73,8 +70,7 @@ class WsgiSite:
 
     def _require_host(self, request: Request) -> None:
         # werkzeug's own check supports neither addresses in brackets nor capitals.
-        found = _HOST.fullmatch(request.headers.get("Host", ""))
-        if self._hosts is not None and (not found or found[1].lower() not in self._hosts):
+        if not self._hosts.accepts(request.headers.get("Host", "")):
             raise SecurityError
         _ = request.host  # raises if there is none
 

@@ -6,7 +6,6 @@ Only the verb that is called is imported, and only once the parser reaches it.
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import signal
 import sys
@@ -18,10 +17,9 @@ from typing import NoReturn
 
 from pinakes.cli.frame.command_parser import CommandParser
 from pinakes.cli.frame.exits import Exit, Terminated
-from pinakes.cli.frame.output import Console, ConsoleHandler
+from pinakes.cli.frame.output import Console, notices
 from pinakes.cli.parsers import command_parser
 from pinakes.cli.verbs import VERBS, Verb
-from pinakes.waiting import LOGGER
 
 
 def build_parser(table: Mapping[str, Verb] = VERBS) -> CommandParser:
@@ -41,25 +39,13 @@ def run(argv: Sequence[str] | None = None, table: Mapping[str, Verb] = VERBS) ->
                 quiet=arguments.quiet,
                 verbose=arguments.verbose,
             )
-            with _notices(console), _repeats_counted(console):
+            with notices(console), _repeats_counted(console):
                 code = Exit(arguments.verb_module.run(arguments, console))
     except SystemExit as stop:  # argparse: --help, --version, a wrong call
         code = Exit(stop.code) if isinstance(stop.code, int) else Exit.DONE
     except BaseException as error:  # noqa: BLE001  the one place where everything ends
         code = console.fail(error)
     return int(_flushed(code, console))
-
-
-@contextmanager
-def _notices(console: Console) -> Iterator[None]:
-    """The console says which stores are waited for; as JSON, all that libraries warn of, too."""
-    logger = logging.getLogger(None if console.log_json else LOGGER)
-    handler = ConsoleHandler(console)
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
 
 
 @contextmanager

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
-import logging
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
-import waitress
-
+from pinakes.access.asgi import Application
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
 
@@ -20,16 +18,7 @@ PATIENCE_S = 10.0
 """For how long a store is asked again: who looks wants to know that it is away."""
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
-_LIMITS = {
-    "threads": 8,
-    "connection_limit": 500,
-    # Connections that say nothing keep nobody out for long.
-    "channel_timeout": 10,
-    "cleanup_interval": 5,
-    "max_request_header_size": 32 << 10,
-    "max_request_body_size": 64 << 10,
-    "ident": "pinakes",
-}
+_BACKLOG = 2048
 
 
 def add_port(parser: argparse.ArgumentParser, default: int) -> None:
@@ -50,25 +39,69 @@ def _port(text: str) -> int:
 
 
 @contextmanager
-def listening(application: Any, host: str, port: int) -> Iterator[tuple[str, Callable[[], None]]]:
+def listening(
+    application: Application, host: str, port: int
+) -> Iterator[tuple[str, Callable[[], None]]]:
     """The address that is listened on, as a URL, and what serves until a signal ends it.
 
     Raises:
         ConfigError: nobody can listen there.
     """
-    # A request that waits for a thread is not worth a line on the terminal.
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    # Imported where something is served: uvicorn takes as long to import as all the rest.
+    from pinakes.access.bounded_server import serve
+
+    with bound_sockets(host, port) as (url, [sockets]):
+        yield url, lambda: serve(application, sockets)
+
+
+@contextmanager
+def bound_sockets(
+    host: str, port: int, processes: int = 1
+) -> Iterator[tuple[str, list[list[socket.socket]]]]:
+    """The address as a URL, and for each process the sockets that listen there, one an address.
+
+    Each process has its own, and the kernel gives each its share of connections (SO_REUSEPORT);
+    those of a process that has ended wait for the one that takes its place.
+
+    Raises:
+        ConfigError: nobody can listen there.
+    """
+    with ExitStack() as stack:
+        groups: list[list[socket.socket]] = [[] for _ in range(processes)]
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            for family, address in dict.fromkeys((one[0], one[4]) for one in found):
+                # Where the kernel chose the port of the first address, the others have the same.
+                wanted = (address[0], port, *address[2:])
+                for number, group in enumerate(groups):
+                    one = stack.enter_context(closing(_bound(family, wanted, share=number > 0)))
+                    # From now on, for ours alone: the first was bound where nobody else is.
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                    group.append(one)
+                    port = one.getsockname()[1]
+                    wanted = (address[0], port, *address[2:])
+            for one in (one for group in groups for one in group):
+                one.listen(_BACKLOG)
+        except OSError as error:
+            raise ConfigError(
+                f"cannot listen on {host} port {port}: {error.strerror or error}"
+            ) from error
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port}/", groups
+
+
+def _bound(family: int, address: tuple[Any, ...], *, share: bool) -> socket.socket:
+    one = socket.socket(family, socket.SOCK_STREAM)
     try:
-        server = waitress.create_server(application, host=host, port=port, **_LIMITS)
-    except OSError as error:
-        raise ConfigError(
-            f"cannot listen on {host} port {port}: {error.strerror or error}"
-        ) from error
-    try:
-        # It takes the signal itself, and waits for the answers that are under way.
-        yield f"http://{f'[{host}]' if ':' in host else host}:{_port_of(server)}/", server.run
-    finally:
-        server.close()
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if share:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if family == socket.AF_INET6:
+            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        one.bind(address)
+    except OSError:
+        one.close()
+        raise
+    return one
 
 
 def impatient(configuration: Configuration) -> Configuration:
@@ -90,9 +123,3 @@ def is_loopback(host: str) -> bool:
             f"--host {host} is not an address of this machine: {error.strerror}"
         ) from error
     return all(ipaddress.ip_address(address[0]).is_loopback for *_, address in found)
-
-
-def _port_of(server: Any) -> int:
-    """The port; of a name with several addresses, that of the first."""
-    several = getattr(server, "effective_listen", None)
-    return int(several[0][1] if several else server.effective_port)

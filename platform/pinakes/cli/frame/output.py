@@ -238,6 +238,18 @@ class ConsoleHandler(logging.Handler):
             os.write(2, f"{line}\n".encode())
 
 
+@contextmanager
+def notices(console: Console) -> Iterator[None]:
+    """The console says what Pinakes logs; as JSON, all that libraries warn of, too."""
+    logger = logging.getLogger(None if console.log_json else LOGGER)
+    handler = ConsoleHandler(console)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
 def _json_line(level: str, text: str, logger: str) -> str:
     now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return json.dumps({"time": now, "level": level, "logger": logger, "message": text})

@@ -39,6 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """Print the address, with the token for writing, and answer until a signal ends it: exit 5."""
     # Imported here, so that other verbs of QA start without a web server.
+    from pinakes.access.asgi_site import AsgiSite
+    from pinakes.access.wsgi_mount import WsgiMount
     from pinakes.qa.report.extent import read_extent
     from pinakes.qa.report.judged_pairs import read_pairs
     from pinakes.qa.results.pair_rows import is_known
@@ -85,7 +87,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             title=folder.resolve().name,
             hosts=LOOPBACK_NAMES,
         )
-        with listening(site, _HOST, arguments.port) as (url, serve):
+        served = AsgiSite(WsgiMount(site), hosts=LOOPBACK_NAMES, headers=ReviewSite.headers)
+        with listening(served, _HOST, arguments.port) as (url, serve):
             # After the #: browsers do not send it, so that it is in no log.
             address = f"{url}#token={token}"
             console.result({"url": address, "pairs": len(pairs)}, text=address)

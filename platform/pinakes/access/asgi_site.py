@@ -1,0 +1,135 @@
+"""The one ASGI application of a server: hot paths by a table, everything else to the pages.
+
+What holds for every response is here: the Host that it is for, its strict headers, and that
+an error is one plain line, never a traceback.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from pinakes.errors import Conflict, InputRefused, PinakesError, StoreUnavailable
+
+from .asgi import (
+    Application,
+    BodyRefused,
+    ClientGone,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    header_values,
+    send_line,
+)
+from .hosts import AcceptedHosts
+
+LOGGER = "pinakes.access"
+AT_ONCE = 512
+"""Requests under way in a process; to more, 503 says to come again."""
+RETRY_S = 2
+_RETRY = [(b"retry-after", str(RETRY_S).encode())]
+_WORDS_CHARACTERS = 500
+
+
+class Route(NamedTuple):
+    """The paths (as sent: percent-encoded) that an application answers, by a full match."""
+
+    paths: re.Pattern[bytes]
+    application: Application
+
+
+class AsgiSite:
+    """`hosts` are the accepted Host names; None: any.  `headers` are those of every response
+    that does not set them itself."""
+
+    def __init__(
+        self,
+        pages: Application,
+        *,
+        hosts: Sequence[str] | None,
+        headers: Mapping[str, str],
+        routes: Iterable[Route] = (),
+    ) -> None:
+        self._pages = pages
+        self._routes = tuple(routes)
+        self._hosts = AcceptedHosts(hosts)
+        self._headers = [
+            (name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()
+        ]
+        self._under_way = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; nothing is raised but what ends the process."""
+        started = False
+
+        async def send_strict(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = self._with_strict(message["headers"])
+            await send(message)
+
+        self._under_way += 1
+        try:
+            await self._answer(scope, receive, send_strict)
+        except ClientGone:
+            pass
+        except Exception as error:  # noqa: BLE001  whatever it is, nobody outside is told more
+            # Of a response that has begun, the rest is missing: the server closes the connection.
+            status, words = _told_of(error)
+            _log(error, scope)
+            if not started:
+                await send_line(send_strict, status, words, _RETRY if status == 503 else ())
+        finally:
+            self._under_way -= 1
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        hosts = header_values(scope, b"host")
+        if len(hosts) != 1 or not self._hosts.accepts(hosts[0].decode("latin-1")):
+            await send_line(send, 400)
+        elif self._under_way > AT_ONCE:
+            await send_line(send, 503, "Service Unavailable: too many requests at once", _RETRY)
+        else:
+            await self._application_for(scope["raw_path"])(scope, receive, send)
+
+    def _application_for(self, path: bytes) -> Application:
+        for route in self._routes:
+            if route.paths.fullmatch(path):
+                return route.application
+        return self._pages
+
+    def _with_strict(self, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        given = list(headers)
+        names = {name for name, _ in given}
+        return given + [header for header in self._headers if header[0] not in names]
+
+
+def _told_of(error: Exception) -> tuple[int, str]:
+    """The status of an error, and what its client is told: one table."""
+    if isinstance(error, BodyRefused):
+        return error.status, ""
+    if isinstance(error, StoreUnavailable):
+        return 503, "Service Unavailable: the store does not answer, try again later"
+    if isinstance(error, InputRefused):
+        return 400, error.message[:_WORDS_CHARACTERS]
+    if isinstance(error, Conflict):
+        return 409, error.message[:_WORDS_CHARACTERS]
+    return 500, ""
+
+
+def _log(error: Exception, scope: Scope) -> None:
+    if isinstance(error, (BodyRefused, InputRefused, Conflict)):
+        return
+    path = scope["raw_path"].decode("ascii", "backslashreplace")
+    known = isinstance(error, PinakesError)
+    logging.getLogger(LOGGER).error(
+        "%s %.200s: %s: %s",
+        scope["method"],
+        path,
+        type(error).__name__,
+        error,
+        exc_info=None if known else error,
+    )

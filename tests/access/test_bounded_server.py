@@ -1,0 +1,203 @@
+"""What clients may hold of the server: raw sockets that are slow, silent, greedy or lie."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from served_sites import GET, connected, exchange, read_all, served, status_of
+
+from pinakes.access.asgi import Receive, Scope, Send, send_whole
+from pinakes.access.bounded_server import Bounds
+
+BODY = b"here\n"
+QUICK = Bounds(idle_s=1, head_s=0.5, stalled_s=0.5)
+
+
+async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+    await send_whole(send, 200, BODY)
+
+
+class Endless:
+    """Sends until its client is gone; `sent` counts the pieces, `done` is set at the end."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+        self.done = threading.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gone = asyncio.ensure_future(self._gone(receive))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not gone.done():
+            await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
+            await asyncio.sleep(0)
+            self.sent += 1
+        self.done.set()
+
+    @staticmethod
+    async def _gone(receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        pytest.param(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ", 408, id="head-unfinished"),
+        pytest.param(b"G", 408, id="one-byte"),
+        pytest.param(b"\r\n", 408, id="an-empty-line"),
+        pytest.param(b"", None, id="nothing"),
+    ],
+)
+def test_unfinished_head_is_not_waited_for(sent: bytes, status: int | None) -> None:
+    with served(answer, QUICK) as address:
+        found = exchange(address, sent)
+    assert (status_of(found) if found else None) == status
+
+
+def test_head_of_a_byte_now_and_then_is_not_waited_for() -> None:
+    with served(answer, QUICK) as address, connected(address) as slow:
+        slow.settimeout(0.05)
+        found = b""
+        for byte in b"GET / HTTP/1.1\r\nX: " + b"x" * 10_000:
+            try:
+                slow.sendall(bytes([byte]))
+                found += slow.recv(1000)
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+            if found:
+                break
+    assert status_of(found) == 408
+
+
+def test_second_request_has_its_own_time() -> None:
+    with served(answer, QUICK) as address, connected(address) as client:
+        for _ in range(3):
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.recv(1000).endswith(BODY)
+        client.sendall(b"GET / HTTP/1.1\r\n")
+        assert status_of(read_all(client)) == 408
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status"),
+    [
+        pytest.param(GET % b"/", 200, id="plain"),
+        pytest.param(GET % (b"/" + b"a" * 30_000), 200, id="a-long-path"),
+        pytest.param(GET % (b"/" + b"a" * 40_000), 431, id="a-longer-path"),
+        pytest.param(b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 20_000 + b"\r\n", 431, id="many-fields"),
+        pytest.param(b"GET / HTTP/1.1\r\nX: " + b"y" * 300_000, 431, id="a-field-without-end"),
+        pytest.param(b"G" * 100_000, 400, id="a-method-without-end"),
+        pytest.param(b"GET /\xc3\xa9 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, id="raw-utf-8"),
+        pytest.param(b"GET /\0 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, id="NUL"),
+        pytest.param(b"GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, id="a-space"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", 400, id="a-folded-field"),
+        pytest.param(b"GET / HTTP/1.1\r\nX : y\r\n\r\n", 400, id="a-space-before-the-colon"),
+        pytest.param(
+            b"POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+            400,
+            id="two-lengths",
+        ),
+        pytest.param(
+            b"POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc",
+            400,
+            id="lengths-that-differ",
+        ),
+        pytest.param(b"POST / HTTP/1.1\r\nContent-Length: -3\r\n\r\n", 400, id="less-than-nothing"),
+        pytest.param(b"CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", 400, id="a-tunnel"),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400, id="TLS"),
+        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, id="HTTP-2"),
+    ],
+)
+def test_head_is_answered_once_and_closed(request_bytes: bytes, status: int) -> None:
+    with served(answer) as address:
+        found = exchange(address, request_bytes)
+    assert status_of(found) == status
+    assert found.count(b"HTTP/1.1 ") == 1
+
+
+def test_upgrade_is_not_taken() -> None:
+    request = (
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+        b"Upgrade: %s\r\n\r\n"
+    )
+    with served(answer, QUICK) as address:
+        for protocol in (b"h2c", b"websocket"):
+            assert status_of(exchange(address, request % protocol)) == 200
+
+
+def test_requests_ahead_of_their_answers_are_few() -> None:
+    begun = []
+
+    async def never(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.append(scope["raw_path"])
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    with served(never) as address:
+        assert exchange(address, b"GET /%d HTTP/1.1\r\nHost: a\r\n\r\n" % 7 * 3000) == b""
+    assert begun == [b"/7"]
+
+
+def test_answer_that_nobody_reads_is_given_up() -> None:
+    endless = Endless()
+    with served(endless, QUICK) as address, connected(address) as silent:
+        silent.sendall(GET % b"/")
+        assert endless.done.wait(60)
+    assert endless.sent < 1000
+
+
+def test_last_bytes_that_nobody_reads_are_given_up() -> None:
+    closed: list[Any] = []
+
+    async def large(scope: Scope, receive: Receive, send: Send) -> None:
+        await send_whole(send, 200, b"x" * (32 << 20))
+        closed.append(await receive())
+
+    with served(large, QUICK) as address, connected(address) as silent:
+        silent.sendall(GET % b"/")
+        threading.Event().wait(3)
+        assert len(read_all(silent)) < 32 << 20
+    assert [message["type"] for message in closed] == ["http.disconnect"]
+
+
+def test_body_that_has_stopped_is_not_waited_for() -> None:
+    seen: list[str] = []
+
+    async def reading(scope: Scope, receive: Receive, send: Send) -> None:
+        while (message := await receive())["type"] != "http.disconnect":
+            seen.append(message["type"])
+
+    with served(reading, QUICK) as address:
+        head = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nabc"
+        assert exchange(address, head) == b""
+    assert set(seen) == {"http.request"}
+
+
+def test_many_connections_are_told_to_come_again() -> None:
+    bounds = Bounds(many=5, most=10)
+    with served(answer, bounds) as address, ExitStack() as idle:
+        kept = [idle.enter_context(connected(address)) for _ in range(5)]
+        for connection in kept:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert status_of(connection.recv(1000)) == 200
+        sixth = exchange(address, GET % b"/")
+        assert status_of(sixth) == 503
+        assert b"\r\nretry-after: " in sixth
+        for _ in range(5):
+            idle.enter_context(connected(address)).sendall(b"GET / HTTP/1.1\r\n")
+        assert exchange(address, GET % b"/") == b""
+
+
+@pytest.mark.slow
+def test_a_thousand_clients_at_once_are_answered() -> None:
+    with served(answer) as address, ExitStack() as clients:
+        all_of_them = [clients.enter_context(connected(address)) for _ in range(1000)]
+        for client in all_of_them:
+            client.sendall(GET % b"/")
+        assert {status_of(read_all(client)) for client in all_of_them} == {200}
