@@ -8,6 +8,7 @@ from importlib.resources import files
 
 import jinja2
 
+from pinakes.access.style import stylesheet
 from pinakes.mr_jobs.study.figures import Study, percent
 from pinakes.mr_jobs.study.plots import DARK, LIGHT, drawn
 
@@ -39,7 +40,7 @@ def study_page(study: Study) -> str:
         names=_NAMES,
         rows=_ROWS,
         part=percent,
-        style=folder.joinpath("study.css").read_text("utf-8"),
+        style=stylesheet("pinakes.mr_jobs.study", "study.css"),
     )
 
 

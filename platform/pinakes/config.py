@@ -100,6 +100,12 @@ def _parse_text(text: str) -> str:
     return text.strip()
 
 
+def _parse_web_address(text: str) -> str:
+    if not re.fullmatch(r"https?://[!-~]+", text):
+        raise ValueError("an address such as http://localhost:8080/all/")
+    return text
+
+
 def _parse_command(text: str) -> str:
     parse_command(text)
     return text.strip()
@@ -249,6 +255,11 @@ class Configuration:
     )
     access: tuple[Mapping[str, object], ...] = _setting(
         _parse_access, (), "rules of what `serve` gives out; tables [[access]] of the file"
+    )
+    replay_url: str | None = _setting(
+        _optional(_parse_web_address),
+        None,
+        "address of a replay of the store, for links: of pywb with its collection; none: no links",
     )
     # Not a mapping proxy: a configuration is sent to other processes.
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import NamedTuple
 
-from pinakes.qa.results.escapes import escaped
+from pinakes.access.display import escaped
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import PairResult, Verdict, View
 from pinakes.qa.review.judgement import Label

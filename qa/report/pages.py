@@ -14,10 +14,11 @@ from pathlib import Path
 
 import jinja2
 
+from pinakes.access.display import URL_CHARACTERS, display_text
+from pinakes.access.style import stylesheet
 from pinakes.qa.results.pair_line import JudgedPair, is_image_name
 from pinakes.qa.results.pair_result import Verdict
 
-from .display import URL_CHARACTERS, display_text
 from .extent import Extent
 from .views import kind_of_pair, side_names
 
@@ -52,7 +53,7 @@ def write_report(
             named_misses=_NAMED_MISSES,
         )
         (folder / name).write_text(page, encoding="utf-8")
-    (folder / STYLE).write_bytes(files(__package__).joinpath(STYLE).read_bytes())
+    (folder / STYLE).write_text(stylesheet("pinakes.qa.report", STYLE), encoding="utf-8")
     return names
 
 

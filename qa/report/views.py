@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from pinakes.access.display import display_text
 from pinakes.qa.results.pair_result import PairResult, View
-
-from .display import display_text
 
 _NAME_CHARACTERS = 100
 

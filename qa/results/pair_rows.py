@@ -8,28 +8,19 @@ All cells have the run's time as timestamp, so that judging a page again writes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
+from pinakes.catalog.judged_pairs import TABLE, scan_pairs
 from pinakes.hbase_schema.capture_cells import CaptureFacts, QaVerdict
-from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
-from pinakes.hbase_schema.name_keys import PairKey, decode_pair_key, encode_pair_key, pairs_of
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.name_keys import encode_pair_key, pairs_of
 from pinakes.hbase_schema.qa_cells import PairScores, PairVerdict
-from pinakes.row_store.port import Put, Row, RowStore
+from pinakes.row_store.port import Put, RowStore
 
 from .pair_key import pair_key
 from .pair_result import PairResult, Verdict
 
-TABLE = "qa_pairs"
 _CAPTURES = "captures"
-
-
-class StoredPair(NamedTuple):
-    """A row of `qa_pairs`; None for cells that are missing."""
-
-    key: PairKey
-    scores: PairScores | None
-    verdict: PairVerdict | None
 
 
 def put_results(rows: RowStore, results: Sequence[PairResult], *, act_time_ms: int) -> None:
@@ -47,21 +38,9 @@ def put_results(rows: RowStore, results: Sequence[PairResult], *, act_time_ms: i
     )
 
 
-def scan_pairs(rows: RowStore, run: str, capture_key: bytes | None = None) -> Iterator[StoredPair]:
-    """The pairs of a run, by capture, or of one capture in it; lazy."""
-    columns = [PairScores.COLUMN, PairVerdict.COLUMN]
-    for row in rows.scan(TABLE, pairs_of(run, capture_key), columns=columns):
-        yield StoredPair(decode_pair_key(row.key), _read(row, PairScores), _read(row, PairVerdict))
-
-
 def is_known(rows: RowStore, run: str) -> bool:
     """Whether the store has any pair of this run.  One round trip."""
     return any(True for _ in rows.scan(TABLE, pairs_of(run), limit_rows=1))
-
-
-def _read(row: Row, cls: type[C]) -> C | None:
-    value = row.value(cls.COLUMN)
-    return decode_cell(cls, value) if value is not None else None
 
 
 def _pair_put(result: PairResult, act_time_ms: int) -> Put:

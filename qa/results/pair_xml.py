@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from .escapes import escaped
+from pinakes.access.display import escaped
+
 from .pair_result import PairResult, View
 
 NAMESPACE = "urn:x-pinakes:qa:pair:1"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pinakes.qa.report.display import URL_CHARACTERS, display_lines, display_text
+from pinakes.access.display import URL_CHARACTERS, display_lines, display_text
 from pinakes.qa.report.views import side_names
 from pinakes.qa.results.pair_line import is_image_name
 from pinakes.qa.results.pair_result import View

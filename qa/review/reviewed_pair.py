@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
+from pinakes.access.display import display_text
 from pinakes.errors import MalformedRecord
 from pinakes.hbase_schema.name_keys import encode_pair_key
 from pinakes.index.urlkey import urlkey
-from pinakes.qa.report.display import display_text
 from pinakes.qa.report.views import kind_of_pair
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair

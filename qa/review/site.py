@@ -25,9 +25,10 @@ from werkzeug.routing import Rule
 from werkzeug.wrappers import Request, Response
 from werkzeug.wsgi import wrap_file
 
+from pinakes.access.display import display_text
+from pinakes.access.style import stylesheet
 from pinakes.access.wsgi_site import STRICT_HEADERS, WsgiSite
 from pinakes.errors import Conflict, InputRefused, PinakesError
-from pinakes.qa.report.display import display_text
 
 from . import checked_requests
 from .answers import listed_answer, pair_answer, signed_answer, summary_answer
@@ -57,7 +58,6 @@ _ASSETS = {
     "/": ("pinakes.qa.review", "review.html", "text/html"),
     "/review.css": ("pinakes.qa.review", "review.css", "text/css"),
     **{f"/{name}.js": ("pinakes.qa.review", f"{name}.js", "text/javascript") for name in _SCRIPTS},
-    "/report.css": ("pinakes.qa.report", "report.css", "text/css"),
 }
 
 
@@ -76,6 +76,7 @@ class ReviewSite(WsgiSite):
         pair = "/api/pairs/<id>"
         rules = [Rule(path, endpoint=self._asset, methods=["GET"]) for path in _ASSETS]
         rules += [
+            Rule("/report.css", endpoint=self._report_style, methods=["GET"]),
             Rule("/favicon.ico", endpoint=self._no_icon, methods=["GET"]),
             Rule("/image/<name>", endpoint=self._image, methods=["GET"]),
             Rule("/api/run", endpoint=self._run, methods=["GET"]),
@@ -88,11 +89,11 @@ class ReviewSite(WsgiSite):
         ]
         super().__init__(rules, hosts=hosts)
 
-    def refusal(self, error: HTTPException) -> Response:
+    def refusal(self, request: Request, error: HTTPException) -> Response:
         """With the error's own message, if it has one."""
         return _problem(error.description or error.name, error.code or 500)
 
-    def failure(self, error: PinakesError) -> Response:
+    def failure(self, request: Request, error: PinakesError) -> Response:
         """The first is the client's error; the others are the store's."""
         if isinstance(error, InputRefused):
             return _problem(error.message, 400)
@@ -103,6 +104,9 @@ class ReviewSite(WsgiSite):
     def _asset(self, request: Request) -> Response:
         package, name, media_type = _ASSETS[request.path]
         return Response(files(package).joinpath(name).read_bytes(), mimetype=media_type)
+
+    def _report_style(self, request: Request) -> Response:
+        return Response(stylesheet("pinakes.qa.report", "report.css"), mimetype="text/css")
 
     def _no_icon(self, request: Request) -> Response:
         return Response(status=204)  # browsers request it, and log an error otherwise

@@ -1,3 +1,3 @@
-"""An empty store."""
+"""An empty store, and one of two crawls."""
 
-from store_fixtures import store  # noqa: F401
+from store_fixtures import scene, store  # noqa: F401

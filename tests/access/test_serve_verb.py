@@ -71,7 +71,8 @@ def test_landing_of_another_process_is_shown(store: LandedStore) -> None:
 
         store.land("c", "a.warc.gz", page("http://a.example/"), at=look)
         assert seen == [1]
-        assert "Landing" in get(url)
+        assert "Collections" in get(url)
+        assert "http://a.example/" in get(f"{url}search?q=a.example")
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, said) == (5, "stopped\n")

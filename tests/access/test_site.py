@@ -14,6 +14,7 @@ from exposed_metrics import sample, samples_of
 from landed_stores import LandedStore, page
 from werkzeug.test import Client, TestResponse
 
+from pinakes.access.readable import ReadableCaptures
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 from pinakes.catalog.run_rows import put_run, set_run_progress
@@ -28,7 +29,7 @@ def asking(
     rows: Any, archive: Any, hosts: Sequence[str] | None = ("localhost", "[::1]")
 ) -> Iterator[Callable[..., TestResponse]]:
     views = Views(rows, archive)
-    client = Client(Site(views, hosts=hosts))
+    client = Client(Site(views, ReadableCaptures(rows, archive), hosts=hosts))
     try:
         yield lambda path, method="GET", **given: client.open(path, method=method, **given)
     finally:
@@ -112,9 +113,9 @@ def test_foreign_text_is_escaped(store: LandedStore, ask: Callable[..., Any]) ->
     put_run(store.rows, RUN, RunFacts(verb="ingest", act_time_ms=1, software="p"))
     progress = RunProgress(owner=evil, at_ms=store.actor.now_ms(), crawl=CRAWL, trouble=evil)
     set_run_progress(store.rows, RUN, progress)
-    html = eventually(lambda: (text := ask("/").text) and RUN in text and text)
+    html = eventually(lambda: (text := ask("/landing").text) and RUN in text and text)
     tags = Tags(html).found
-    assert "script" not in tags
+    assert tags.count("script") == 1  # ours
     assert html.count("&lt;script&gt;") >= 2
     assert {"main", "h1", "h2", "table", "caption", "th", "nav"} <= set(tags)
     assert "stalled" in html
@@ -125,7 +126,10 @@ def test_page_refreshes_unless_told_not_to(ask: Callable[..., Any]) -> None:
         found = re.search(r'http-equiv="refresh" content="(\d+)"', ask(path).text)
         return found[1] if found else None
 
-    assert [refresh(p) for p in ("/", "/?refresh=30", "/?refresh=off", "/?refresh=0x")] == [
+    assert [
+        refresh(p)
+        for p in ("/landing", "/landing?refresh=30", "/landing?refresh=off", "/landing?refresh=0x")
+    ] == [
         "5",
         "30",
         None,
@@ -137,6 +141,9 @@ def test_page_refreshes_unless_told_not_to(ask: Callable[..., Any]) -> None:
     ("path", "kind"),
     [
         ("/", "text/html"),
+        ("/landing", "text/html"),
+        ("/search", "text/html"),
+        ("/suggest.js", "text/javascript"),
         ("/style.css", "text/css"),
         ("/metrics", "text/plain"),
         ("/healthz", "application/json"),
@@ -230,9 +237,10 @@ def test_unavailable_store_is_shown_without_waiting(store: LandedStore, hangs: b
             assert sample(metrics, "pinakes_store_reachable", store="rows") == 0
             assert sample(metrics, "pinakes_store_reachable", store="archive") == 1
             assert sample(metrics, "pinakes_view_age_seconds", view="landing") is None
-            html = ask("/").text
+            html = ask("/landing").text
             assert "rows</b> not reachable" in html
             assert 'role="alert"' in html
+            assert "The store of rows is not reachable" in ask("/").text
         finally:
             away.may_answer.set()
 

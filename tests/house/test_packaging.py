@@ -46,6 +46,10 @@ def test_the_wheel_holds_every_module_and_one_top_level_name(
     assert {name for name in names if name.endswith(".py")} == expected
     data = {
         "py.typed",
+        "access/shared.css",
+        "access/pages/base.html",
+        "access/pages/pages.css",
+        "access/pages/suggest.js",
         "cluster/poms/hadoop.xml",
         "mr_jobs/study/study.html",
         "mr_jobs/study/study.css",

@@ -13,7 +13,7 @@ import pytest
 from harmed_site import DATES, PAGES, SITE, write_crawl
 from store_profiles import Profile
 
-from pinakes.qa.results.pair_rows import scan_pairs
+from pinakes.catalog.judged_pairs import scan_pairs
 from pinakes.qa.run.run_folder import read_plan
 
 if TYPE_CHECKING:

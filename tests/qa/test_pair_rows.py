@@ -10,12 +10,13 @@ import pytest
 from landed_stores import LandedStore, page
 from pair_results import RESULT
 
+from pinakes.catalog.judged_pairs import scan_pairs
 from pinakes.hbase_schema.capture_cells import QaVerdict
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.qa.results.pair_key import pair_key
 from pinakes.qa.results.pair_line import JudgedPair, encode_pair
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.results.pair_rows import put_results, scan_pairs
+from pinakes.qa.results.pair_rows import put_results
 from pinakes.qa.run.pairs_file import PairsFile
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.run.run_folder import begin_run

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from review_scene import RUN, Review, pairs_of, result, reviewing, view
 
+from pinakes.access.display import display_lines, display_text
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
-from pinakes.qa.report.display import display_lines, display_text
 from pinakes.qa.results.pair_line import JudgedPair
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.review.filters import HIDDEN, Filter, parse_filter

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
+from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import Rule
 from werkzeug.wrappers import Request, Response
 
 from pinakes import __version__
+from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 
 from .exposition import (
     CONTENT_TYPE,
@@ -20,45 +23,73 @@ from .exposition import (
     store_metrics,
     view_metrics,
 )
-from .landing_page import landing_page, stylesheet
+from .pages.browsing import Browsing
+from .readable import ReadableCaptures
+from .style import stylesheet
 from .views import Views
 from .wsgi_site import STRICT_HEADERS, WsgiSite
 
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
     **STRICT_HEADERS,
 }
 
 
 class Site(WsgiSite):
-    """Serves the page, its style, metrics, and health."""
+    """Serves pages, their style and script, metrics, and health."""
 
     headers = HEADERS
 
-    def __init__(self, views: Views, *, hosts: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        views: Views,
+        captures: ReadableCaptures,
+        *,
+        hosts: Sequence[str] | None,
+        replay_url: str | None = None,
+    ) -> None:
         self._views = views
+        self._pages = Browsing(views, captures, replay_url=replay_url)
         super().__init__(
             [
-                Rule("/", endpoint=self._page, methods=["GET"]),
+                *self._pages.rules(),
                 Rule("/style.css", endpoint=self._style, methods=["GET"]),
+                Rule("/suggest.js", endpoint=self._script, methods=["GET"]),
+                Rule("/favicon.ico", endpoint=self._no_icon, methods=["GET"]),
                 Rule("/metrics", endpoint=self._metrics, methods=["GET"]),
                 Rule("/healthz", endpoint=self._healthz, methods=["GET"]),
             ],
             hosts=hosts,
         )
 
-    def _page(self, request: Request) -> Response:
-        page = landing_page(
-            self._views.landing(),
-            self._views.totals(),
-            self._views.health(),
-            refresh=request.args.get("refresh"),
-        )
-        return Response(page, mimetype="text/html")
+    def refusal(self, request: Request, error: HTTPException) -> Response:
+        """A page that says why."""
+        words = error.description or error.name
+        if words == NotFound.description:
+            words = "There is no page at this address."
+        return self._pages.problem(request, error.code or 500, error.name, words)
+
+    def failure(self, request: Request, error: PinakesError) -> Response:
+        """Of what was asked for, or of a store: then it may be asked again."""
+        if isinstance(error, InputRefused):
+            return self._pages.problem(request, 404, "Not there", str(error))
+        if not isinstance(error, StoreUnavailable):
+            return self._pages.problem(request, 500, "This cannot be shown", str(error))
+        response = self._pages.problem(request, 503, "The store does not answer", str(error))
+        response.headers["Retry-After"] = "10"
+        return response
 
     def _style(self, request: Request) -> Response:
-        return Response(stylesheet(), mimetype="text/css")
+        return Response(stylesheet("pinakes.access.pages", "pages.css"), mimetype="text/css")
+
+    def _script(self, request: Request) -> Response:
+        script = files("pinakes.access.pages").joinpath("suggest.js")
+        return Response(script.read_bytes(), mimetype="text/javascript")
+
+    def _no_icon(self, request: Request) -> Response:
+        return Response(status=204)  # browsers request it, and log an error otherwise
 
     def _metrics(self, request: Request) -> Response:
         landing, totals = self._views.landing(), self._views.totals()

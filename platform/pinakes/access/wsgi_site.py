@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, SecurityError
-from werkzeug.routing import Map, Rule
+from werkzeug.routing import BaseConverter, Map, Rule
 from werkzeug.wrappers import Request, Response
 
 from pinakes.errors import PinakesError
@@ -25,6 +25,13 @@ STRICT_HEADERS = {
 """Headers of every response; a content policy is added."""
 
 
+class _Rest(BaseConverter):
+    """The rest of a path, whatever it is: also where it begins with a slash."""
+
+    regex = ".+"
+    part_isolating = False
+
+
 class WsgiSite:
     """Dispatches requests by rules, to endpoints that take the request and the rule's values.
 
@@ -36,7 +43,7 @@ class WsgiSite:
 
     def __init__(self, rules: Iterable[Rule], *, hosts: Sequence[str] | None) -> None:
         # Paths must match exactly: nothing is redirected.
-        self._urls = Map(rules, merge_slashes=False)
+        self._urls = Map(rules, merge_slashes=False, converters={"rest": _Rest})
         self._hosts = AcceptedHosts(hosts)
 
     def __call__(
@@ -54,12 +61,12 @@ class WsgiSite:
             endpoint, values = self._urls.bind_to_environ(request).match()
             return endpoint(request, **values)
         except HTTPException as error:
-            response = self.refusal(error)
+            response = self.refusal(request, error)
             if isinstance(error, MethodNotAllowed):
                 response.allow.update(error.valid_methods or ())
             return response
         except PinakesError as error:
-            return self.failure(error)
+            return self.failure(request, error)
 
     def _require_host(self, request: Request) -> None:
         # werkzeug's own check supports neither addresses in brackets nor capitals.
@@ -67,10 +74,10 @@ class WsgiSite:
             raise SecurityError
         _ = request.host  # raises if there is none
 
-    def refusal(self, error: HTTPException) -> Response:
+    def refusal(self, request: Request, error: HTTPException) -> Response:
         """The response to a request that matches no rule or host."""
         return Response(f"{error.code} {error.name}\n", error.code, mimetype="text/plain")
 
-    def failure(self, error: PinakesError) -> Response:
+    def failure(self, request: Request, error: PinakesError) -> Response:
         """The response when an endpoint failed."""
         raise error

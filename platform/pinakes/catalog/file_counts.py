@@ -7,15 +7,22 @@ that grows with them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.hbase_schema.columns import named_column
-from pinakes.hbase_schema.file_cells import ActCounts, FileFacts
+from pinakes.hbase_schema.columns import named_column, numbered_column
+from pinakes.hbase_schema.file_cells import (
+    ActCounts,
+    CurrentGeneration,
+    FileFacts,
+    FileStateCell,
+    GenerationFacts,
+)
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import encode_file_key, files_of
-from pinakes.row_store.port import Put, RowStore, get_row
+from pinakes.row_store.port import Put, Row, RowStore, get_row
 
 from .file_rows import TABLE, Held
 
@@ -75,12 +82,14 @@ class CrawlTotals:
     """Sums over all acts on the files of a crawl.
 
     `latest_ms` is when the latest landing began, None if nothing has landed; `acts` in
-    `by_verb` counts the acts of each verb, one per file.
+    `by_verb` counts the acts of each verb, one per file.  `saved_bytes` is by how much the
+    current generations of stored files are smaller than the files as landed.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     by_verb: dict[str, Counter[str]] = field(default_factory=dict)
     latest_ms: int | None = None
+    saved_bytes: int = 0
 
     def add(self, cell: ActCounts, time_ms: int) -> None:
         """Count one act."""
@@ -99,13 +108,25 @@ class CrawlTotals:
 def read_totals(store: RowStore, crawl: str) -> CrawlTotals:
     """The sums of a crawl.  The cost grows with its files: callers should cache it."""
     totals = CrawlTotals()
-    for cell, time_ms in _iter_counts(store, crawl):
-        totals.add(cell, time_ms)
+    for row in store.scan(TABLE, files_of(crawl), columns=[b"f", b"l"]):
+        for column, cell in row.cells.items():
+            if column.startswith(ActCounts.COLUMN):
+                totals.add(decode_cell(ActCounts, cell.value), cell.timestamp_ms)
+        totals.saved_bytes += _saved_bytes(row)
     return totals
 
 
-def _iter_counts(store: RowStore, crawl: str) -> Iterator[tuple[ActCounts, int]]:
-    for row in store.scan(TABLE, files_of(crawl), columns=[b"f"]):
-        for column, cell in row.cells.items():
-            if column.startswith(ActCounts.COLUMN):
-                yield decode_cell(ActCounts, cell.value), cell.timestamp_ms
+def _saved_bytes(row: Row) -> int:
+    current = row.value(CurrentGeneration.COLUMN)
+    facts = row.value(FileFacts.COLUMN)
+    state = row.value(FileStateCell.COLUMN)
+    if current is None or facts is None or state is None:
+        return 0
+    if decode_cell(FileStateCell, state).state != FileState.STORED.value:
+        return 0
+    number = decode_cell(CurrentGeneration, current).generation
+    generation = row.value(numbered_column(GenerationFacts, number))
+    if number == 1 or generation is None:
+        return 0
+    landed = decode_cell(FileFacts, facts).size
+    return landed - decode_cell(GenerationFacts, generation).size

@@ -52,7 +52,7 @@ class CdxSite:
     """Answers CDX queries.
 
     `threads`: where the store is asked; None: in the event loop, if it answers at once.
-    `tokens`: those of which writing needs one.  `memento_url` is where a capture is replayed.
+    `tokens`: those of which writing needs one.  `replay_url` is where captures are replayed.
     """
 
     def __init__(
@@ -62,14 +62,14 @@ class CdxSite:
         *,
         threads: Executor | None,
         tokens: tuple[str, ...] = (),
-        memento_url: Callable[[Line], str] | None = None,
+        replay_url: str | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self._index = index
         self._store = store
         self._threads = threads
         self._tokens = tuple(token.encode() for token in tokens)
-        self._memento_url = memento_url
+        self._replay_url = replay_url
         self._now = now
         self._last_ms = 0
 
@@ -222,7 +222,7 @@ class CdxSite:
             query.url,
             self._index.iter_lines(query, collection, progress),
             self_url=f"{base}/timemap/link/{query.url}",
-            memento_url=self._memento_url or (lambda line: site + _capture_page(line)),
+            memento_url=lambda line: _memento_of(line, site, self._replay_url),
             next_url=next_url,
         )
         await self._send(receive, send, pieces, timemap.CONTENT_TYPE, progress, collection)
@@ -303,6 +303,8 @@ def _quoted(text: str) -> str:
     return quote(text, safe="", errors="surrogateescape")
 
 
-def _capture_page(line: Line) -> str:
-    """The page of a capture."""
-    return "/capture/" + line.key.decode("ascii").replace(" ", "%20")
+def _memento_of(line: Line, site: str, replay_url: str | None) -> str:
+    """Where a capture is seen: in the replay, else its page."""
+    if replay_url is None:
+        return f"{site}/capture/" + line.key.decode("ascii").replace(" ", "%20")
+    return f"{replay_url.rstrip('/')}/{line.timestamp.decode('ascii')}/{line.value('url') or ''}"

@@ -15,6 +15,7 @@ from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.bounded_server import serve
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.handler import CdxSite
+from pinakes.access.readable import ReadableCaptures
 from pinakes.access.rules import parse_rules
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
@@ -58,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="processes that answer, each with its share of the connections (default: one for "
         "each processor)",
     )
-    add_settings(parser, "store")
+    add_settings(parser, "store", "replay_url")
 
 
 def _processes(text: str) -> int:
@@ -102,11 +103,17 @@ def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Ite
         threads = None
         if configuration.profile == "cluster":
             threads = stack.enter_context(ThreadPoolExecutor(_STORE_THREADS))
-        index = CdxIndex(stores.rows, rules=parse_rules(configuration.access))
-        tokens = _tokens(configuration.token_file)
-        cdx = CdxSite(index, stores.rows, threads=threads, tokens=tokens)
-        pages = WsgiMount(Site(views, hosts=hosts))
-        yield AsgiSite(pages, hosts=hosts, headers=HEADERS, routes=cdx.routes())
+        rules = parse_rules(configuration.access)
+        cdx = CdxSite(
+            CdxIndex(stores.rows, rules=rules),
+            stores.rows,
+            threads=threads,
+            tokens=_tokens(configuration.token_file),
+            replay_url=configuration.replay_url,
+        )
+        captures = ReadableCaptures(stores.rows, stores.archive, rules=rules)
+        pages = Site(views, captures, hosts=hosts, replay_url=configuration.replay_url)
+        yield AsgiSite(WsgiMount(pages), hosts=hosts, headers=HEADERS, routes=cdx.routes())
         if not views.close():
             # A thread hangs in a store, and ends with the process: the store is left open.
             stack.pop_all()

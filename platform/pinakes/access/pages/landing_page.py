@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from functools import cache
-from importlib.resources import files
 
-import jinja2
-
-from pinakes import __version__
+from pinakes.access.health import StoreHealth
+from pinakes.access.landing_view import Flight, Landing, Run
+from pinakes.access.rates import Rate
+from pinakes.access.recent import Look
 from pinakes.catalog.crawl_rows import CrawlEntry
 from pinakes.catalog.file_counts import CrawlTotals
 from pinakes.catalog.run_rows import RUNNING
 from pinakes.hbase_schema.name_keys import crawl_of
 
-from .health import StoreHealth
-from .landing_view import Flight, Landing, Run
-from .rates import Rate
-from .recent import Look
+from .links import Links
+from .rendering import render
 
 FLIGHTS_SHOWN = 50
 CRAWLS_SHOWN = 200
@@ -73,6 +69,7 @@ def landing_page(
     totals: Look[Mapping[str, CrawlTotals]],
     health: Sequence[StoreHealth],
     *,
+    links: Links,
     refresh: str | None,
 ) -> str:
     """The page.  `refresh` is the reader's choice: seconds, or `off`."""
@@ -85,7 +82,9 @@ def landing_page(
     quiet = sorted(
         (crawl for crawl in crawls if not crawl.is_busy), key=lambda c: c.latest_ms, reverse=True
     )
-    return _template().render(
+    return render(
+        "landing.html",
+        links=links,
         landing=landing,
         totals=totals,
         health=health,
@@ -96,13 +95,7 @@ def landing_page(
         refresh=seconds,
         choices=_CHOICES,
         flights_shown=FLIGHTS_SHOWN,
-        version=__version__,
     )
-
-
-def stylesheet() -> bytes:
-    """The style of all pages."""
-    return files(__package__).joinpath("style.css").read_bytes()
 
 
 def _seconds(text: str | None) -> int:
@@ -125,43 +118,3 @@ def _crawls(landing: Landing, totals: Mapping[str, CrawlTotals]) -> list[CrawlSh
         )
         for entry in landing.crawls
     ]
-
-
-@cache
-def _template() -> jinja2.Template:
-    source = files(__package__).joinpath("landing.html").read_text("utf-8")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters.update(number=_number, size=_size, moment=_moment, span=_span)
-    return environment.from_string(source)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "…"
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
-
-
-def _size(value: float | None) -> str:
-    """Bytes in decimal units."""
-    if value is None:
-        return "…"
-    for suffix in ("B", "kB", "MB", "GB", "TB"):
-        if value < 1000 or suffix == "TB":
-            break
-        value /= 1000
-    return f"{value:.0f} {suffix}" if suffix == "B" else f"{value:.1f} {suffix}"
-
-
-def _moment(time_ms: int) -> str:
-    return datetime.fromtimestamp(time_ms / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _span(milliseconds: float) -> str:
-    """`4 s`, `12 min`, `3 h`, `2 days`."""
-    seconds = max(0, round(milliseconds / 1000))
-    for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds // length} {unit}"
-    return f"{seconds} s"

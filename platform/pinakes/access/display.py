@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pinakes.qa.results.escapes import escaped
-
 URL_CHARACTERS = 2000
 LINE_CHARACTERS = 500
 LINES = 50
@@ -21,6 +19,12 @@ _DECEIVING = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+
+
+def escaped(match: re.Match[str]) -> str:
+    r"""The one character of a match: `\uXXXX`, or `\UXXXXXXXX` beyond the first plane."""
+    code = ord(match[0])
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def display_text(text: str, limit: int = LINE_CHARACTERS) -> str:
