@@ -1,3 +1,3 @@
-"""An empty store."""
+"""Empty and landed stores."""
 
-from store_fixtures import store  # noqa: F401
+from store_fixtures import landed, scene, store  # noqa: F401

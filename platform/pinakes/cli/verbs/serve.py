@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import datetime, timezone
 from functools import partial
 
+from pinakes.access.archive_bytes import ArchiveBytes
 from pinakes.access.asgi import Application
-from pinakes.access.asgi_site import AsgiSite
+from pinakes.access.asgi_site import AsgiSite, Route
 from pinakes.access.bounded_server import serve
+from pinakes.access.rules import AccessRules
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
+from pinakes.access.warc_server import WarcServer
 from pinakes.access.wsgi_mount import WsgiMount
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.listening import (
@@ -85,13 +90,23 @@ def _tell(console: Console, url: str) -> None:
     console.flush()
 
 
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
 @contextmanager
 def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Iterator[Application]:
     """What one process answers with, on stores of its own."""
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores(configuration))
         views = Views(stores.rows, stores.archive)
-        yield AsgiSite(WsgiMount(Site(views, hosts=hosts)), hosts=hosts, headers=HEADERS)
+        files = ArchiveBytes(stores.rows, stores.archive, rules=AccessRules(), now=_now)
+        yield AsgiSite(
+            WsgiMount(Site(views, hosts=hosts)),
+            routes=[Route(re.compile(rb"/warc/.+"), WarcServer(files))],
+            hosts=hosts,
+            headers=HEADERS,
+        )
         if not views.close():
             # A thread hangs in a store, and ends with the process: the store is left open.
             stack.pop_all()
