@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from .cells import named
+
+REVISIT_MIME = "warc/revisit"
+FIRST_GENERATION = 1
+_SHA1 = "sha1:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureFacts:
-    """`m:capture`: the record as landed.  Written once; a later move changes only locations.
+    """`m:capture`: the record as landed.  Written once; a later move only adds a location.
 
-    `date` and `target_uri` are as written in the record.  Computed digests are labelled
-    text: of the stored body, and of the de-chunked body if it really is chunked.
-    `declared_digest` is that of the record as written, and `declared_over` the bytes that it
-    fits: `stored`, `dechunked`, `decoded`, or `none`.  `skip` is why the record takes no part
-    in dedupe; None if it does.  `refers_to_*` and `profile` are those of a revisit that was
-    landed.
+    The first fields, up to `archive_file`, are those of a CDXJ line, under its keys and in its
+    order, numbers as text: an answer of the CDX server is cut out of this cell as it is stored.
+
+        {"v":2,"url":...,"mime":...,"status":...,"digest":...,"length":...,"offset":...,
+        "filename":...,"type":...,"date":...,
+
+    `date` and `target_uri` are as written in the record.  `digest` is SHA-1 of the stored body
+    in Base32, or, without `payload_sha256`, the declared one.  `offset` and `length` are those of
+    the compressed member in generation 1, and `inner_offset` is where the record begins in the
+    inflated member; None if only a later generation is known.  `mime` of a revisit is
+    `warc/revisit`, and `revisit_media_type` its own.
+
+    Computed digests are labelled text: of the stored body, and of the de-chunked body if it
+    really is chunked.  `declared_digest` is that of the record as written, and `declared_over` the
+    bytes that it fits: `stored`, `dechunked`, `decoded`, or `none`.  `skip` is why the record takes
+    no part in dedupe; None if it does.  `refers_to_*` and `profile` are those of a revisit that
+    was landed.
+
+    Version 1 had no location, and other keys and an other order of fields.
     """
 
     COLUMN: ClassVar[bytes] = b"m:capture"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
+    target_uri: str = named("url")
+    mime: str | None = None
+    status: int | None = named("status", default=None, as_text=True)
+    digest: str | None = None
+    length: int | None = named("length", default=None, as_text=True)
+    offset: int | None = named("offset", default=None, as_text=True)
+    archive_file: str = named("filename")
     type: str
-    target_uri: str
     date: str
-    archive_file: str
     ordinal: int
+    inner_offset: int = 0
     record_id: str | None = None
-    media_type: str | None = None
-    status: int | None = None
+    revisit_media_type: str | None = named("media_type", default=None)
     method: str | None = None
-    payload_sha1: str | None = None
     payload_sha256: str | None = None
     payload_size: int | None = None
     dechunked_sha1: str | None = None
@@ -44,10 +67,45 @@ class CaptureFacts:
     refers_to_id: str | None = None
     findings: tuple[str, ...] = ()
 
+    @property
+    def media_type(self) -> str | None:
+        """The media type as the record says."""
+        return self.revisit_media_type if self.type == "revisit" else self.mime
+
+    @property
+    def payload_sha1(self) -> str | None:
+        """SHA-1 of the stored body, labelled; None if it was not computed, as of a revisit."""
+        return f"{_SHA1}{self.digest}" if self.payload_sha256 is not None else None
+
+    @classmethod
+    def upgraded(cls, version: int, content: dict[str, Any]) -> dict[str, Any]:
+        """Version 1 as version 2."""
+        media_type, sha1 = content.pop("media_type", None), content.pop("payload_sha1", None)
+        if content.get("type") == "revisit":
+            content |= {"mime": REVISIT_MIME}
+            if media_type is not None:
+                content["media_type"] = media_type
+        elif media_type is not None:
+            content["mime"] = media_type
+        digest = sha1 if sha1 is not None else content.get("declared_digest")
+        if digest is not None:
+            content["digest"] = cdx_digest(digest)
+        for key, old in (("url", "target_uri"), ("filename", "archive_file")):
+            if old in content:
+                content[key] = content.pop(old)
+        return content
+
+
+def cdx_digest(digest: str) -> str:
+    """A digest as indexes write it: SHA-1 in Base32 without its label."""
+    return digest[5:] if digest.startswith(_SHA1) and len(digest) == 37 else digest
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """`m:location.N`: the place of the record in generation N.
+    """`m:location.N`: the place of the record in generation N, from 2 on.
+
+    That in generation 1 is in `m:capture`; those landed before version 2 of that have it here.
 
     `offset` and `length` are those of the compressed member; `inner_offset` is where the
     record begins in the inflated member, if it is not alone in it.

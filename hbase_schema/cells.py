@@ -8,15 +8,20 @@ with its default value is omitted, and a mapping is sorted, so that a value has 
 encoding: a repeated act writes the same bytes.
 
 A cell class is a frozen dataclass with `COLUMN` (`family:qualifier`) and `VERSION`.  Adding
-or removing a field, or changing its meaning, is a new version; that class then decodes the
-old version, too, and its golden file stays.
+or removing a field, or changing its meaning, is a new version, and the old golden lines stay; if
+a default is not enough for an old value, the class has a method `upgraded(version, content)`, which
+gives the content of an old version as that of the newest.
+
+A field has its own name as its key, unless `named` gives another one; an integer that `named`
+calls `as_text` is written as a string.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, field, fields
 from functools import cache
 from json.encoder import encode_basestring
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, get_type_hints
@@ -37,12 +42,20 @@ C = TypeVar("C", bound=Cell)
 
 class _FieldSpec(NamedTuple):
     name: str
+    key: str
     kind: str
     optional: bool
     default: object
+    as_text: bool
+
+
+def named(key: str, *, default: Any = MISSING, as_text: bool = False) -> Any:
+    """A field whose key in JSON is `key`; `as_text`: an integer that is written as a string."""
+    return field(default=default, metadata={"key": key, "as_text": as_text})
 
 
 _REQUIRED = object()
+_INTEGER = re.compile(r"-?[0-9]{1,4000}\Z")
 _KINDS: dict[object, str] = {
     str: "text",
     int: "integer",
@@ -73,7 +86,9 @@ def _spec(field: Field[Any], hint: Any) -> _FieldSpec:
         default = field.default
     elif field.default_factory is not MISSING:
         default = field.default_factory()
-    return _FieldSpec(field.name, _KINDS[hint], optional, default)
+    key = field.metadata.get("key", field.name)
+    as_text = field.metadata.get("as_text", False)
+    return _FieldSpec(field.name, key, _KINDS[hint], optional, default, as_text)
 
 
 def encode_cell(cell: Cell) -> bytes:
@@ -89,13 +104,13 @@ def encode_fields(cls: type[Cell], values: Sequence[object]) -> bytes:
     dict as JSON cost more than inflating the record.
     """
     parts = [f'{{"v":{cls.VERSION}']
-    for (lead, in_order, default), value in zip(_leads(cls), values, strict=True):
+    for (lead, in_order, as_text, default), value in zip(_leads(cls), values, strict=True):
         if value != default:
             kind = type(value)
             if kind is str:
                 parts += lead, encode_basestring(value)  # type: ignore[arg-type]
             elif kind is int:
-                parts += lead, str(value)
+                parts += lead, f'"{value}"' if as_text else str(value)
             else:
                 parts += lead, _compact(_sorted(value) if in_order else value)
     parts.append("}")
@@ -106,10 +121,10 @@ def encode_fields(cls: type[Cell], values: Sequence[object]) -> bytes:
 
 
 @cache
-def _leads(cls: type[Cell]) -> tuple[tuple[str, bool, object], ...]:
-    """For each field the text before its value, whether it is sorted, its default."""
+def _leads(cls: type[Cell]) -> tuple[tuple[str, bool, bool, object], ...]:
+    """For each field the text before its value, whether it is sorted, or a text, its default."""
     return tuple(
-        (f',"{spec.name}":', spec.kind in ("counts", "scores"), spec.default)
+        (f',"{spec.key}":', spec.kind in ("counts", "scores"), spec.as_text, spec.default)
         for spec in _specs(cls)
     )
 
@@ -136,8 +151,10 @@ def decode_cell(cls: type[C], value: bytes) -> C:
         raise SchemaError(
             f"{where} has version {version}, and this Pinakes knows {cls.VERSION}: upgrade it"
         )
+    if version < cls.VERSION and (upgraded := getattr(cls, "upgraded", None)):
+        content = upgraded(version, content)
     arguments = {
-        spec.name: _checked(where, spec, content.pop(spec.name, spec.default))
+        spec.name: _checked(where, spec, content.pop(spec.key, spec.default))
         for spec in _specs(cls)
     }
     if content:
@@ -148,10 +165,12 @@ def decode_cell(cls: type[C], value: bytes) -> C:
 def _checked(where: str, spec: _FieldSpec, value: object) -> object:
     if value is spec.default and value is not _REQUIRED:
         return value
+    if spec.as_text and isinstance(value, str):
+        value = int(value) if _INTEGER.match(value) else value
     value = tuple(value) if spec.kind == "texts" and isinstance(value, list) else value
     if not ((spec.optional and value is None) or _is_kind(spec.kind, value)):
         what = "is missing" if value is _REQUIRED else f"should be {spec.kind}: {value!r:.80}"
-        raise MalformedRecord(f"{where}: {spec.name} {what}")
+        raise MalformedRecord(f"{where}: {spec.key} {what}")
     return value
 
 

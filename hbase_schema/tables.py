@@ -84,7 +84,7 @@ def declared_schema(cell_versions: int = CELL_VERSIONS) -> Schema:
                 name="captures",
                 row_key="urlkey SP time SP mark",
                 families=(
-                    facts("m", "the capture as landed; where it lies, by generation"),
+                    facts("m", "the capture as landed, and its place in each generation"),
                     facts("x", "extracted: type, charset, language, title, text", cache=False),
                     facts("d", "dedupe: hash extension, copy number, original, pin"),
                     facts("q", "QA verdicts"),

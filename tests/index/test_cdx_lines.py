@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import MalformedRecord
+from pinakes.hbase_schema.capture_cells import cdx_digest
 from pinakes.index.cdxj import (
     CDX_9,
     CDX_11,
     CdxLine,
-    cdx_digest,
     format_cdx,
     format_cdx_header,
     format_cdxj,

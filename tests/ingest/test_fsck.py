@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,8 @@ from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, s
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import Conflict
-from pinakes.hbase_schema.capture_cells import Location
+from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.columns import numbered_column
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest import fsck
 from pinakes.ingest.acts import Actor
@@ -103,7 +103,8 @@ def drop_digest_rows(store: LandedStore) -> None:
 
 def shift_location(store: LandedStore) -> None:
     [capture] = scan_captures_of(store.rows, urlkey(URI))
-    cell = {numbered_column(Location, 1): encode_cell(Location(offset=7, length=7))}
+    facts = replace(capture.facts, offset=7, length=7)
+    cell = {CaptureFacts.COLUMN: encode_cell(facts)}
     store.rows.mutate("captures", [Put(capture.key, cell, capture.landed_ms)])
 
 

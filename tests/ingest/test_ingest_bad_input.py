@@ -105,9 +105,7 @@ class Ingest:
                      if k == b"m:capture"]  # fmt: skip
             return {
                 "files": {e.archive_file: e.state for e in entries if e.state == "stored"},
-                "visible": sorted(
-                    f["target_uri"] for f in facts if f["archive_file"] not in hidden
-                ),
+                "visible": sorted(f["url"] for f in facts if f["filename"] not in hidden),
                 "stored": [f.name for f in archive.list() if not f.name.endswith(".parquet")],
             }
         finally:

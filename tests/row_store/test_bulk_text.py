@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import SchemaError
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry, Location
+from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 from pinakes.hbase_schema.capture_keys import encode_capture_key
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.digest_keys import encode_digest_keys
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.ingest.row_spool import CAPTURES, DIGESTS
@@ -70,12 +69,9 @@ def test_captures_of_any_text_are_one_line_each(
         date="2020",
         archive_file=f"c/{file}",
         ordinal=1,
-        media_type=media_type,
+        mime=media_type,
     )
-    cells = {
-        CaptureFacts.COLUMN: encode_cell(facts),
-        numbered_column(Location, 1): encode_cell(Location(offset=0, length=9)),
-    }
+    cells = {CaptureFacts.COLUMN: encode_cell(facts)}
     row = encode_capture_key(key, "20200101000000000", f"c/{file}", 1)
     put = Put(row, cells, time)
     line = CAPTURES.encode([put])

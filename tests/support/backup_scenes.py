@@ -106,7 +106,7 @@ def untouched(before: set[Cell], after: set[Cell]) -> set[Cell]:
     rows = {
         row
         for _, row, column, _, value in before
-        if column == b"m:capture" and json.loads(value)["archive_file"].startswith(busy)
+        if column == b"m:capture" and json.loads(value)["filename"].startswith(busy)
     }
     return {
         cell

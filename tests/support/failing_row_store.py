@@ -82,6 +82,21 @@ class FailingRowStore:
             lambda: self.store.first_rows(table, key_ranges, limit_rows=limit_rows, columns=columns)
         )
 
+    def scan_values(
+        self,
+        table: str,
+        key_range: KeyRange,
+        columns: Sequence[bytes],
+        *,
+        limit_rows: int,
+        reverse: bool = False,
+    ) -> dict[bytes, bytes]:
+        return self._call(
+            lambda: self.store.scan_values(
+                table, key_range, columns, limit_rows=limit_rows, reverse=reverse
+            )
+        )
+
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         return self._call(lambda: self.store.versions(table, row, column))
 

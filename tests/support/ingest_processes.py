@@ -94,5 +94,5 @@ def contents(rows: RowStore, archive: ArchiveStore) -> dict[str, Any]:
 def each_record_once(rows: RowStore) -> bool:
     """Whether no two captures are of one place."""
     found = [json.loads(row.cells[CaptureFacts.COLUMN].value) for row in rows.scan("captures")]
-    places = [(facts["archive_file"], facts["ordinal"]) for facts in found]
+    places = [(facts["filename"], facts["ordinal"]) for facts in found]
     return len(places) == len(set(places))

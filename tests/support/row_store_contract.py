@@ -234,6 +234,30 @@ class RowStoreContract:
         del answers
         assert len(list(store.scan("captures", prefix_range(prefix)))) == 1
 
+    # --- values alone
+
+    @pytest.mark.parametrize("reverse", [False, True])
+    @pytest.mark.parametrize("limit", [1, 2, 7, 1000])
+    def test_values_are_those_of_the_rows(
+        self, store: RowStore, prefix: bytes, limit: int, reverse: bool
+    ) -> None:
+        puts = [
+            Put(prefix + b"%02d" % n, {column: b"%d at %d" % (n, time)}, time)
+            for n in range(12)
+            for column in ((CAPTURE, DEDUPE), (CAPTURE,), (LOCATION,))[n % 3]
+            for time in range(1, 2 + n % 4)
+        ]
+        store.mutate("captures", puts)
+        for columns in ([CAPTURE], [LOCATION, CAPTURE], [DEDUPE], []):
+            key_range = prefix_range(prefix)
+            found = store.scan_values(
+                "captures", key_range, columns, limit_rows=limit, reverse=reverse
+            )
+            rows = store.scan(
+                "captures", key_range, columns=columns, limit_rows=limit, reverse=reverse
+            )
+            assert list(found.items()) == [(r.key, r.cells[max(r.cells)].value) for r in rows]
+
     # --- time
 
     def test_the_newest_timestamp_wins_whatever_came_last(

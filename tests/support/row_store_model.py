@@ -94,6 +94,16 @@ class RowStoreMachine(RuleBasedStateMachine):
         wanted = (expected[::-1] if reverse else expected)[:limit]
         assert [self.bare(row) for row in found] == wanted
 
+    @rule(reverse=st.booleans(), start=rows, stop=rows, limit=st.integers(1, 4),
+          column=st.sampled_from(FACT_COLUMNS + PRESENT_COLUMNS))  # fmt: skip
+    def scan_values(
+        self, reverse: bool, start: bytes, stop: bytes, limit: int, column: bytes
+    ) -> None:
+        asked = KeyRange(self.prefix + start, self.prefix + stop)
+        found = self.store.scan_values("files", asked, [column], limit_rows=limit, reverse=reverse)
+        rows = self.store.scan("files", asked, columns=[column], reverse=reverse, limit_rows=limit)
+        assert list(found.items()) == [(row.key, row.value(column)) for row in rows]
+
     @rule(ranges=st.lists(st.tuples(rows, rows), max_size=60), limit=st.integers(1, 4))
     def first_rows(self, ranges: list[tuple[bytes, bytes]], limit: int) -> None:
         asked = [KeyRange(self.prefix + start, self.prefix + stop) for start, stop in ranges]

@@ -12,7 +12,13 @@ from itertools import islice
 from typing import TypeVar
 
 from pinakes.errors import InputRefused
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location, Pin
+from pinakes.hbase_schema.capture_cells import (
+    FIRST_GENERATION,
+    CaptureFacts,
+    DedupeMark,
+    Location,
+    Pin,
+)
 from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
 from pinakes.hbase_schema.cells import C, decode_cell
 from pinakes.hbase_schema.columns import column_suffix
@@ -74,16 +80,21 @@ def decode_capture(row: Row) -> Capture | None:
         value = row.value(cls.COLUMN)
         return decode_cell(cls, value) if value is not None else None
 
-    pin = read(Pin)
+    pin, landed = read(Pin), decode_cell(CaptureFacts, facts.value)
+    locations = {
+        int(column_suffix(column)): decode_cell(Location, cell.value)
+        for column, cell in row.cells.items()
+        if column.startswith(Location.COLUMN)
+    }
+    if landed.offset is not None and landed.length is not None:
+        locations[FIRST_GENERATION] = Location(
+            offset=landed.offset, length=landed.length, inner_offset=landed.inner_offset
+        )
     return Capture(
         key=row.key,
-        facts=decode_cell(CaptureFacts, facts.value),
+        facts=landed,
         landed_ms=facts.timestamp_ms,
-        locations={
-            int(column_suffix(column)): decode_cell(Location, cell.value)
-            for column, cell in row.cells.items()
-            if column.startswith(Location.COLUMN)
-        },
+        locations=locations,
         dedupe=read(DedupeMark),
         pinned=pin is not None and pin.pinned,
     )

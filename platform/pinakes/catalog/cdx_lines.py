@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pinakes.archive_store.port import ArchiveReader
+from pinakes.hbase_schema.capture_cells import REVISIT_MIME, cdx_digest
 from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, decode_capture_key
 from pinakes.hbase_schema.name_keys import generation_file
-from pinakes.index.cdxj import REVISIT_MIME, CdxLine, cdx_digest
+from pinakes.index.cdxj import CdxLine
 from pinakes.index.scan import CAPTURE_TYPES
 
 from .declared import sha1_text

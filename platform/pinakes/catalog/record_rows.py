@@ -14,10 +14,16 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry, Location
+from pinakes.hbase_schema.capture_cells import (
+    FIRST_GENERATION,
+    REVISIT_MIME,
+    CaptureFacts,
+    DigestEntry,
+    Location,
+    cdx_digest,
+)
 from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, encode_capture_key
 from pinakes.hbase_schema.cells import encode_fields
-from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.digest_keys import encode_digest_keys
 from pinakes.index.scan import CAPTURE_TYPES, why_not
 from pinakes.index.urlkey import urlkey
@@ -37,9 +43,7 @@ from pinakes.warc.record import MemoryBody, Record
 from .declared import sha1_text, verified_over
 from .sidecar import SidecarRow
 
-FIRST_GENERATION = 1
 Cells = dict[bytes, bytes]
-_FIRST_LOCATION = numbered_column(Location, FIRST_GENERATION)
 _FIRST_WEB_ARCHIVE_YEAR = 1991
 
 
@@ -192,19 +196,31 @@ def row_key_of(uri: str, date: str | None, archive_file: str, ordinal: int) -> b
     return encode_capture_key(urlkey(uri), _moment(date or "").time_17, archive_file, ordinal)
 
 
-def capture_cells(row: SidecarRow, archive_file: str) -> Cells:
-    """The cells of a capture's row in `captures`, by column."""
+def capture_cells(
+    row: SidecarRow, archive_file: str, *, generation: int = FIRST_GENERATION
+) -> Cells:
+    """The cells of a capture's row in `captures`, by column, from a sidecar of this generation.
+
+    A location in a later generation is a cell of its own, and not among them.
+    """
+    revisit = row.type == "revisit"
+    digest = _sha1(row.sha1) or row.declared
+    is_first = generation == FIRST_GENERATION
     facts = (
-        row.type,
         row.target_uri or "",
-        row.date or "",
-        archive_file,
-        row.ordinal,
-        row.record_id,
-        row.media_type,
+        REVISIT_MIME if revisit else row.media_type,
         row.status,
+        cdx_digest(digest) if digest is not None else None,
+        row.length if is_first else None,
+        row.offset if is_first else None,
+        archive_file,
+        row.type,
+        row.date or "",
+        row.ordinal,
+        row.inner_offset if is_first else 0,
+        row.record_id,
+        row.media_type if revisit else None,
         row.method,
-        _sha1(row.sha1),
         _sha256(row.sha256),
         row.payload_size,
         _sha1(row.dechunked_sha1),
@@ -218,11 +234,7 @@ def capture_cells(row: SidecarRow, archive_file: str) -> Cells:
         row.refers_id,
         tuple(row.findings.split()) if row.findings else (),
     )
-    location = (row.offset, row.length, row.inner_offset)
-    return {
-        CaptureFacts.COLUMN: encode_fields(CaptureFacts, facts),
-        _FIRST_LOCATION: encode_fields(Location, location),
-    }
+    return {CaptureFacts.COLUMN: encode_fields(CaptureFacts, facts)}
 
 
 def location_of(row: SidecarRow) -> Location:

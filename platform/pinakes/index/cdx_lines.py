@@ -11,12 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from pinakes.hbase_schema.capture_cells import REVISIT_MIME, cdx_digest
 from pinakes.warc.codings import dechunked
 from pinakes.warc.dates import format_14, parse_date
 from pinakes.warc.record import Record
 
 from .beside import BESIDE_RECORDS, Names, are_beside, names_of
-from .cdxj import REVISIT_MIME, CdxLine, cdx_digest
+from .cdxj import CdxLine
 from .entries import entry_of
 from .post_query import method_query, with_query
 from .scan import CAPTURE_TYPES

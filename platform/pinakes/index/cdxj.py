@@ -19,7 +19,6 @@ from pinakes.errors import MalformedRecord
 
 CDX_11 = "N b a m s k r M S V g"
 CDX_9 = "N b a m s k r V g"
-REVISIT_MIME = "warc/revisit"
 _COLUMNS = {
     "N": "urlkey",
     "A": "urlkey",  # not turned into a SURT
@@ -60,11 +59,6 @@ class CdxLine(NamedTuple):
     redirect: str | None = None
     robots: str | None = None
     extra: Mapping[str, object] | None = None
-
-
-def cdx_digest(digest: str) -> str:
-    """A digest as indexes write it: SHA-1 in Base32 without its label."""
-    return digest[5:] if digest.startswith("sha1:") and len(digest) == 37 else digest
 
 
 def format_cdxj(line: CdxLine) -> str:

@@ -118,17 +118,16 @@ class StoredFileMender:
 
     def _put_rows(self, batch: Sequence[SidecarRow]) -> None:
         act_time_ms = self._act_time_ms()
-        column = numbered_column(Location, self._entry.generation)
+        generation = self._entry.generation
         captures, digests = self._lost_marks(batch), []
         for row in batch:
             if row.row_key is None:
                 continue
             landed = without_decision(row) if row.is_replaced else row
-            cells = capture_cells(landed, self._entry.archive_file)
-            if self._entry.generation != 1:
+            cells = capture_cells(landed, self._entry.archive_file, generation=generation)
+            if generation != 1:
                 # Its first location is only in its first sidecar.
-                del cells[numbered_column(Location, 1)]
-                cells[column] = encode_cell(location_of(row))
+                cells[numbered_column(Location, generation)] = encode_cell(location_of(row))
             captures.append(Put(row.row_key, cells, act_time_ms))
             digests += [
                 Put(key, value, act_time_ms)

@@ -8,14 +8,11 @@ from functools import cached_property, partial
 from itertools import zip_longest
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import get_captures
+from pinakes.catalog.captures import decode_capture, get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
-from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
-from pinakes.hbase_schema.cells import encode_cell
-from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.row_store.port import RowStore
@@ -143,18 +140,19 @@ class StoredFileCheck:
 
     def _check_rows(self, batch: Sequence[SidecarRow]) -> Iterator[FsckFinding]:
         captures = [row for row in batch if row.row_key is not None]
-        location = self._location_column()
+        generation = self._entry.generation
         found = self._rows.get_rows(
             "captures",
             [row.row_key for row in captures if row.row_key is not None],
-            columns=[CaptureFacts.COLUMN, location],
+            columns=[b"m"],
         )
         missing, wrong = [], []
         for row in captures:
-            cells = found.get(row.row_key or b"")
-            if cells is None or cells.value(CaptureFacts.COLUMN) is None:
+            stored = found.get(row.row_key or b"")
+            capture = decode_capture(stored) if stored is not None else None
+            if capture is None:
                 missing.append(row)
-            elif cells.value(location) != encode_cell(location_of(row)):
+            elif capture.locations.get(generation) != location_of(row):
                 wrong.append(row)
         digests = dict(pair for row in captures for pair in self._digest_rows(row))
         there = self._rows.get_rows("digests", list(digests))
@@ -169,9 +167,6 @@ class StoredFileCheck:
                 "location", f"{len(wrong)} rows with wrong locations, first {first.offset}", batch
             )
         yield from self._check_references(captures)
-
-    def _location_column(self) -> bytes:
-        return numbered_column(Location, self._entry.generation)
 
     def _digest_rows(self, row: SidecarRow) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
         return digest_rows(row, self._entry.archive_file, self._facts.collection)

@@ -19,13 +19,12 @@ from typing import BinaryIO
 from isal import igzip
 
 from pinakes.catalog.file_rows import Held
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry, Location
-from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
 from pinakes.row_store.bulk_text import BulkTable
 from pinakes.row_store.hbase_bulk import SUFFIX
 from pinakes.row_store.port import Put
 
-CAPTURES = BulkTable(name="captures", columns=(CaptureFacts.COLUMN, numbered_column(Location, 1)))
+CAPTURES = BulkTable(name="captures", columns=(CaptureFacts.COLUMN,))
 DIGESTS = BulkTable(name="digests", columns=(DigestEntry.COLUMN,))
 TABLES: Mapping[str, BulkTable] = MappingProxyType(
     {table.name: table for table in (CAPTURES, DIGESTS)}

@@ -21,7 +21,7 @@ from .port import Delete, Mutation, Put, Row, StoredCell
 from .rules import TableRules, rules_of
 from .sqlite_file import PATIENCE_S, SqliteFile, stored_version
 from .sqlite_mutations import delete_cells, present_value, put_cells
-from .sqlite_rows import Query, read_rows, read_versions, scan_rows
+from .sqlite_rows import Query, read_rows, read_versions, scan_newest_values, scan_rows
 
 TRANSACTION_CELLS = 20_000
 TRANSACTION_BYTES = 16 << 20
@@ -89,6 +89,20 @@ class EmbeddedRowStore:
     ) -> Iterator[list[Row]]:
         for key_range in key_ranges:
             yield list(self.scan(table, key_range, columns=columns, limit_rows=limit_rows))
+
+    def scan_values(
+        self,
+        table: str,
+        key_range: KeyRange,
+        columns: Sequence[bytes],
+        *,
+        limit_rows: int,
+        reverse: bool = False,
+    ) -> dict[bytes, bytes]:
+        self._rules_of(table)
+        return scan_newest_values(
+            self._file, table, key_range, tuple(sorted(columns)), limit_rows, reverse=reverse
+        )
 
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         kept = self._rules_of(table).family_of(column).versions

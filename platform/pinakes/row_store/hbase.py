@@ -99,6 +99,18 @@ class HBaseRowStore:
     ) -> Iterator[list[Row]]:
         return first_rows(self._reading(table, columns), key_ranges, limit_rows)
 
+    def scan_values(
+        self,
+        table: str,
+        key_range: KeyRange,
+        columns: Sequence[bytes],
+        *,
+        limit_rows: int,
+        reverse: bool = False,
+    ) -> dict[bytes, bytes]:
+        rows = self.scan(table, key_range, columns=columns, reverse=reverse, limit_rows=limit_rows)
+        return {row.key: row.cells[max(row.cells)].value for row in rows}
+
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         return self._reading(table).versions(row, column)
 

@@ -7,7 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 from pinakes.errors import InputRefused
-from pinakes.index.cdxj import REVISIT_MIME, CdxLine, parse_cdx, parse_cdxj
+from pinakes.hbase_schema.capture_cells import REVISIT_MIME
+from pinakes.index.cdxj import CdxLine, parse_cdx, parse_cdxj
 
 from .originals import Originals, Place, Wanted
 from .resolution import Resolution

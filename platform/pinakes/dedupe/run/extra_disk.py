@@ -27,7 +27,7 @@ _SIDECAR_BYTES = 50
 """What a revisit adds to a sidecar: what it refers to, compressed.  Measured."""
 _CELL_BYTES = 12
 """What SQLite adds to a cell: lengths, and its number in the page."""
-_FILLED = 0.85
+_FILLED = 0.9
 """How full pages of SQLite are after cells came in between others.  Measured."""
 
 
