@@ -26,14 +26,18 @@ from pinakes.cli.frame.listening import (
     bound_sockets,
     impatient,
     is_loopback,
+    parse_port,
 )
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.replaying import find_wayback, replaying
 from pinakes.cli.frame.served_processes import serve_in_processes
 from pinakes.config import Configuration
+from pinakes.hadoop_tools import parse_command
 from pinakes.profile import open_stores
 
 DEFAULT_PORT = 8090
+REPLAY_PORT = 8092
 _MOST_PROCESSES = 256
 
 
@@ -55,7 +59,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="processes that answer, each with its share of the connections (default: one for "
         "each processor)",
     )
-    add_settings(parser, "store")
+    parser.add_argument(
+        "--replay",
+        metavar="PORT",
+        nargs="?",
+        type=parse_port,
+        const=REPLAY_PORT,
+        help="also run pywb, to look at archived pages, on this port (%(const)s; 0: any free one); "
+        "see wayback_command",
+    )
+    add_settings(parser, "store", "wayback_command")
 
 
 def _processes(text: str) -> int:
@@ -71,23 +84,34 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     hosts = (*LOOPBACK_NAMES, host) if is_loopback(host) else None
     processes = arguments.processes
     open_site = partial(_open_site, configuration, hosts)
-    with bound_sockets(host, port, processes) as (url, groups):
+    command = _wayback(configuration) if arguments.replay is not None else ()
+    with ExitStack() as stack:
+        url, groups = stack.enter_context(bound_sockets(host, port, processes))
+        with open_stores(configuration):
+            pass  # what is wrong with them is said once, here
+        told = {"url": url}
+        if arguments.replay is not None:
+            told["replay"] = stack.enter_context(
+                replaying(command, _local(url, host), host, arguments.replay, console.warn)
+            )
+        console.result(told, text="\n".join(told.values()))
+        console.flush()
         if processes == 1:
             with open_site() as application:
-                _tell(console, url)
                 serve(application, groups[0])
         else:
-            with open_stores(configuration):
-                pass  # what is wrong with them is said once, here
-            _tell(console, url)
             serve_in_processes(open_site, groups, console)
     console.say("stopped")
     return Exit.STOPPED
 
 
-def _tell(console: Console, url: str) -> None:
-    console.result({"url": url}, text=url)
-    console.flush()
+def _wayback(configuration: Configuration) -> tuple[str, ...]:
+    return find_wayback(parse_command(configuration.wayback_command))
+
+
+def _local(url: str, host: str) -> str:
+    """The URL for a client on this host."""
+    return url.replace(f"//{host}:", "//127.0.0.1:") if host == "0.0.0.0" else url
 
 
 def _now() -> datetime:
