@@ -77,7 +77,7 @@ class ArchiveBytes:
         """Open it to give out these bytes; not for several threads.
 
         Raises:
-            Denied: they may not be given out.
+            Denied: they may not be given out, or the file was removed meanwhile.
             Dropped: the file is gone, and another generation is current.
             DigestMismatch: the current generation is not in the store.
         """
@@ -87,7 +87,9 @@ class ArchiveBytes:
             return self._archive.open(file.name)
         except InputRefused as error:
             now = file if not file.is_current else self.find(file.name)
-            if now is not None and not now.is_current:
+            if now is None:
+                raise Denied from error
+            if not now.is_current:
                 raise Dropped(now.current) from error
             raise DigestMismatch(
                 "it is not in the archive store: run fsck", file=file.name

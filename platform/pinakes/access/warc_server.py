@@ -10,6 +10,7 @@ The store is asked in threads, a piece at a time; a client that reads slowly hol
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -30,6 +31,8 @@ PIECE_BYTES = 1 << 18
 STREAMS = 128
 """Answers of several pieces at once in a process."""
 
+KNOWN_S = 1.0
+_MOST_KNOWN = 1024
 _TYPES = {"warc": b"application/warc"}
 _POLICY = b"default-src 'none'; sandbox; frame-ancestors 'none'"
 T = TypeVar("T")
@@ -42,6 +45,7 @@ class WarcServer:
         self._files = files
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="warc")
         self._streams = 0
+        self._known: dict[str, tuple[float, StoredGeneration]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer GET and HEAD.
@@ -57,7 +61,7 @@ class WarcServer:
             await send_line(send, 403, "access rules are in force: ask for the range of one record")
             return
         name = unquote_to_bytes(scope["raw_path"][len(PREFIX) :]).decode("utf-8", "surrogateescape")
-        file = await self._in_thread(self._files.find, name)
+        file = await self._find(name)
         if file is None:
             await send_line(send, 404, "no such archive file in the catalogue")
             return
@@ -93,9 +97,10 @@ class WarcServer:
             words = "Service Unavailable: too many files are being read"
             await send_line(send, 503, words, [(b"retry-after", b"5")])
             return
+        reads_to = end if scope["method"] == "GET" else start
         try:
             # Before the head is sent: a store that fails is a 503, not an answer that is cut off.
-            opened = await self._in_thread(self._files.open, file, start, end)
+            first, opened = await self._in_thread(self._read_first, file, start, end, reads_to)
         except Denied:
             await send_line(send, 404, "no record that may be given out has this range")
             return
@@ -108,18 +113,45 @@ class WarcServer:
         if part is not None:
             headers.append((b"content-range", b"bytes %d-%d/%d" % (start, end - 1, file.size)))
         try:
-            is_empty = start == end or scope["method"] == "HEAD"
-            first = b"" if is_empty else await self._in_thread(_read, opened, start, end)
             await send(_head(206 if part is not None else 200, file, headers))
-            if is_empty:
-                await send({"type": "http.response.body"})
-                return
-            at = start + len(first)
-            await send({"type": "http.response.body", "body": first, "more_body": at < end})
-            if at < end:
-                await self._send_rest(receive, send, opened, at, end)
+            more = opened is not None
+            await send({"type": "http.response.body", "body": first, "more_body": more})
+            if opened is not None:
+                await self._send_rest(receive, send, opened, start + len(first), end)
         finally:
-            await self._in_thread(opened.close)
+            if opened is not None:
+                await self._in_thread(opened.close)
+
+    async def _find(self, name: str) -> StoredGeneration | None:
+        """The file of that name; what was found stands for a moment.
+
+        A page that is replayed asks for dozens of records of one file.
+        """
+        now_s = time.monotonic()
+        known = self._known.get(name)
+        if known is not None and now_s < known[0]:
+            return known[1]
+        file = await self._in_thread(self._files.find, name)
+        if file is not None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[name] = (now_s + KNOWN_S, file)
+        return file
+
+    def _read_first(
+        self, file: StoredGeneration, start: int, end: int, reads_to: int
+    ) -> tuple[bytes, BinaryIO | None]:
+        """The first piece, and the open file where more is to be read."""
+        opened = self._files.open(file, start, end)
+        try:
+            first = _read(opened, start, reads_to) if start < reads_to else b""
+        except BaseException:
+            opened.close()
+            raise
+        if start + len(first) < reads_to:
+            return first, opened
+        opened.close()
+        return first, None
 
     async def _send_rest(
         self, receive: Receive, send: Send, opened: BinaryIO, at: int, end: int
