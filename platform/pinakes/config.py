@@ -225,6 +225,7 @@ class Configuration:
     hadoop_command: str = _setting(
         _parse_command, "hadoop", "Hadoop's command, for bulk loads and backups"
     )
+    wayback_command: str = _setting(_parse_command, "wayback", "pywb's command, for serve --replay")
     bulk_folder: str = _setting(
         _parse_text, "/tmp/pinakes-bulk", "folder in HBase's HDFS, for rows that are loaded in bulk"
     )

@@ -2,11 +2,11 @@
 
     browser ─▶ server (sockets, TLS) ─▶ session ─▶ proxy ─▶ answers ─▶ index and archive files
                                            │                   │ choice, fuzzy: which capture
-                                           ▼                   │ answer_head, byte_range, codings:
+                                           ▼                   │ answer_head, codings:
                                         page_log               │   what is sent
                                                                ▼ generations: which written form
 
-`choice`, `fuzzy`, `request`, `byte_range`, `codings`, `answer_head` are pure.  `proxy.ReplayProxy`
+`choice`, `fuzzy`, `request`, `codings`, `answer_head` are pure.  `proxy.ReplayProxy`
 is the entry; it needs the extra `qa`.  No connection leaves this machine: what the archive does
 not have is a miss in the page's log.  (`views.forwarding` forwards to real servers, behind the
 same `server` and `session`.)

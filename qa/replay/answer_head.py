@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
 
+from pinakes.access.byte_range import StoredRange, parse_content_range
 from pinakes.errors import MalformedRecord
 from pinakes.warc.header import Header
 from pinakes.warc.http import HttpHead
 
-from .byte_range import StoredRange, parse_content_range
 from .request import ProxyRequest
 
 _HOP_BY_HOP = "belongs to the original connection"

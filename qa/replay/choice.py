@@ -12,11 +12,11 @@ from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
+from pinakes.access.byte_range import parse_content_range
 from pinakes.catalog.captures import Capture
 from pinakes.warc.dates import parse_digits_date
 from pinakes.warc.http import HttpHead
 
-from .byte_range import parse_content_range
 from .request import ProxyRequest, original_uri
 
 _FAR_S = 1 << 40

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 
+from pinakes.access.byte_range import ByteRange
 from pinakes.index.post_query import with_query
 
-from .byte_range import ByteRange
 from .page_log import TEXT_LIMIT_CHARACTERS
 
 _ABSOLUTE = re.compile(r"(https?|wss?)://([^/?#]*)", re.IGNORECASE)

@@ -19,10 +19,10 @@ from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from typing import Any, Protocol
 
+from pinakes.access.byte_range import parse_range
 from pinakes.errors import PinakesError
 from pinakes.index.post_query import BODY_LIMIT_BYTES, method_query
 
-from .byte_range import parse_range
 from .certificates import Authority
 from .request import ProxyRequest, Tunnel, clean_request_line, original_uri, parse_authority
 from .sending import Sender

@@ -1,3 +1,3 @@
-"""An empty store, and one of two crawls."""
+"""Empty and landed stores."""
 
-from store_fixtures import scene, store  # noqa: F401
+from store_fixtures import landed, scene, store  # noqa: F401

@@ -7,10 +7,10 @@ from datetime import datetime, timezone
 
 import pytest
 
+from pinakes.access.byte_range import parse_range
 from pinakes.catalog.captures import Capture
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.capture_keys import encode_capture_key
-from pinakes.qa.replay.byte_range import parse_range
 from pinakes.qa.replay.choice import Candidate, by_preference, distance_of, reason_to_skip
 from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http import HttpHead

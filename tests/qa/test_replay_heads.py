@@ -6,9 +6,9 @@ from datetime import datetime, timezone
 
 import pytest
 
+from pinakes.access.byte_range import parse_range
 from pinakes.errors import MalformedRecord
 from pinakes.qa.replay.answer_head import LEFT_OUT, AnswerHead, captured_head, own_head
-from pinakes.qa.replay.byte_range import parse_range
 from pinakes.qa.replay.request import ProxyRequest
 from pinakes.warc.http import HttpHead
 

@@ -1,4 +1,8 @@
-"""Pages served over HTTP: progress of landings, metrics, health of the stores.
+"""What is served over HTTP: archive files, progress of landings, metrics, health of the stores.
 
-Reads only.  Layer: above `ingest`, below `config`; `pinakes serve` mounts it.
+Reads only.  Layer: above `ingest`, below `config`; `pinakes serve` opens it.
+
+    bounded_server ─▶ asgi_site ─┬▶ warc_server ─▶ archive_bytes ─▶ catalogue, archive files
+    (sockets, limits) (host,     │  (HTTP)         (which, rules)
+                       headers)  └▶ wsgi_mount ─▶ site ─▶ views
 """

@@ -13,6 +13,7 @@ from pinakes.errors import SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 VERSION = 1
 _BATCH_ROWS = 8192
@@ -136,15 +137,39 @@ def read_sidecar(file: BinaryIO | str) -> Iterator[SidecarRow]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(file) as parquet:
-        metadata = parquet.schema_arrow.metadata or {}
-        version = int(metadata.get(_VERSION_KEY, b"0"))
-        if version != VERSION:
-            raise SchemaError(
-                f"a sidecar of version {version}; this Pinakes reads version {VERSION}: upgrade it"
-            )
+        _require_version(parquet)
         for batch in parquet.iter_batches(batch_size=_BATCH_ROWS):
             columns = map(_values, batch.columns)
             yield from map(SidecarRow._make, zip(*columns, strict=True))
+
+
+def read_sidecar_at(file: BinaryIO | str, offset: int) -> list[SidecarRow]:
+    """The rows of the records that begin at an offset: several where they share a member.
+
+    Reads the footer, and the row groups that may have it.  Raises SchemaError as `read_sidecar`.
+    """
+    import pyarrow.parquet as pq
+
+    found: list[SidecarRow] = []
+    with pq.ParquetFile(file) as parquet:
+        _require_version(parquet)
+        column = SidecarRow._fields.index("offset")
+        for number in range(parquet.num_row_groups):
+            among = parquet.metadata.row_group(number).column(column).statistics
+            if among is None or not among.has_min_max or among.min <= offset <= among.max:
+                for batch in parquet.read_row_group(number).to_batches():
+                    rows = zip(*map(_values, batch.columns), strict=True)
+                    found += (row for row in map(SidecarRow._make, rows) if row.offset == offset)
+    return found
+
+
+def _require_version(parquet: pq.ParquetFile) -> None:
+    metadata = parquet.schema_arrow.metadata or {}
+    version = int(metadata.get(_VERSION_KEY, b"0"))
+    if version != VERSION:
+        raise SchemaError(
+            f"a sidecar of version {version}; this Pinakes reads version {VERSION}: upgrade it"
+        )
 
 
 def _values(column: pa.Array) -> list[Any]:

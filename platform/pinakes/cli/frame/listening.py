@@ -26,13 +26,14 @@ def add_port(parser: argparse.ArgumentParser, default: int) -> None:
     parser.add_argument(
         "--port",
         metavar="N",
-        type=_port,
+        type=parse_port,
         default=default,
         help="port; 0: any free one (default: %(default)s)",
     )
 
 
-def _port(text: str) -> int:
+def parse_port(text: str) -> int:
+    """The argument of a port option."""
     if not text.isdecimal() or int(text) >= 65536:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port, a number up to 65535")
     return int(text)

@@ -21,6 +21,7 @@ _VALUES = {
     "admin": "HOST:PORT",
     "as": "USER",
     "cache": "FILE",
+    "command": "COMMAND",
     "config": "DIR",
     "connections": "N",
     "hbase": "HOST:PORT",

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
+from pinakes.access.archive_bytes import ArchiveBytes
 from pinakes.access.asgi import Application
-from pinakes.access.asgi_site import AsgiSite
+from pinakes.access.asgi_site import AsgiSite, Route
 from pinakes.access.bounded_server import serve
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.handler import CdxSite
@@ -19,6 +23,7 @@ from pinakes.access.readable import ReadableCaptures
 from pinakes.access.rules import parse_rules
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
+from pinakes.access.warc_server import WarcServer
 from pinakes.access.wsgi_mount import WsgiMount
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.listening import (
@@ -27,15 +32,19 @@ from pinakes.cli.frame.listening import (
     bound_sockets,
     impatient,
     is_loopback,
+    parse_port,
 )
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
+from pinakes.cli.frame.replaying import find_wayback, replaying
 from pinakes.cli.frame.served_processes import serve_in_processes
 from pinakes.config import Configuration
 from pinakes.errors import ConfigError
+from pinakes.hadoop_tools import parse_command
 from pinakes.profile import open_stores
 
 DEFAULT_PORT = 8090
+REPLAY_PORT = 8092
 _MOST_PROCESSES = 256
 _STORE_THREADS = 16
 _LEAST_TOKEN = 16
@@ -59,7 +68,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="processes that answer, each with its share of the connections (default: one for "
         "each processor)",
     )
-    add_settings(parser, "store", "replay_url")
+    parser.add_argument(
+        "--replay",
+        metavar="PORT",
+        nargs="?",
+        type=parse_port,
+        const=REPLAY_PORT,
+        help="also run pywb, to look at archived pages, on this port (%(const)s; 0: any free one); "
+        "see wayback_command",
+    )
+    add_settings(parser, "store", "replay_url", "wayback_command")
 
 
 def _processes(text: str) -> int:
@@ -74,24 +92,40 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     host, port = arguments.host, arguments.port
     hosts = (*LOOPBACK_NAMES, host) if is_loopback(host) else None
     processes = arguments.processes
-    open_site = partial(_open_site, configuration, hosts)
-    with bound_sockets(host, port, processes) as (url, groups):
+    command = _wayback(configuration) if arguments.replay is not None else ()
+    with ExitStack() as stack:
+        url, groups = stack.enter_context(bound_sockets(host, port, processes))
+        with open_stores(configuration):
+            pass  # what is wrong with them is said once, here
+        told = {"url": url}
+        if arguments.replay is not None:
+            told["replay"] = stack.enter_context(
+                replaying(command, _local(url, host), host, arguments.replay, console.warn)
+            )
+            configuration = replace(configuration, replay_url=told["replay"])
+        open_site = partial(_open_site, configuration, hosts)
+        console.result(told, text="\n".join(told.values()))
+        console.flush()
         if processes == 1:
             with open_site() as application:
-                _tell(console, url)
                 serve(application, groups[0])
         else:
-            with open_stores(configuration):
-                pass  # what is wrong with them is said once, here
-            _tell(console, url)
             serve_in_processes(open_site, groups, console)
     console.say("stopped")
     return Exit.STOPPED
 
 
-def _tell(console: Console, url: str) -> None:
-    console.result({"url": url}, text=url)
-    console.flush()
+def _wayback(configuration: Configuration) -> tuple[str, ...]:
+    return find_wayback(parse_command(configuration.wayback_command))
+
+
+def _local(url: str, host: str) -> str:
+    """The URL for a client on this host."""
+    return url.replace(f"//{host}:", "//127.0.0.1:") if host == "0.0.0.0" else url
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
 
 
 @contextmanager
@@ -113,7 +147,10 @@ def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Ite
         )
         captures = ReadableCaptures(stores.rows, stores.archive, rules=rules)
         pages = Site(views, captures, hosts=hosts, replay_url=configuration.replay_url)
-        yield AsgiSite(WsgiMount(pages), hosts=hosts, headers=HEADERS, routes=cdx.routes())
+        files = ArchiveBytes(stores.rows, stores.archive, rules=rules, now=_now)
+        warc = Route(re.compile(rb"/warc/.+"), WarcServer(files))
+        routes = (*cdx.routes(), warc)
+        yield AsgiSite(WsgiMount(pages), hosts=hosts, headers=HEADERS, routes=routes)
         if not views.close():
             # A thread hangs in a store, and ends with the process: the store is left open.
             stack.pop_all()

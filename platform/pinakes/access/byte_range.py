@@ -1,21 +1,28 @@
 """Byte ranges: of requests, and of stored 206 answers.
 
 Pure.  Source: RFC 9110 §14.  A request with several ranges is answered with the whole resource,
-as the RFC allows; no browser sends one.
+as the RFC allows (§14.2); no browser or replay tool sends one.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 _ASKED = re.compile(
-    r"\s*bytes\s*=\s*(?:(\d{1,18})\s*-\s*(\d{1,18})?|-\s*(\d{1,18}))\s*\Z",
+    r"\s*bytes\s*=\s*(?:(\d{1,40})\s*-\s*(\d{1,40})?|-\s*(\d{1,40}))\s*\Z",
     re.ASCII | re.IGNORECASE,
 )
+_SEVERAL = re.compile(r"\s*bytes\s*=(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
+_MOST_RANGES = 8
 _CONTENT_RANGE = re.compile(
     r"\s*bytes\s+(\d{1,18})-(\d{1,18})/(\d{1,18}|\*)\s*\Z", re.ASCII | re.IGNORECASE
 )
+
+
+class NotSatisfiable(Exception):
+    """A Range header is wrong, lies outside of the resource, or asks for too much: 416."""
 
 
 class ByteRange(NamedTuple):
@@ -56,6 +63,33 @@ def parse_range(text: str | None) -> ByteRange | None:
     if last is not None and int(last) < int(first):
         return None
     return ByteRange(int(first), int(last) if last is not None else None)
+
+
+def select_range(text: str | None, size: int) -> tuple[int, int] | None:
+    """Start and end (exclusive) of what a Range header asks of so many bytes; None: all of them.
+
+    Several ranges are not served as such: all bytes are, unless they overlap or are many.
+
+    Raises:
+        NotSatisfiable: none of the bytes, or not byte ranges at all.
+    """
+    listed = _SEVERAL.match(text or "")
+    if listed is None:
+        return None  # missing, or in other units
+    specs = [f"bytes={spec}" for spec in listed[1].split(",", _MOST_RANGES)]
+    found = []
+    for spec in specs:
+        asked = parse_range(spec)
+        within = asked.within(size) if asked is not None else None
+        if within is None:
+            raise NotSatisfiable
+        found.append(within)
+    if len(found) == 1:
+        return found[0]
+    found.sort()
+    if len(found) > _MOST_RANGES or any(a[1] > b[0] for a, b in pairwise(found)):
+        raise NotSatisfiable
+    return None
 
 
 def parse_content_range(text: str | None) -> StoredRange | None:

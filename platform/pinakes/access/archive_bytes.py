@@ -1,0 +1,123 @@
+"""Which bytes of which stored file may be given out, and those bytes.
+
+Names are looked up in the catalogue, and never joined to a path.  A generation that was replaced
+is served until it is dropped, so an offset that somebody has learnt gives that record until then.
+
+Where access rules are in force, only records are given out, whole or in part: the sidecar knows
+where each begins and ends, and whose it is.  A record's bytes in a file may look like the start of
+another record; the file alone is not believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import BinaryIO
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.sidecar import SidecarRow, read_sidecar_at, sidecar_name
+from pinakes.catalog.stored_generations import StoredGeneration, find_generation
+from pinakes.errors import DigestMismatch, InputRefused
+from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import RowStore
+from pinakes.warc.dates import format_14, parse_date
+
+from .rules import AccessRules
+
+_LONGEST_NAME = 4096
+
+
+class Dropped(Exception):
+    """This generation was replaced and dropped; `current` is the name of the one in its place."""
+
+    def __init__(self, current: str) -> None:
+        super().__init__(current)
+        self.current = current
+
+
+class Denied(Exception):
+    """Access rules do not let these bytes be given out, or they are not those of one record."""
+
+
+class ArchiveBytes:
+    """The archive files of a store.  Blocks; safe for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveReader,
+        *,
+        rules: AccessRules,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._rows = rows
+        self._archive = archive
+        self._rules = rules
+        self._now = now
+
+    @property
+    def gives_records_only(self) -> bool:
+        """Whether access rules are in force, so that a file as a whole is not given out."""
+        return not self._rules.is_open
+
+    def find(self, name: str) -> StoredGeneration | None:
+        """The file of that name, by the catalogue; None if it is unknown or hidden.
+
+        Two round trips.
+        """
+        if len(name) > _LONGEST_NAME:
+            return None
+        try:
+            return find_generation(self._rows, name)
+        except InputRefused:
+            return None
+
+    def open(self, file: StoredGeneration, start: int, end: int) -> BinaryIO:
+        """Open it to give out these bytes; not for several threads.
+
+        Raises:
+            Denied: they may not be given out, or the file was removed meanwhile.
+            Dropped: the file is gone, and another generation is current.
+            DigestMismatch: the current generation is not in the store.
+        """
+        if not (self._rules.is_open or self._admits(file, start, end)):
+            raise Denied
+        try:
+            return self._archive.open(file.name)
+        except InputRefused as error:
+            now = file if not file.is_current else self.find(file.name)
+            if now is None:
+                raise Denied from error
+            if not now.is_current:
+                raise Dropped(now.current) from error
+            raise DigestMismatch(
+                "it is not in the archive store: run fsck", file=file.name
+            ) from error
+
+    def _admits(self, file: StoredGeneration, start: int, end: int) -> bool:
+        """Whether these bytes are of one record, from its first one on, which may be given out.
+
+        Of records that share a gzip member, all must be.
+        """
+        sidecar = sidecar_name(file.name)
+        if self._archive.size(sidecar) is None:
+            return False
+        with self._archive.open(sidecar) as opened:
+            records = read_sidecar_at(opened, start)
+        return bool(records) and all(
+            end <= start + record.length and self._admits_record(file, record) for record in records
+        )
+
+    def _admits_record(self, file: StoredGeneration, record: SidecarRow) -> bool:
+        """A record without a URI (warcinfo) is decided by crawl and collection; one without a
+        date counts as new."""
+        now = format_14(self._now())
+        date = parse_date(record.date or "")
+        return self._rules.admits(
+            urlkey=urlkey(record.target_uri) if record.target_uri else "",
+            time=format_14(date) if date is not None else now,
+            collection=file.collection,
+            crawl=crawl_of(file.archive_file),
+            now=now,
+        )

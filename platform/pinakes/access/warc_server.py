@@ -1,0 +1,210 @@
+"""`GET /warc/{file}`: archive files and byte ranges of them, as ASGI.
+
+`file` is what a CDX line calls `filename`, percent-encoded.  Source: RFC 9110 §14 (ranges), §13.1
+(If-Range, If-None-Match), RFC 6266 (Content-Disposition).  The answer runs in no origin: it is a
+download, its type is not guessed, and its policy is a sandbox.
+
+The store is asked in threads, a piece at a time; a client that reads slowly holds a piece.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import BinaryIO, TypeVar
+from urllib.parse import quote, unquote_to_bytes
+
+from pinakes.catalog.stored_generations import StoredGeneration
+from pinakes.errors import DigestMismatch
+
+from .archive_bytes import ArchiveBytes, Denied, Dropped
+from .asgi import Message, Receive, Scope, Send, header_values, send_line
+from .byte_range import NotSatisfiable, select_range
+
+PREFIX = b"/warc/"
+THREADS = 16
+PIECE_BYTES = 1 << 18
+STREAMS = 128
+"""Answers of several pieces at once in a process."""
+
+KNOWN_S = 1.0
+_MOST_KNOWN = 1024
+_TYPES = {"warc": b"application/warc"}
+_POLICY = b"default-src 'none'; sandbox; frame-ancestors 'none'"
+T = TypeVar("T")
+
+
+class WarcServer:
+    """Answers what is below `/warc/`."""
+
+    def __init__(self, files: ArchiveBytes) -> None:
+        self._files = files
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="warc")
+        self._streams = 0
+        self._known: dict[str, tuple[float, StoredGeneration]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer GET and HEAD.
+
+        Raises:
+            StoreUnavailable, InputRefused: the store failed.
+        """
+        if scope["method"] not in ("GET", "HEAD"):
+            await send_line(send, 405, headers=[(b"allow", b"GET, HEAD")])
+            return
+        asked = header_values(scope, b"range") if scope["method"] == "GET" else []
+        if self._files.gives_records_only and not asked:
+            await send_line(send, 403, "access rules are in force: ask for the range of one record")
+            return
+        name = unquote_to_bytes(scope["raw_path"][len(PREFIX) :]).decode("utf-8", "surrogateescape")
+        file = await self._find(name)
+        if file is None:
+            await send_line(send, 404, "no such archive file in the catalogue")
+            return
+        etag = _etag(file)
+        if etag in _listed(header_values(scope, b"if-none-match")):
+            await send(_head(304, file, []))
+            await send({"type": "http.response.body"})
+            return
+        conditions = header_values(scope, b"if-range")
+        if conditions and conditions != [etag]:
+            asked = []
+        try:
+            # RFC 9110 §5.3: the same as one field with commas between.
+            text = b",".join(asked).decode("latin-1") if asked else None
+            part = select_range(text, file.size)
+        except NotSatisfiable:
+            size = b"bytes */%d" % file.size
+            await send_line(send, 416, headers=[(b"content-range", size)])
+            return
+        await self._send(scope, receive, send, file, part)
+
+    async def _send(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        file: StoredGeneration,
+        part: tuple[int, int] | None,
+    ) -> None:
+        start, end = part or (0, file.size)
+        is_long = end - start > PIECE_BYTES and scope["method"] == "GET"
+        if is_long and self._streams >= STREAMS:
+            words = "Service Unavailable: too many files are being read"
+            await send_line(send, 503, words, [(b"retry-after", b"5")])
+            return
+        reads_to = end if scope["method"] == "GET" else start
+        try:
+            # Before the head is sent: a store that fails is a 503, not an answer that is cut off.
+            first, opened = await self._in_thread(self._read_first, file, start, end, reads_to)
+        except Denied:
+            await send_line(send, 404, "no record that may be given out has this range")
+            return
+        except Dropped as dropped:
+            current = quote(dropped.current.encode("utf-8", "surrogateescape"))
+            words = f"Gone: this generation was replaced and dropped; now it is {current}"
+            await send_line(send, 410, words)
+            return
+        headers = [(b"content-length", b"%d" % (end - start))]
+        if part is not None:
+            headers.append((b"content-range", b"bytes %d-%d/%d" % (start, end - 1, file.size)))
+        try:
+            await send(_head(206 if part is not None else 200, file, headers))
+            more = opened is not None
+            await send({"type": "http.response.body", "body": first, "more_body": more})
+            if opened is not None:
+                await self._send_rest(receive, send, opened, start + len(first), end)
+        finally:
+            if opened is not None:
+                await self._in_thread(opened.close)
+
+    async def _find(self, name: str) -> StoredGeneration | None:
+        """The file of that name; what was found stands for a moment.
+
+        A page that is replayed asks for dozens of records of one file.
+        """
+        now_s = time.monotonic()
+        known = self._known.get(name)
+        if known is not None and now_s < known[0]:
+            return known[1]
+        file = await self._in_thread(self._files.find, name)
+        if file is not None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[name] = (now_s + KNOWN_S, file)
+        return file
+
+    def _read_first(
+        self, file: StoredGeneration, start: int, end: int, reads_to: int
+    ) -> tuple[bytes, BinaryIO | None]:
+        """The first piece, and the open file where more is to be read."""
+        opened = self._files.open(file, start, end)
+        try:
+            first = _read(opened, start, reads_to) if start < reads_to else b""
+        except BaseException:
+            opened.close()
+            raise
+        if start + len(first) < reads_to:
+            return first, opened
+        opened.close()
+        return first, None
+
+    async def _send_rest(
+        self, receive: Receive, send: Send, opened: BinaryIO, at: int, end: int
+    ) -> None:
+        gone = asyncio.ensure_future(_until_gone(receive))
+        self._streams += 1
+        try:
+            while at < end and not gone.done():
+                piece = await self._in_thread(_read, opened, at, end)
+                at += len(piece)
+                await send({"type": "http.response.body", "body": piece, "more_body": at < end})
+        finally:
+            self._streams -= 1
+            gone.cancel()
+            with suppress(asyncio.CancelledError):
+                await gone
+
+    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, partial(function, *arguments))
+
+
+def _read(opened: BinaryIO, at: int, end: int) -> bytes:
+    opened.seek(at)
+    piece = opened.read(min(PIECE_BYTES, end - at))
+    if not piece:
+        raise DigestMismatch("a stored file is shorter than what was written", offset=at)
+    return piece
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _head(status: int, file: StoredGeneration, headers: list[tuple[bytes, bytes]]) -> Message:
+    name = file.name.rpartition("/")[2].encode("utf-8", "surrogateescape")
+    common = [
+        (b"content-type", _TYPES.get(file.format, b"application/octet-stream")),
+        (b"accept-ranges", b"bytes"),
+        (b"etag", _etag(file)),
+        (b"content-disposition", b"attachment; filename*=UTF-8''" + quote(name, safe="").encode()),
+        (b"content-security-policy", _POLICY),
+    ]
+    return {"type": "http.response.start", "status": status, "headers": common + headers}
+
+
+def _etag(file: StoredGeneration) -> bytes:
+    """Strong: the same bytes, of the same length."""
+    return b'"%b-%x"' % (file.sha256[:32].encode("ascii"), file.size)
+
+
+def _listed(values: list[bytes]) -> list[bytes]:
+    """The entity tags of If-None-Match, weak ones as strong (RFC 9110 §13.1.2)."""
+    listed = b",".join(values).split(b",")
+    return [one.strip().removeprefix(b"W/") for one in listed]

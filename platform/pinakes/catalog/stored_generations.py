@@ -1,0 +1,78 @@
+"""Which stored file a name means: an archive file's current generation, or one before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.file_cells import (
+    CurrentGeneration,
+    FileFacts,
+    FileStateCell,
+    GenerationFacts,
+)
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import encode_file_key, generation_file, generation_of
+from pinakes.row_store.port import RowStore, get_row
+
+from .file_rows import TABLE, hidden_among
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGeneration:
+    """A generation of an archive file that readers may see, as it was written.
+
+    `name` is that of the stored file, `current` that of the current generation.  An older one
+    may have been dropped; the catalogue does not say so.
+    """
+
+    name: str
+    archive_file: str
+    collection: str
+    format: str
+    size: int
+    sha256: str
+    current: str
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is what readers use."""
+        return self.name == self.current
+
+
+def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
+    """The generation of that name; None if it is unknown, not written, or hidden.
+
+    Two round trips.  Raises InputRefused for what is no name at all.
+    """
+    archive_file, number = generation_of(name)
+    if number < 1 or generation_file(archive_file, number) != name:
+        return None
+    facts_column = numbered_column(GenerationFacts, number)
+    row = get_row(
+        store,
+        TABLE,
+        encode_file_key(archive_file),
+        columns=(FileFacts.COLUMN, facts_column, FileStateCell.COLUMN, CurrentGeneration.COLUMN),
+    )
+    file, state = (row and row.value(cls.COLUMN) for cls in (FileFacts, FileStateCell))
+    if row is None or file is None or state is None:
+        return None
+    if decode_cell(FileStateCell, state).state != FileState.STORED.value:
+        return None
+    present, written = row.value(CurrentGeneration.COLUMN), row.value(facts_column)
+    current = decode_cell(CurrentGeneration, present).generation if present is not None else 1
+    # One that a run has written ahead is not read before it is current.
+    if written is None or number > current or hidden_among(store, [archive_file]):
+        return None
+    landed, facts = decode_cell(FileFacts, file), decode_cell(GenerationFacts, written)
+    return StoredGeneration(
+        name=name,
+        archive_file=archive_file,
+        collection=landed.collection,
+        format=landed.format,
+        size=facts.size,
+        sha256=facts.sha256,
+        current=generation_file(archive_file, current),
+    )

@@ -1,0 +1,143 @@
+"""pywb, unmodified, replays what `pinakes serve` gives it, and runs as a process beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from scenes import Scene
+from wayback_server import installed_tools, plain_environment, wayback
+
+from pinakes.catalog.captures import decode_capture, place_captures
+from pinakes.catalog.payloads import read_body
+
+pytestmark = pytest.mark.slow
+PATIENCE_S = 120
+
+
+def get(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        return bytes(answer.read())
+
+
+@contextmanager
+def serving(scene: Scene, *options: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    """The process, and the addresses that it has printed."""
+    verb = [sys.executable, "-m", "pinakes.cli", "serve", "--json", "--port", "0"]
+    process = subprocess.Popen(
+        [*verb, "--processes", "1", "--store", str(scene.folder / "store"), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=plain_environment(),
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, process.communicate()[1]
+        yield process, json.loads(line)
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def bodies(scene: Scene) -> dict[tuple[str, str], bytes]:
+    """By time and URL, what each capture in the store has for a body."""
+    captures = [c for row in scene.rows.scan("captures") if (c := decode_capture(row))]
+    return {
+        (placed.capture.time[:14], placed.capture.facts.target_uri or ""): b"".join(
+            read_body(scene.rows, scene.archive, placed)
+        )
+        for placed in place_captures(scene.rows, captures)
+    }
+
+
+def test_ranges_are_enough_for_replay_with_revisits(landed: Scene, tmp_path: Path) -> None:
+    tools = installed_tools()
+    expected = bodies(landed)
+    landed.dedupe()
+    assert any(c.is_duplicate for row in landed.rows.scan("captures") if (c := decode_capture(row)))
+    root = tmp_path / "wayback"
+    root.mkdir()
+    index = [sys.executable, "-m", "pinakes.cli", "cdx", "c1", "c2", "-o", str(root / "i.cdxj")]
+    store = ["--store", str(landed.folder / "store")]
+    subprocess.run([*index, *store], check=True, capture_output=True)
+    with serving(landed) as (_, told):
+        (root / "config.yaml").write_text(
+            f"collections:\n  archive:\n    index: {root}/i.cdxj\n"
+            f"    archive_paths: {told['url']}warc/\n"
+        )
+        with wayback(tools, root) as port:
+            found = {
+                (time, url): get(f"http://127.0.0.1:{port}/archive/{time}id_/{url}")
+                for time, url in expected
+            }
+    assert found == expected
+
+
+def test_replay_is_a_process_that_is_restarted_and_ends(landed: Scene) -> None:
+    command = str(installed_tools() / "wayback")
+    with serving(landed, "--replay", "0", "--wayback-command", command) as (process, told):
+        assert b"archive" in get(told["replay"])
+        [child] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(child), signal.SIGKILL)
+        for _ in range(PATIENCE_S * 10):
+            try:
+                assert get(told["replay"])
+                break
+            except OSError:
+                threading.Event().wait(0.1)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 5
+        assert "pywb ended (exit code -9), and is started again" in said
+        with pytest.raises(OSError, match="refused"):
+            get(told["replay"])
+
+
+def test_replay_ends_with_its_parent(landed: Scene) -> None:
+    command = str(installed_tools() / "wayback")
+    with serving(landed, "--replay", "0", "--wayback-command", command) as (process, told):
+        assert get(told["replay"])
+        process.kill()
+        for _ in range(PATIENCE_S * 10):
+            try:
+                get(told["replay"])
+                threading.Event().wait(0.1)
+            except OSError:
+                return
+        raise AssertionError("it is still there")
+
+
+def test_missing_pywb_is_named(landed: Scene) -> None:
+    verb = [
+        sys.executable,
+        "-m",
+        "pinakes.cli",
+        "serve",
+        "--replay",
+        "--wayback-command",
+        "no-such",
+    ]
+    store = ["--store", str(landed.folder / "store")]
+    done = subprocess.run([*verb, *store], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "there is no no-such here: `pip install pywb`" in done.stderr
+
+
+def test_pywb_that_does_not_start_is_named(landed: Scene) -> None:
+    command = "sh -c 'echo it is broken; exit 3'"
+    verb = [sys.executable, "-m", "pinakes.cli", "serve", "--port", "0", "--replay", "0"]
+    store = ["--store", str(landed.folder / "store"), "--wayback-command", command]
+    done = subprocess.run([*verb, *store], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pywb does not answer: it is broken" in done.stderr
