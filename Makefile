@@ -171,7 +171,8 @@ bench-qa: dev-qa ## rendering QA: looks by browser, comparisons, pairs, memory o
 	@PYTHONPATH=. $(PYTHON) -m bench.qa_speed $(ARGS)
 
 .PHONY: bench-peers
-bench-peers: tools ## install the peers that bench compares with, outside the clone
+bench-peers: tools ## install the peers that bench compares with, outside the clone, and wrk
+	@.ci/system-packages bench
 
 .PHONY: lock
 lock: ## resolve requirements/lock-*.txt again, on every Python found

@@ -12,9 +12,12 @@ import json
 import platform
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench import corpus, layout
+from bench.access.rounds import CAPTURES, GROUP
+from bench.access.rounds import run as rounds_of_access
 from bench.cache import cache_dir
 from bench.cases import OURS, Case, on_corpus
 from bench.peers import pins
@@ -22,6 +25,7 @@ from bench.peers.cases import PEERS
 from bench.results import as_json, table
 from bench.rounds import Rounds, say, start
 
+ACCESS_RUNS = 3
 ALL = (*OURS[:2], *PEERS, *OURS[2:])
 
 
@@ -57,16 +61,28 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=5, help="rounds (default 5)")
     parser.add_argument("--only", default="", help="only cases whose name contains this")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
+    parser.add_argument(
+        "--captures", type=int, default=CAPTURES, help=f"of {GROUP} (default {CAPTURES:,})"
+    )
     return parser.parse_args()
 
 
 def main() -> None:
-    """Build the corpus where it is missing, run the rounds, print the table."""
+    """Measure what was chosen."""
     args = arguments()
-    cases = chosen(args.only)
+    cases, access = chosen(args.only), args.only in GROUP
     if args.list:
-        print("\n".join(f"{case.group}: {case.name}" for case in cases))
+        names = [f"{case.group}: {case.name}" for case in cases]
+        print("\n".join([*names, GROUP] if access else names))
         return
+    if cases:
+        on_a_corpus(args, cases)
+    if access:
+        rounds_of_access(count=args.captures, runs=min(args.runs, ACCESS_RUNS))
+
+
+def on_a_corpus(args: argparse.Namespace, cases: Sequence[Case]) -> None:
+    """Build the corpus where it is missing, run the rounds, print the table."""
     folder = corpus.build(corpus.CORPORA[args.corpus])
     warcs = corpus.warcs(folder)
     records = sum(len(layout.load(warc)) // layout.FIELDS for warc in warcs)

@@ -1,8 +1,8 @@
 """Install the peers that can be had: `make bench-peers`, or `python -m bench.peers install`.
 
 What is in Python, and warcio.js, by the lock files beside this one, with hashes; what is in Java by
-Maven, with its checksum; what is in Go is built here, and Go compares its checksums.  What cannot
-be had is named, with the reason, and left out.
+Maven, with its checksum, or built by it at a commit; what is in Go is built here, and Go compares
+its checksums.  What cannot be had is named, with the reason, and left out.
 """
 
 from __future__ import annotations
@@ -69,6 +69,25 @@ def install_warcio_js() -> None:
     subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], check=True, cwd=folder)
 
 
+def install_outbackcdx() -> None:
+    """Have Maven build OutbackCDX from the sources at a commit, whose id is their checksum."""
+    if pins.outbackcdx_jar().is_file():
+        return
+    aside = pins.peers_dir() / "outbackcdx"
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    for step in (
+        ["git", "init", "--quiet"],
+        ["git", "fetch", "--quiet", "--depth=1", pins.outbackcdx_git(), pins.OUTBACKCDX_COMMIT],
+        ["git", "checkout", "--quiet", pins.OUTBACKCDX_COMMIT],
+        ["mvn", "-B", "-q", "-Dmaven.test.skip=true", "package"],
+    ):
+        subprocess.run(step, check=True, cwd=aside, timeout=900)
+    (built,) = (aside / "target").glob("outbackcdx-*.jar")
+    built.rename(pins.outbackcdx_jar())
+    shutil.rmtree(aside)
+
+
 def install_versitygw() -> None:
     """Have Go build the S3 server: minutes, and 800 MB of its caches."""
     if not pins.versitygw().is_file():
@@ -109,6 +128,7 @@ INSTALL: dict[str, Callable[[], None]] = {
     "warcprox": install_warcprox,
     f"Heritrix {pins.HERITRIX_VERSION}": install_heritrix,
     "warcio.js": install_warcio_js,
+    f"OutbackCDX {pins.OUTBACKCDX_COMMIT[:8]}": install_outbackcdx,
     f"versitygw {pins.VERSITYGW_VERSION}": install_versitygw,
 }
 

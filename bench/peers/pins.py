@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from bench.cache import cache_dir
@@ -16,6 +17,9 @@ HERITRIX = f"org.archive.heritrix:heritrix:{HERITRIX_VERSION}:zip:dist"
 # An S3 server over a folder, for the tests of `s3://…`: by Go's module proxy, built by Go 1.25.
 VERSITYGW_VERSION = "v1.8.0"
 VERSITYGW = f"github.com/versity/versitygw/cmd/versitygw@{VERSITYGW_VERSION}"
+# A CDX server in Java.  It is in no Maven repository: Maven builds it from its sources.
+OUTBACKCDX_COMMIT = "43c60e8af2a2ac54b76aad056a3bd546f463587c"
+OUTBACKCDX_GIT = "https://github.com/nla/outbackcdx"
 # Looked for on 2026-11-21, and why each is left out.
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
@@ -33,6 +37,16 @@ def peers_dir() -> Path:
 def jwarc_jar() -> Path:
     """Return where jwarc lies once installed."""
     return peers_dir() / f"jwarc-{JWARC_VERSION}.jar"
+
+
+def outbackcdx_git() -> str:
+    """Return where OutbackCDX's sources are fetched from: `$PINAKES_OUTBACKCDX_GIT`, or its own."""
+    return os.environ.get("PINAKES_OUTBACKCDX_GIT") or OUTBACKCDX_GIT
+
+
+def outbackcdx_jar() -> Path:
+    """Return where OutbackCDX lies once installed."""
+    return peers_dir() / f"outbackcdx-{OUTBACKCDX_COMMIT[:8]}.jar"
 
 
 def venv_tool(name: str) -> Path:

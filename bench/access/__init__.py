@@ -1,0 +1,1 @@
+"""Our CDX server beside others: requests per second of its processes' CPU, and their latency."""
