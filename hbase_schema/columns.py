@@ -40,10 +40,19 @@ from .run_cells import (
     RunStep,
 )
 from .text import check_name
+from .withdrawal_cells import Withdrawal, WithdrawnFile
 
 CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
     {
-        "captures": (CaptureFacts, Location, ExtractedView, DedupeMark, Pin, QaVerdict),
+        "captures": (
+            CaptureFacts,
+            Location,
+            Withdrawal,
+            ExtractedView,
+            DedupeMark,
+            Pin,
+            QaVerdict,
+        ),
         "digests": (DigestEntry,),
         "files": (
             FileFacts,
@@ -55,7 +64,7 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             FileStateCell,
             CurrentGeneration,
         ),
-        "crawls": (CrawlFacts, CrawlState, Lease),
+        "crawls": (CrawlFacts, WithdrawnFile, CrawlState, Lease),
         "runs": (RunFacts, SignOff, RunState, RunStep, RunProgress),
         "inflight": (InFlight,),
         "qa_pairs": (PairScores, PairVerdict, Annotation),

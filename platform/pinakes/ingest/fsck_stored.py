@@ -13,11 +13,13 @@ from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.catalog.withdrawals import is_entombed
 from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import RowStore
 from pinakes.warc.reader import iter_records, read_record
 from pinakes.warc.record import Record
@@ -147,15 +149,17 @@ class StoredFileCheck:
         found = self._rows.get_rows(
             "captures",
             [row.row_key for row in captures if row.row_key is not None],
-            columns=[CaptureFacts.COLUMN, location],
+            columns=[CaptureFacts.COLUMN, location, Withdrawal.COLUMN],
         )
-        missing, wrong = [], []
+        missing, wrong, left = [], [], 0
         for row in captures:
             cells = found.get(row.row_key or b"")
             if cells is None or cells.value(CaptureFacts.COLUMN) is None:
                 missing.append(row)
             elif cells.value(location) != encode_cell(location_of(row)):
                 wrong.append(row)
+            if cells is not None and cells.value(Withdrawal.COLUMN) and not is_entombed(row):
+                left += 1
         digests = dict(pair for row in captures for pair in self._digest_rows(row))
         there = self._rows.get_rows("digests", list(digests))
         if missing or len(there) < len(digests):
@@ -168,6 +172,9 @@ class StoredFileCheck:
             yield self._rows_finding(
                 "location", f"{len(wrong)} rows with wrong locations, first {first.offset}", batch
             )
+        if left:
+            what = f"{left} captures are withdrawn, and still here: `pinakes withdraw` them again"
+            yield self._finding("unfinished-act", what)
         yield from self._check_references(captures)
 
     def _location_column(self) -> bytes:
