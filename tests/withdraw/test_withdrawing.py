@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -14,39 +11,21 @@ import pytest
 from killing import KILLED, in_child, kill_at
 from scenes import Scene, make_scene, page
 from taken_down import (
+    bodies,
+    copied,
+    current,
     holds_anywhere,
     key_of,
     land_site,
+    outcome,
     record_id,
     records_by_id,
-    uri,
+    sha256_of,
     withdraw,
 )
 
-from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
-from pinakes.catalog.payloads import read_body
-from pinakes.dedupe.run.collection import Collection
-from pinakes.index.urlkey import urlkey
-from pinakes.row_store.embedded import EmbeddedRowStore
-from pinakes.warc.digest import Digest, hasher
+from pinakes.catalog.captures import get_captures
 from pinakes.withdraw.requests import WITHDRAW
-
-
-def current(scene: Scene, crawl: int) -> Path:
-    name = f"c{crawl}/site.warc.gz"
-    files = Collection(scene.rows, scene.archive, "news")
-    generation = files.entries[name].generation
-    stored = name if generation == 1 else f"c{crawl}/g{generation}/site.warc.gz"
-    return scene.archive.path_of(stored)
-
-
-def sha256_of(body: bytes) -> str:
-    return str(Digest("sha256", hasher("sha256")(body).digest()))
-
-
-def bodies(scene: Scene, number: int) -> list[bytes]:
-    captures = place_captures(scene.rows, scan_captures_of(scene.rows, urlkey(uri(number))))
-    return [b"".join(read_body(scene.rows, scene.archive, placed)) for placed in captures]
 
 
 def test_a_digest_is_nowhere_below_the_store(site: Scene) -> None:
@@ -99,46 +78,6 @@ def test_dedupe_goes_on_afterwards(site: Scene) -> None:
     report = site.dedupe(act="dedupe-b")
     assert not report.problems
     assert bodies(site, 0) == [page(0)] * 2
-
-
-_ACT = re.compile(rb"withdraw-[0-9T]+-[0-9a-f]+")
-STILL = ("claims open", "hidden", "aside")
-
-
-def all_keys(scene: Scene) -> list[str]:
-    return [key_of(scene, number, crawl) for number in range(3) for crawl in (1, 2, 3)]
-
-
-def outcome(scene: Scene) -> dict[str, object]:
-    """What a take-down leaves, without the name and the time of its act, which tombstones hold."""
-    records = {
-        crawl: {
-            name: b"withdrawn" if b"Pinakes-Withdrawn" in record else _ACT.sub(b"ACT", record)
-            for name, record in records_by_id(current(scene, crawl)).items()
-        }
-        for crawl in (1, 2, 3)
-    }
-    captures = get_captures(scene.rows, [key.encode() for key in all_keys(scene)])
-    return {
-        "files": sorted(file.name for file in scene.archive.list()),
-        "still": [scene.state()[name] for name in STILL],
-        "records": records,
-        "bodies": [bodies(scene, number) for number in range(3)],
-        "marks": {
-            key: (c.dedupe and c.dedupe.refers_to_key, c.pinned) for key, c in captures.items()
-        },
-        "withdrawn": sorted(key for key, c in captures.items() if c.withdrawal is not None),
-    }
-
-
-@contextmanager
-def copied(made: Path, folder: Path) -> Iterator[Scene]:
-    shutil.copytree(made, folder)
-    rows = EmbeddedRowStore(folder / "store" / "rows.sqlite")
-    try:
-        yield Scene(folder, rows)
-    finally:
-        rows.close()
 
 
 @pytest.mark.slow

@@ -45,6 +45,7 @@ from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
 from pinakes.warc.tombstone import Inscription
 
+from .choices import Choice
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
 from .provision import ProvidingAct, choose, provide
 from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
@@ -165,7 +166,8 @@ class Withdrawer:
         targets: Mapping[bytes, Target],
         request: WithdrawalRequest,
         report: WithdrawalReport,
-    ) -> Survey:
+    ) -> tuple[Survey, Choice]:
+        """What is concerned, and what becomes of references; noted in the report."""
         found = survey_targets(self._rows, collection, dict(targets), request.references)
         for key, target in sorted(found.targets.items()):
             if target.capture.withdrawal is None:
@@ -191,7 +193,7 @@ class Withdrawer:
         choice = choose(self._rows, collection, found)
         report.promoted = [copy.key.decode("ascii") for copy in choice.promoted]
         report.repointed = [key.decode("ascii") for key in sorted(choice.repointed)]
-        return found
+        return found, choice
 
     def _execute(
         self,
@@ -201,7 +203,7 @@ class Withdrawer:
         report: WithdrawalReport,
     ) -> None:
         collection = Collection(self._rows, self._archive, lease.collection)
-        found = self._survey(collection, targets, request, report)
+        found, choice = self._survey(collection, targets, request, report)
         if report.unprovided:
             return
         claim = partial(self._claim, lease)
@@ -211,7 +213,7 @@ class Withdrawer:
             self._archive,
             collection,
             found,
-            choose(self._rows, collection, found),
+            choice,
             ProvidingAct(act=act, act_time_ms=act_time_ms, claim=claim, at=self._at),
         )
         self._note(lease, request, found)
