@@ -41,10 +41,20 @@ from .run_cells import (
     RunStep,
 )
 from .text import check_name
+from .withdrawal_cells import Withdrawal, WithdrawnFile
 
 CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
     {
-        "captures": (CaptureFacts, ExternalLine, Location, ExtractedView, DedupeMark, Pin, QaVerdict),
+        "captures": (
+            CaptureFacts,
+            ExternalLine,
+            Location,
+            Withdrawal,
+            ExtractedView,
+            DedupeMark,
+            Pin,
+            QaVerdict,
+        ),
         "digests": (DigestEntry,),
         "files": (
             FileFacts,
@@ -56,7 +66,7 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             FileStateCell,
             CurrentGeneration,
         ),
-        "crawls": (CrawlFacts, CrawlState, Lease),
+        "crawls": (CrawlFacts, WithdrawnFile, CrawlState, Lease),
         "runs": (RunFacts, SignOff, RunState, RunStep, RunProgress),
         "inflight": (InFlight,),
         "qa_pairs": (PairScores, PairVerdict, Annotation),

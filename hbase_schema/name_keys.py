@@ -4,6 +4,7 @@
     crawl                                crawls
     +collection                          crawls: the row with the lease of a collection
     +                                    crawls: the row with the pin of the whole store
+    +:sha256                             crawls: an archive file of which records were withdrawn
     run                                  runs
     run SP capture key SP left:right     qa_pairs
 
@@ -104,6 +105,12 @@ def encode_crawl_key(crawl: str) -> bytes:
 def encode_collection_key(collection: str) -> bytes:
     """The row key, in `crawls`, of what belongs to a whole collection: its lease."""
     return b"+" + check_name(collection, "a collection")
+
+
+def encode_withdrawn_key(sha256: str) -> bytes:
+    """The row key, in `crawls`, of what is known of withdrawn records of an archive file that
+    landed with this SHA-256 (lower-case hex)."""
+    return b"+:" + sha256.encode("ascii")
 
 
 def encode_run_key(run: str) -> bytes:

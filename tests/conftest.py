@@ -54,6 +54,7 @@ BUDGET_S = {
     "store": 210,
     "tests": 8,
     "warc": 170,
+    "withdraw": 110,
 }
 
 # No timed assertion anywhere: a slow machine is no failure.

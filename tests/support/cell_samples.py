@@ -34,6 +34,7 @@ from pinakes.hbase_schema.run_cells import (
     RunState,
     RunStep,
 )
+from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawnFile
 
 CAPTURE_KEY = "org,example)/ 20240229123456789 QAAZR4QR"
 
@@ -197,4 +198,12 @@ SAMPLES: tuple[Cell, ...] = (
         role="lead",
         counts={"pairs": 200, "settled": 120},
     ),
+    Withdrawal(
+        act="withdraw-1",
+        act_time_ms=1_700_000_000_000,
+        reason="court order 12/345",
+        by="nadia",
+        asked="http://example.org/",
+    ),
+    WithdrawnFile(archive_file="news-2024/a.warc.gz", act="withdraw-1"),
 )

@@ -167,7 +167,7 @@ class Scene:
 
 @contextmanager
 def make_scene(folder: Path, crawls: Iterable[int] = (1, 2)) -> Iterator[Scene]:
-    (folder / "store").mkdir(exist_ok=True)
+    (folder / "store").mkdir(parents=True, exist_ok=True)
     for crawl in crawls:
         write_crawl(folder / "crawls" / f"c{crawl}", crawl)
     path = folder / "store" / "rows.sqlite"

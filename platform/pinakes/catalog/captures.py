@@ -23,6 +23,7 @@ from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
 from pinakes.hbase_schema.cells import C, decode_cell
 from pinakes.hbase_schema.columns import column_suffix
 from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Row, RowStore
 
 from .file_rows import FileEntry, hidden_among, read_entries
@@ -35,7 +36,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """A row of `captures`; `landed_ms` is the time of the act that wrote it."""
+    """A row of `captures`; `landed_ms` is the time of the act that wrote it.
+
+    One with a `withdrawal` has no place any more: nobody reads its record or its body.
+    """
 
     key: bytes
     facts: CaptureFacts
@@ -43,6 +47,7 @@ class Capture:
     locations: Mapping[int, Location]
     dedupe: DedupeMark | None
     pinned: bool
+    withdrawal: Withdrawal | None = None
 
     @property
     def time(self) -> str:
@@ -97,6 +102,7 @@ def decode_capture(row: Row) -> Capture | None:
         locations=locations,
         dedupe=read(DedupeMark),
         pinned=pin is not None and pin.pinned,
+        withdrawal=read(Withdrawal),
     )
 
 
@@ -135,24 +141,31 @@ def iter_visible(store: RowStore, found: Iterable[T], file_of: Callable[[T], str
 
 
 def place_captures(store: RowStore, captures: Iterable[Capture]) -> Iterator[Placed]:
-    """Captures with their current places, in the order given; skips those of unknown files.
+    """Captures with their current places, in the order given; skips those of unknown files, and
+    those that were withdrawn.
 
     One round trip per batch of some hundred captures.
     """
+    return (placed for _, placed in place_each(store, captures) if placed is not None)
+
+
+def place_each(
+    store: RowStore, captures: Iterable[Capture]
+) -> Iterator[tuple[Capture, Placed | None]]:
+    """All of these captures, each with its place, if it has one; otherwise as `place_captures`."""
     iterator = iter(captures)
     while batch := list(islice(iterator, _BATCH_ROWS)):
         files = {capture.facts.archive_file for capture in batch}
         entries = read_entries(store, sorted(files))
         for capture in batch:
-            placed = placed_by(capture, entries[capture.facts.archive_file])
-            if placed is not None:
-                yield placed
+            yield capture, placed_by(capture, entries[capture.facts.archive_file])
 
 
 def placed_by(capture: Capture, entry: FileEntry) -> Placed | None:
-    """The capture in its file's current generation; None if it has no location there."""
+    """The capture in its file's current generation; None if it has no location there, or was
+    withdrawn."""
     location = capture.locations.get(entry.generation)
-    if location is None:
+    if location is None or capture.withdrawal is not None:
         return None
     return Placed(
         capture=capture,

@@ -14,6 +14,7 @@ from .declared import sha1_text
 from .file_records import iter_sidecar
 from .file_rows import FileEntry, scan_entries, scan_inflight
 from .sidecar import SidecarRow
+from .withdrawals import is_entombed
 
 
 def stored_files(rows: RowStore, crawl: str) -> Iterator[FileEntry]:
@@ -32,6 +33,9 @@ def iter_stored_entries(archive: ArchiveReader, entry: FileEntry) -> Iterator[En
 
 
 def _entry_of_row(row: SidecarRow, file: str) -> Entry:
+    if is_entombed(row):
+        # Its digests and size are those of what is gone.
+        row = row._replace(payload_size=None, sha1=None)
     return Entry(
         file,
         row.offset,

@@ -66,6 +66,12 @@ def put_removed_counts(store: RowStore, held: Held, *, verb: str, size: int, cap
     _put(store, held.archive_file, cell, held.claim.act, held.claim.act_time_ms)
 
 
+def put_withdrawn_counts(store: RowStore, held: Held, *, verb: str, records: int) -> None:
+    """Count the records of a file for which an act puts tombstones."""
+    cell = ActCounts(verb=verb, counts={"withdrawn_records": records})
+    _put(store, held.archive_file, cell, held.claim.act, held.claim.act_time_ms)
+
+
 def _put(store: RowStore, archive_file: str, cell: ActCounts, act: str, act_time_ms: int) -> None:
     cells = {named_column(ActCounts, act): encode_cell(cell)}
     store.mutate(TABLE, [Put(encode_file_key(archive_file), cells, act_time_ms)])

@@ -21,10 +21,13 @@ from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours, restore_header
 from pinakes.warc.source import Source
+from pinakes.warc.tombstone import is_tombstone
 
 from .captures import Capture, get_captures
+from .record_rows import row_key_of
 from .requests import iter_rows
 from .sidecar import SidecarRow
+from .withdrawals import entombed, is_entombed
 
 _BATCH_ROWS = 500
 
@@ -41,6 +44,7 @@ def read_generation_rows(
     """
     landed = datetime.fromtimestamp(act_time_ms / 1000, timezone.utc)
     sizes: dict[int, int] = {}
+    stones: set[int] = set()
 
     def records(source: Source) -> Iterator[Record]:
         for item in iter_records(source, digests=("sha1", "sha256")):
@@ -48,16 +52,21 @@ def read_generation_rows(
                 if item.type == "revisit" and is_ours(item.header):
                     old = Header(restore_header(item.header)).field(CONTENT_LENGTH_KEY)
                     sizes[item.ordinal] = int(old or 0)
+                elif is_tombstone(item.header):
+                    stones.add(item.ordinal)
                 yield item
 
     with archive.open(name) as file:
         rows = iter_rows(records(Source(file, name=name)), archive_file=archive_file, landed=landed)
         while batch := list(islice(rows, _BATCH_ROWS)):
+            batch = [_keyed(row, archive_file) if row.ordinal in stones else row for row in batch]
             known = get_captures(store, [row.row_key for row in batch if row.row_key is not None])
             for row in batch:
                 size = sizes.pop(row.ordinal, None)
                 capture = known.get(row.row_key or b"")
-                if capture is not None:
+                if is_entombed(row):
+                    yield _as_withdrawn(row, capture)
+                elif capture is not None:
                     yield _as_known(row, capture, size)
                 elif size is None:
                     yield row
@@ -67,6 +76,22 @@ def read_generation_rows(
                         "is missing: restore the sidecar from a copy",
                         file=name,
                     )
+
+
+def _keyed(row: SidecarRow, archive_file: str) -> SidecarRow:
+    """The row of a tombstone, with the key that the record's row has if it was a capture.
+
+    That of the answer to a POST is not found again: what was posted is gone with its request.
+    """
+    uri = row.target_uri
+    key = row_key_of(uri, row.date, archive_file, row.ordinal) if uri else None
+    return entombed(row._replace(row_key=key))
+
+
+def _as_withdrawn(row: SidecarRow, capture: Capture | None) -> SidecarRow:
+    if capture is None or capture.withdrawal is None:
+        return row._replace(row_key=None)
+    return entombed(_as_known(row, capture, None))
 
 
 def _as_known(row: SidecarRow, capture: Capture, replaced_size: int | None) -> SidecarRow:

@@ -56,11 +56,13 @@ class Answer(NamedTuple):
     """The first captures with a digest or URL, and whether there are more.
 
     Captures of a URL are in order of time; those of a digest by collection, then by age.
+    `withdrawn` are those among them that were withdrawn: they are no matches.
     """
 
     query: str
     matches: list[Match]
     more: bool
+    withdrawn: tuple[Capture, ...] = ()
 
 
 def scan_scopes(store: RowStore) -> Iterator[str]:
@@ -111,7 +113,13 @@ def answer_all(
         ]
         named += [(capture.key, None) for capture in of_urls.get(query, ())]
         matches = [Match(placed[key], body) for key, body in named if key in placed]
-        yield Answer(query, matches[:limit], more=len(matches) > limit)
+        withdrawn = tuple(
+            captures[key]
+            for key, _ in named
+            if key in captures and captures[key].withdrawal is not None
+        )
+        more = len(matches) + len(withdrawn) > limit
+        yield Answer(query, matches[:limit], more=more, withdrawn=withdrawn[:limit])
 
 
 def _digest_rows(

@@ -30,6 +30,8 @@ from .file_removal import FileRemover
 from .fsck_findings import FsckFinding
 
 VERB = "fsck"
+_CONTINUED = ("dedupe", "withdraw")
+"""Acts that go on under their lease when their verb is called again."""
 
 
 class DeadActs:
@@ -111,11 +113,12 @@ class DeadActs:
             yield self._dead_claim(entry, entry.claim)
 
     def _dead_claim(self, entry: FileEntry, claim: Claim) -> FsckFinding:
-        if claim.act.startswith("dedupe-"):
+        verb = claim.act.partition("-")[0]
+        if verb in _CONTINUED:
             return FsckFinding(
                 code="unfinished-act",
                 file=entry.archive_file,
-                message=f"{claim.act} did not finish: `pinakes dedupe` continues it",
+                message=f"{claim.act} did not finish: `pinakes {verb}` continues it",
             )
         return FsckFinding(
             code="dead-claim",

@@ -12,7 +12,7 @@ from itertools import islice
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import SIDECAR, aside_token
-from pinakes.catalog.file_records import iter_sidecar, read_rows_anew
+from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held
 from pinakes.catalog.generation_rows import (
     mark_of,
@@ -22,17 +22,20 @@ from pinakes.catalog.generation_rows import (
 from pinakes.catalog.record_rows import capture_cells, digest_rows, location_of
 from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
+from pinakes.catalog.withdrawals import is_entombed
 from pinakes.errors import InputRefused, SchemaError
-from pinakes.hbase_schema.capture_cells import DedupeMark, Location
+from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Put, RowStore, get_row
 
 UNREADABLE = (OSError, ValueError, SchemaError)
 """What reading a damaged sidecar raises: pyarrow's errors are ValueErrors."""
 _BATCH_ROWS = 1000
+_UNKNOWN = "not known: see the run of this act"
 Claiming = Callable[[FileEntry], AbstractContextManager[Held]]
 
 
@@ -119,7 +122,9 @@ class StoredFileMender:
     def _put_rows(self, batch: Sequence[SidecarRow]) -> None:
         act_time_ms = self._act_time_ms()
         generation = self._entry.generation
+        column = numbered_column(Location, generation)
         captures, digests = self._lost_marks(batch), []
+        withdrawn = self._withdrawn_cells(batch)
         for row in batch:
             if row.row_key is None:
                 continue
@@ -127,7 +132,9 @@ class StoredFileMender:
             cells = capture_cells(landed, self._entry.archive_file, generation=generation)
             if generation != 1:
                 # Its first location is only in its first sidecar.
-                cells[numbered_column(Location, generation)] = encode_cell(location_of(row))
+                cells[column] = encode_cell(location_of(row))
+            if is_entombed(row):
+                cells = {column: cells[column], **withdrawn.get(row.row_key, cells)}
             captures.append(Put(row.row_key, cells, act_time_ms))
             digests += [
                 Put(key, value, act_time_ms)
@@ -135,6 +142,24 @@ class StoredFileMender:
             ]
         self._rows.mutate("captures", captures)
         self._rows.mutate("digests", digests)
+
+    def _withdrawn_cells(self, batch: Sequence[SidecarRow]) -> dict[bytes, dict[bytes, bytes]]:
+        """Of withdrawn captures, besides their place: nothing where their rows are there, since
+        those tell more than the sidecar; else what that tells, and that they were withdrawn."""
+        rows = {row.row_key: row for row in batch if row.row_key and is_entombed(row)}
+        if not rows:
+            return {}
+        columns = [CaptureFacts.COLUMN, Withdrawal.COLUMN]
+        known = self._rows.get_rows("captures", list(rows), columns=columns)
+        facts = read_generations(self._rows, self._entry.archive_file)[self._entry.generation]
+        cell = Withdrawal(act=facts.act, act_time_ms=0, reason=_UNKNOWN, by=_UNKNOWN, asked="")
+        lost = {Withdrawal.COLUMN: encode_cell(cell)}
+        return {
+            key: {}
+            if key in known and set(columns) <= known[key].cells.keys()
+            else {**capture_cells(row, self._entry.archive_file), **lost}
+            for key, row in rows.items()
+        }
 
     def _lost_marks(self, batch: Sequence[SidecarRow]) -> list[Put]:
         """The dedupe marks of this generation that were lost with their rows."""

@@ -13,6 +13,7 @@ from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.record_rows import digest_rows, location_of
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.catalog.withdrawals import is_entombed
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.row_store.port import RowStore
@@ -146,7 +147,7 @@ class StoredFileCheck:
             [row.row_key for row in captures if row.row_key is not None],
             columns=[b"m"],
         )
-        missing, wrong = [], []
+        missing, wrong, left = [], [], 0
         for row in captures:
             stored = found.get(row.row_key or b"")
             capture = decode_capture(stored) if stored is not None else None
@@ -154,6 +155,8 @@ class StoredFileCheck:
                 missing.append(row)
             elif capture.locations.get(generation) != location_of(row):
                 wrong.append(row)
+            if capture is not None and capture.withdrawal is not None and not is_entombed(row):
+                left += 1
         digests = dict(pair for row in captures for pair in self._digest_rows(row))
         there = self._rows.get_rows("digests", list(digests))
         if missing or len(there) < len(digests):
@@ -166,6 +169,9 @@ class StoredFileCheck:
             yield self._rows_finding(
                 "location", f"{len(wrong)} rows with wrong locations, first {first.offset}", batch
             )
+        if left:
+            what = f"{left} captures are withdrawn, and still here: `pinakes withdraw` them again"
+            yield self._finding("unfinished-act", what)
         yield from self._check_references(captures)
 
     def _digest_rows(self, row: SidecarRow) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:

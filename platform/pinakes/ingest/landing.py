@@ -33,6 +33,7 @@ from pinakes.catalog.file_rows import (
     set_state,
 )
 from pinakes.catalog.sidecar import sidecar_name
+from pinakes.catalog.withdrawals import require_not_withdrawn
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
@@ -110,8 +111,8 @@ class Lander:
 
         Raises:
             InputRefused: other bytes are known by this name; the store refuses the name;
-                or the file is not a regular file, is empty, changes, or is an unsupported
-                container.
+                records of these very bytes were withdrawn; or the file is not a regular
+                file, is empty, changes, or is an unsupported container.
             Busy: another process is landing it.
             Conflict: the crawl is not open.
             StoreUnavailable: a store cannot be reached or is full.
@@ -197,6 +198,7 @@ class Lander:
                     "what was stored is not what was read: check the disk", file=held.archive_file
                 )
             self._at("copied")
+            require_not_withdrawn(self._rows, result.sha256, place)
             write_facts(self._rows, place, held=held, collection=collection, result=result)
             self._at("facts")
             require_claim(self._rows, held)

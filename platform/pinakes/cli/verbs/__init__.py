@@ -23,6 +23,7 @@ _HELP = {
     "config": "show settings and where each comes from",
     "ingest": "add archive files to a crawl",
     "crawl": "list, commit, cancel, remove or count crawls",
+    "withdraw": "take captures down, wherever their bytes are",
     "lookup": "find where and since when a digest or URL is known",
     "timeline": "list the captures of a URL, with their state",
     "show": "show everything about a capture, or its body",

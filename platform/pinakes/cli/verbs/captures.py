@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timezone
 from typing import NamedTuple
 
-from pinakes.catalog.captures import Placed
+from pinakes.catalog.captures import Capture, Placed
 from pinakes.cli.frame.output import printable
 from pinakes.errors import ConfigError, MalformedRecord
 from pinakes.hbase_schema.capture_keys import decode_capture_key
@@ -67,7 +67,44 @@ def capture_object(placed: Placed) -> dict[str, object]:
         "duplicate_of": mark.refers_to_key if mark is not None else None,
         "refers_to_url": facts.refers_to_target_uri,
         "refers_to_date": facts.refers_to_date,
+        "withdrawn": None,
     }
+
+
+def withdrawn_object(capture: Capture) -> dict[str, object]:
+    """A capture that was withdrawn, for `--json`: it has no place, and no body."""
+    facts, withdrawal = capture.facts, capture.withdrawal
+    return {
+        "capture": capture.key.decode("ascii"),
+        "url": facts.target_uri,
+        "date": facts.date,
+        "type": facts.type,
+        "archive_file": facts.archive_file,
+        "landed": format_ms(capture.landed_ms),
+        "withdrawn": {
+            "at": format_ms(withdrawal.act_time_ms),
+            "by": withdrawal.by,
+            "reason": withdrawal.reason,
+            "asked": withdrawal.asked,
+            "act": withdrawal.act,
+        }
+        if withdrawal is not None
+        else None,
+    }
+
+
+def withdrawn_line(capture: Capture) -> str:
+    """The same on one line; the CAPTURE id comes last."""
+    fields = [capture.facts.date or "no-date", withdrawal_words(capture)]
+    return printable("  ".join([*fields, capture.key.decode("ascii")]))
+
+
+def withdrawal_words(capture: Capture) -> str:
+    """That a capture was withdrawn, when, by whom and why."""
+    withdrawal = capture.withdrawal
+    if withdrawal is None:
+        return ""
+    return f"withdrawn {format_ms(withdrawal.act_time_ms)} by {withdrawal.by}: {withdrawal.reason}"
 
 
 def capture_line(placed: Placed) -> str:

@@ -10,7 +10,13 @@ from pinakes.catalog.lookup import DEFAULT_LIMIT, Answer, answer_all
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.verbs.captures import capture_line, capture_object, format_ms
+from pinakes.cli.verbs.captures import (
+    capture_line,
+    capture_object,
+    format_ms,
+    withdrawn_line,
+    withdrawn_object,
+)
 from pinakes.config import parse_count
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.profile import open_stores
@@ -88,6 +94,7 @@ def _as_object(answer: Answer) -> dict[str, object]:
         "captures": [
             {**capture_object(match.placed), "body": match.body} for match in answer.matches
         ],
+        "withdrawn": [withdrawn_object(capture) for capture in answer.withdrawn],
     }
 
 
@@ -98,12 +105,17 @@ def _since(answer: Answer) -> str | None:
 
 
 def _as_text(answer: Answer) -> str:
+    withdrawn = [
+        f"  {printable(capture.facts.target_uri)}  {withdrawn_line(capture)}"
+        for capture in answer.withdrawn
+    ]
     if not answer.matches:
-        return f"{printable(answer.query)}: not known"
+        known = f"not known, {len(withdrawn)} withdrawn" if withdrawn else "not known"
+        return "\n".join([f"{printable(answer.query)}: {known}", *withdrawn])
     count = f"{len(answer.matches)}{' and more' if answer.more else ''}"
     lines = [f"{printable(answer.query)}: known since {_since(answer)}, captures: {count}"]
     lines += [
         f"  {printable(match.placed.capture.facts.target_uri)}  {capture_line(match.placed)}"
         for match in answer.matches
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *withdrawn])

@@ -10,14 +10,14 @@ from datetime import datetime, timezone
 
 from pinakes.archive_store.located import is_at, open_place
 from pinakes.catalog.capture_history import CellState, read_cells
-from pinakes.catalog.captures import Placed, get_captures, place_captures
+from pinakes.catalog.captures import Capture, Placed, get_captures, place_captures
 from pinakes.catalog.file_records import capture_at, name_in_store
 from pinakes.catalog.file_rows import scan_inflight
 from pinakes.catalog.payloads import open_record, read_body
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.cli.verbs.captures import Place, format_ms, key_or_place
+from pinakes.cli.verbs.captures import Place, format_ms, key_or_place, withdrawal_words
 from pinakes.errors import (
     ConfigError,
     InputRefused,
@@ -86,12 +86,20 @@ def _show_capture(stores: Stores, key: bytes, view: View, console: Console) -> N
     if view.payload:
         if not cells:
             raise InputRefused("not in the catalogue then", file=name)
+        if key in found and found[key].withdrawal is not None:
+            raise InputRefused(withdrawal_words(found[key]), file=name)
         # A body is the same in all generations of its file.
         _write_body(stores, placed, name, console)
         return
     _print_cells(cells, name, placed, view.before_ms, console)
+    _say_withdrawn(found.get(key), console)
     if placed is not None and placed.entry.archive_file in scan_inflight(stores.rows):
         console.warn("its file is being ingested or removed: readers do not see this capture")
+
+
+def _say_withdrawn(capture: Capture | None, console: Console) -> None:
+    if capture is not None and capture.withdrawal is not None:
+        console.say(withdrawal_words(capture))
 
 
 def _write_body(stores: Stores, placed: Placed | None, name: str, console: Console) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 
-from pinakes.catalog.captures import place_captures, scan_captures_of
+from pinakes.catalog.captures import place_each, scan_captures_of
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
-from pinakes.cli.verbs.captures import capture_line, capture_object
+from pinakes.cli.verbs.captures import (
+    capture_line,
+    capture_object,
+    withdrawn_line,
+    withdrawn_object,
+)
 from pinakes.cli.verbs.lookup import add_limit, limit_of
 from pinakes.errors import ConfigError
 from pinakes.index.urlkey import urlkey
@@ -45,8 +50,13 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             stop_time=arguments.stop or "",
             limit_rows=limit_of(arguments),
         )
-        for placed in place_captures(stores.rows, captures):
+        for capture, placed in place_each(stores.rows, captures):
+            if placed is not None:
+                console.result(capture_object(placed), text=capture_line(placed))
+            elif capture.withdrawal is not None:
+                console.result(withdrawn_object(capture), text=withdrawn_line(capture))
+            else:
+                continue
             count += 1
-            console.result(capture_object(placed), text=capture_line(placed))
     console.say(f"{key}: {count} captures")
     return Exit.DONE

@@ -69,16 +69,24 @@ class LateRevisits:
         wanted = collection.survey().wanted
         for name, entry in collection.entries.items():
             if name in wanted:
-                held = self._claim(name)
-                clear_dead_asides(self._archive, held)
-                self._restore(collection, name, wanted[name], held)
-                release_claim(self._rows, held)
+                self.restore(collection, name, wanted[name])
             elif entry.claim and entry.claim.expires_ms and entry.claim.act == self._run:
                 # Moved by this run before it died, and not given back.
                 held = self._claim(name)
                 clear_dead_asides(self._archive, held)
                 release_claim(self._rows, held)
         return sum(map(len, wanted.values()))
+
+    def restore(self, collection: Collection, name: str, places: set[tuple[int, int]]) -> None:
+        """Make revisits of ours in a file, by offset and inner offset, full and pinned.
+
+        Raises:
+            UnresolvedReference: where one cannot be: nothing of its file is changed.
+        """
+        held = self._claim(name)
+        clear_dead_asides(self._archive, held)
+        self._restore(collection, name, places, held)
+        release_claim(self._rows, held)
 
     def _restore(
         self, collection: Collection, name: str, places: set[tuple[int, int]], held: Held

@@ -1,0 +1,183 @@
+"""One file of a take-down: a generation with tombstones, then every other that holds the bytes
+is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+
+from pinakes.archive_store.anew import write_anew
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.file_counts import put_withdrawn_counts
+from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
+from pinakes.catalog.file_rows import Held, read_entry, release_claim, require_claim
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.catalog.withdrawals import entombed, is_entombed
+from pinakes.errors import DigestMismatch
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.rewrite.generations import (
+    Written,
+    current_generation,
+    move_to_generation,
+    write_generation,
+)
+from pinakes.row_store.port import RowStore
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+from pinakes.warc.tombstone import Inscription
+
+from .entombing import Entombing, with_companions
+
+VERB = "withdraw"
+
+
+def holding_files(
+    rows: RowStore, archive: ArchiveStore, archive_file: str, ordinals: Container[int]
+) -> list[str]:
+    """The stored files of an archive file, of any generation, that hold records of these."""
+    entry = read_entry(rows, archive_file)
+    names = stored_names(entry, read_generations(rows, archive_file))
+    return [name for name in names if _holds(archive, name, ordinals)]
+
+
+def referring_files(
+    rows: RowStore, archive: ArchiveStore, archive_file: str, originals: Container[bytes]
+) -> list[str]:
+    """The stored files of an archive file, of any generation, in which revisits of ours refer to
+    these originals, by row key."""
+    entry = read_entry(rows, archive_file)
+    names = stored_names(entry, read_generations(rows, archive_file))
+    return [
+        name
+        for name in names
+        if archive.size(sidecar_name(name)) is not None
+        and any(
+            row.is_replaced and row.original_key in originals for row in iter_sidecar(archive, name)
+        )
+    ]
+
+
+def _holds(archive: ArchiveStore, name: str, ordinals: Container[int]) -> bool:
+    if archive.size(sidecar_name(name)) is None:
+        return archive.size(name) is not None
+    rows = iter_sidecar(archive, name)
+    return any(row.ordinal in ordinals and not is_entombed(row) for row in rows)
+
+
+class FileWithdrawer:
+    """Withdraws records of files, one after the other.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        inscription: Inscription,
+        *,
+        claim: Callable[[str], Held],
+        wait_until_unpinned: Callable[[], None],
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`claim(archive_file)` takes a file's claim for the act; `wait_until_unpinned` returns
+        once no backup needs the bytes to stay."""
+        self._rows = rows
+        self._archive = archive
+        self._inscription = inscription
+        self._claim = claim
+        self._wait_until_unpinned = wait_until_unpinned
+        self._at = at
+
+    def withdraw(self, archive_file: str, ordinals: set[int]) -> int:
+        """Put tombstones for these records of a file, and what belongs to them; how many.
+
+        May be repeated: those that are entombed stay as they are.
+
+        Raises:
+            Conflict: another process works on the file.
+            DigestMismatch, MalformedRecord: it cannot be rewritten; it is as it was.
+        """
+        held = self._claim(archive_file)
+        clear_dead_asides(self._archive, held)
+        try:
+            count = self._entomb(held, ordinals)
+            holding = holding_files(self._rows, self._archive, archive_file, ordinals)
+            self._drop(held, holding)
+        finally:
+            release_claim(self._rows, held)
+        self._at("file done")
+        return count
+
+    def _entomb(self, held: Held, ordinals: set[int]) -> int:
+        old = current_generation(read_entry(self._rows, held.archive_file))
+        if not _holds(self._archive, old.name, ordinals):
+            return 0
+        with self._archive.open(old.name) as file:
+            wanted = with_companions(Source(file, name=held.archive_file), ordinals)
+        stones = {row.ordinal for row in iter_sidecar(self._archive, old.name) if is_entombed(row)}
+        entombing = Entombing(frozenset(wanted - stones), self._inscription)
+
+        def annotate(row: SidecarRow, record: Record) -> SidecarRow:
+            if row.ordinal not in entombing.ordinals:
+                return row
+            return entombed(row)._replace(content_length=record.content_length)
+
+        def write() -> Written:
+            return write_generation(
+                self._archive,
+                self._archive,
+                old,
+                entombing.replacements,
+                token=held.claim.token,
+                check=entombing.check,
+                annotate=annotate,
+                at=self._at,
+            )
+
+        written = write_anew(write, held.archive_file)
+        put_withdrawn_counts(self._rows, held, verb=VERB, records=len(entombing.ordinals))
+        move_to_generation(
+            self._rows,
+            self._archive,
+            held,
+            written,
+            why=VERB,
+            marks=lambda row: {},
+            at=self._at,
+        )
+        return len(entombing.ordinals)
+
+    def drop_referring(self, archive_file: str, originals: Container[bytes]) -> None:
+        """Delete the old generations of a file that refer to originals which are gone.
+
+        Raises as `withdraw`.
+        """
+        names = referring_files(self._rows, self._archive, archive_file, originals)
+        if not names:
+            return
+        held = self._claim(archive_file)
+        try:
+            self._drop(held, names)
+        finally:
+            release_claim(self._rows, held)
+
+    def _drop(self, held: Held, names: list[str]) -> None:
+        """Delete these generations but the current one, once that is proven to be there."""
+        name = held.archive_file
+        entry = read_entry(self._rows, name)
+        current = generation_file(name, entry.generation)
+        old = [stored for stored in names if stored != current]
+        if not old:
+            return
+        facts = read_generations(self._rows, name)[entry.generation]
+        if self._archive.checksum(current) != facts.sha256:
+            raise DigestMismatch(
+                "the current generation is not what was written: the old one is kept",
+                file=current,
+            )
+        self._wait_until_unpinned()
+        require_claim(self._rows, held)
+        for stored in old:
+            # The sidecar last: by it this is known to be not done.
+            self._archive.delete(stored)
+            self._at("bytes deleted")
+            self._archive.delete(sidecar_name(stored))
+            self._at("sidecar deleted")

@@ -1,0 +1,220 @@
+"""Provides for revisits of ours whose originals are withdrawn: some full again, others re-pointed.
+
+    choose ─▶ of each file with some: full again, pinned, a new generation ─▶ full copies pinned
+           ─▶ of each file with others: they refer to those, a new generation
+
+Both are rewritings like any other: proven to give the old file back before they are current.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pinakes.archive_store.anew import write_anew
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.captures import Capture, get_captures, place_captures, scan_captures_of
+from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.generation_rows import mark_of
+from pinakes.catalog.lookup import scan_digest
+from pinakes.catalog.sidecar import SidecarRow
+from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.run.late_revisits import LateRevisits
+from pinakes.dedupe.write.given_back import require_records
+from pinakes.errors import UnresolvedReference
+from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
+from pinakes.hbase_schema.capture_keys import decode_capture_key
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.rewrite.generations import (
+    Written,
+    current_generation,
+    move_to_generation,
+    write_generation,
+)
+from pinakes.row_store.port import Put, RowStore
+from pinakes.warc.digest import Digest, format_digest
+from pinakes.warc.record import Record
+
+from .choices import Choice, Copy, choose_originals
+from .repointing import OriginalPlace, Repointing
+from .survey import Reference, Survey
+
+_WHY = "withdraw"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvidingAct:
+    """The act under which files are rewritten; `claim` takes a file's claim for it."""
+
+    act: str
+    act_time_ms: int
+    claim: Callable[[str], Held]
+    at: Callable[[str], None] = lambda step: None
+
+
+def choose(rows: RowStore, collection: Collection, found: Survey) -> Choice:
+    """What becomes of the references that are not withdrawn with their originals."""
+    by_content: dict[tuple[object, ...], list[Reference]] = defaultdict(list)
+    for reference in found.references:
+        row = reference.row
+        kind = (row.type, row.status, row.media_type if row.type == "resource" else None)
+        by_content[(row.sha256, row.payload_size, row.hash_extension, kind)].append(reference)
+    theirs = {reference.row.row_key for reference in found.references}
+    promoted: list[Copy] = []
+    repointed: dict[bytes, bytes] = {}
+    for references in by_content.values():
+        row = references[0].row
+        full = [
+            _copy(capture.key, capture.facts.archive_file, capture.facts.ordinal)
+            for capture in _full_copies(rows, collection, row)
+            if capture.key not in found.targets and capture.key not in theirs
+        ]
+        copies = [_copy(r.row.row_key or b"", r.archive_file, r.row.ordinal) for r in references]
+        ambiguous = {copy.key for copy in (*full, *copies) if _is_ambiguous(rows, copy, row, found)}
+        choice = choose_originals(copies, full, frozenset(ambiguous))
+        promoted += choice.promoted
+        repointed |= choice.repointed
+    return Choice(sorted(promoted), repointed)
+
+
+def _copy(key: bytes, archive_file: str, ordinal: int) -> Copy:
+    return Copy(decode_capture_key(key).time[:14], archive_file, ordinal, key)
+
+
+def _full_copies(rows: RowStore, collection: Collection, row: SidecarRow) -> Iterator[Capture]:
+    """Full records of the same content in the collection."""
+    if row.sha256 is None:
+        return
+    keys = {
+        copy.entry.capture_key.encode("ascii")
+        for copy in scan_digest(rows, collection.name, Digest("sha256", row.sha256))
+        if copy.entry.body == "stored" and copy.key.length == row.payload_size
+    }
+    for capture in get_captures(rows, sorted(keys)).values():
+        facts = capture.facts
+        if (
+            (facts.type, facts.status, facts.skip) == (row.type, row.status, None)
+            and (facts.type == "response" or facts.media_type == row.media_type)
+            and not capture.is_duplicate
+            and capture.withdrawal is None
+            and facts.archive_file in collection.entries
+        ):
+            yield capture
+
+
+def _is_ambiguous(rows: RowStore, copy: Copy, row: SidecarRow, found: Survey) -> bool:
+    """Whether another body has the urlkey and second of this copy, or may have."""
+    body = format_digest("sha256", row.sha256 or b"")
+    urlkey = decode_capture_key(copy.key).urlkey
+    following = f"{int(copy.second) + 1:014d}"
+    return any(
+        other.key not in found.targets
+        and other.withdrawal is None
+        and other.facts.payload_sha256 != body
+        for other in scan_captures_of(rows, urlkey, start_time=copy.second, stop_time=following)
+    )
+
+
+def provide(
+    rows: RowStore,
+    archive: ArchiveStore,
+    collection: Collection,
+    found: Survey,
+    choice: Choice,
+    act: ProvidingAct,
+) -> None:
+    """Do what was chosen; may be repeated from the beginning.
+
+    Raises:
+        UnresolvedReference, DigestMismatch: a reference cannot be provided for; nothing is
+            lost, and its file is as it was.
+        Conflict: another process works on a file.
+    """
+    wanted: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    promoted = {copy.key for copy in choice.promoted}
+    for name, row, _ in found.references:
+        if row.row_key in promoted:
+            wanted[name].add((row.offset, row.inner_offset))
+    late = LateRevisits(
+        rows, archive, run=act.act, claim=act.claim, check=require_records, at=act.at
+    )
+    for name in sorted(wanted):
+        late.restore(collection, name, wanted[name])
+    pin = {Pin.COLUMN: encode_cell(Pin(run=act.act))}
+    originals = sorted(set(choice.repointed.values()) - promoted)
+    rows.mutate("captures", [Put(key, pin, act.act_time_ms) for key in originals])
+    act.at("pinned")
+    of_file: dict[str, dict[bytes, bytes]] = defaultdict(dict)
+    for name, row, _ in found.references:
+        if row.row_key in choice.repointed:
+            of_file[name][row.row_key] = choice.repointed[row.row_key]
+    for name in sorted(of_file):
+        now = Collection(rows, archive, collection.name)
+        _repoint(rows, archive, now, name, of_file[name], act)
+
+
+def _repoint(
+    rows: RowStore,
+    archive: ArchiveStore,
+    collection: Collection,
+    name: str,
+    originals: Mapping[bytes, bytes],
+    act: ProvidingAct,
+) -> None:
+    """Make revisits of a file, by row key, refer to other originals; `collection` as it is now."""
+    held = act.claim(name)
+    clear_dead_asides(archive, held)
+    places = _places(rows, originals)
+    own = {
+        row.ordinal: (row, places[row.row_key])
+        for row in collection.sidecar_rows(name)
+        if row.row_key is not None and row.row_key in places
+    }
+    of_place = {(row.offset, row.inner_offset): place for row, place in own.values()}
+
+    def annotate(row: SidecarRow, record: Record) -> SidecarRow:
+        key = originals.get(row.row_key or b"")
+        if key is None:
+            return row
+        uri, date, record_id = record.header.refers_to()
+        return row._replace(original_key=key, refers_uri=uri, refers_date=date, refers_id=record_id)
+
+    def marks(row: SidecarRow) -> dict[bytes, bytes]:
+        mark = mark_of(row, act.act) if row.row_key in originals else None
+        return {DedupeMark.COLUMN: encode_cell(mark)} if mark is not None else {}
+
+    def write() -> Written:
+        repointing = Repointing(of_place, own.keys(), files, run=act.act)
+        return write_generation(
+            archive,
+            archive,
+            current_generation(read_entry(rows, name)),
+            repointing.replacements,
+            token=held.claim.token,
+            check=repointing.check,
+            annotate=annotate,
+            at=act.at,
+        )
+
+    with collection.open_files() as files:
+        written = write_anew(write, name)
+    move_to_generation(rows, archive, held, written, why=_WHY, marks=marks, at=act.at)
+    release_claim(rows, held)
+    act.at("re-pointed")
+
+
+def _places(rows: RowStore, originals: Mapping[bytes, bytes]) -> dict[bytes, OriginalPlace]:
+    """Where each revisit's new original is now."""
+    found = get_captures(rows, sorted(set(originals.values())))
+    places = {
+        placed.capture.key: OriginalPlace(
+            placed.entry.archive_file, placed.location.offset, placed.location.inner_offset
+        )
+        for placed in place_captures(rows, found.values())
+    }
+    missing = set(originals.values()) - places.keys()
+    if missing:
+        raise UnresolvedReference(f"no place is known of {min(missing)!r}: run fsck")
+    return {revisit: places[original] for revisit, original in originals.items()}

@@ -1,0 +1,128 @@
+"""Revisits of ours that refer to another original from now on: the same body, another place."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from typing import NamedTuple
+
+from isal import isal_zlib
+
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member
+from pinakes.dedupe.write.restore import full_record_pieces
+from pinakes.errors import DigestMismatch, UnresolvedReference
+from pinakes.rewrite.replace import Replacement
+from pinakes.warc.header import Header
+from pinakes.warc.members import compression_of
+from pinakes.warc.reader import read_record
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import (
+    Unwritable,
+    build_revisit,
+    is_ours,
+    original_of,
+    replaced_crc32,
+    restore_header,
+)
+from pinakes.warc.source import Source
+
+from .replaced_records import ReplacedRecords, block_of
+
+
+class OriginalPlace(NamedTuple):
+    """Where an original is, in a file of the collection."""
+
+    file: str
+    offset: int
+    inner_offset: int
+
+
+class Repointing:
+    """Revisits of one file that refer to other originals; see `repointings`."""
+
+    def __init__(
+        self,
+        originals: Mapping[tuple[int, int], OriginalPlace],
+        ordinals: Container[int],
+        files: ArchiveFiles,
+        *,
+        run: str,
+    ) -> None:
+        """`ordinals` are those of the revisits."""
+        self._originals = originals
+        self._ordinals = ordinals
+        self._files = files
+        self._run = run
+        self._replaced = ReplacedRecords()
+
+    def replacements(self, source: Source) -> Iterator[Replacement]:
+        """The revisits anew, in order of offset."""
+        return self._replaced.noted(
+            repointings(source, self._originals, self._files, run=self._run)
+        )
+
+    def check(self, before: Source, after: Source) -> None:
+        """Raise DigestMismatch unless only these changed, and stand for the same records."""
+        self._replaced.check(before, after, self._ordinals, _stand_for_the_same)
+
+
+def _stand_for_the_same(old: Record, new: Record) -> bool:
+    return (
+        is_ours(new.header)
+        and restore_header(old.header) == restore_header(new.header)
+        and replaced_crc32(old.header) == replaced_crc32(new.header)
+        and block_of(old) == block_of(new)
+    )
+
+
+def repointings(
+    source: Source,
+    originals: Mapping[tuple[int, int], OriginalPlace],
+    files: ArchiveFiles,
+    *,
+    run: str,
+) -> Iterator[Replacement]:
+    """Yield each revisit anew, with a reference to its new original, in order of offset.
+
+    `originals` are by offset and inner offset of the revisits.  The new original is proven to
+    give the full record back, by its checksum.
+
+    Raises:
+        DigestMismatch: it does not.
+        UnresolvedReference: it cannot be referred to.
+    """
+    for place in sorted(originals):
+        revisit = _read(source, *place)
+        original = originals[place]
+        target = _read(files.source(original.file), original.offset, original.inner_offset)
+        crc = 0
+        for piece in full_record_pieces(revisit, target):
+            crc = isal_zlib.crc32(piece, crc)
+        if crc != replaced_crc32(revisit.header):
+            raise DigestMismatch(
+                "the new original has another body", file=source.name, offset=revisit.offset
+            )
+        try:
+            data = build_revisit(
+                Header(restore_header(revisit.header)),
+                block_of(revisit),
+                original_of(target.header, target.payload_digest),
+                run=run,
+                crc32=crc,
+            )
+        except Unwritable as reason:
+            raise UnresolvedReference(
+                f"it cannot refer to another original ({reason.reason})",
+                file=source.name,
+                offset=revisit.offset,
+            ) from None
+        if compression_of(source, revisit.offset) is not None:
+            data = compress_member(data + RECORD_END)
+        yield Replacement(revisit.offset, revisit.length, (data,))
+
+
+def _read(source: Source, offset: int, inner_offset: int) -> Record:
+    record = read_record(source, offset, inner_offset=inner_offset)
+    if not isinstance(record, Record) or record.offset != offset:
+        raise UnresolvedReference("no record begins here", file=source.name, offset=offset)
+    return record

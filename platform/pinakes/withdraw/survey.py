@@ -1,0 +1,178 @@
+"""What belongs to the captures to be withdrawn, and what refers to them: from sidecars.
+
+A pass over the sidecars of the collection finds revisits of the targets, ours by the row key that
+they note, a crawler's by the URI and second (or digest) that it names; another, over those of the
+crawls concerned, the records that name a target as theirs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pinakes.catalog.captures import Capture, get_captures, scan_captures_of
+from pinakes.catalog.payloads import has_digest
+from pinakes.catalog.sidecar import SidecarRow
+from pinakes.catalog.withdrawals import is_entombed
+from pinakes.dedupe.run.collection import Collection
+from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.index.scan import CAPTURE_TYPES
+from pinakes.index.seconds import second_of
+from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import RowStore
+from pinakes.warc.digest import Digest, parse_digest
+
+from .requests import WITHDRAW
+from .targets import Target
+
+_FULL = ("response", "resource")
+
+
+class Reference(NamedTuple):
+    """A revisit of ours: its file, its row there, and the row key of its original."""
+
+    archive_file: str
+    row: SidecarRow
+    original: bytes
+
+
+@dataclass(slots=True)
+class Survey:
+    """What was found; `targets` includes the references that are withdrawn with their originals.
+
+    `ordinals` are those of the records of each file to be entombed, `entombed` those of them
+    that are.
+    """
+
+    targets: dict[bytes, Target]
+    references: list[Reference] = field(default_factory=list)
+    unprovided: list[tuple[bytes, bytes]] = field(default_factory=list)
+    ordinals: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    entombed: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+
+def survey_targets(
+    rows: RowStore, collection: Collection, targets: dict[bytes, Target], references: str
+) -> Survey:
+    """Look for what belongs to these captures of a collection, and for what refers to them.
+
+    Memory: what is found.
+    """
+    found = Survey(dict(targets))
+    _find_references(rows, collection, found, references)
+    _find_records(collection, found)
+    return found
+
+
+def _find_references(
+    rows: RowStore, collection: Collection, found: Survey, references: str
+) -> None:
+    wanted = _Wanted(rows, found.targets)
+    with_it: dict[bytes, bytes] = {}
+    for name in sorted(collection.entries):
+        for row in collection.sidecar_rows(name):
+            key = row.row_key
+            if key is None or key in found.targets or is_entombed(row):
+                continue
+            original = wanted.original_of(row)
+            if original is None:
+                continue
+            if references == WITHDRAW or found.targets[original].by_digest:
+                with_it[key] = original
+            elif row.is_replaced:
+                found.references.append(Reference(name, row, original))
+            elif found.targets[original].capture.withdrawal is None and (
+                not wanted.is_elsewhere(row)
+            ):
+                found.unprovided.append((key, original))
+    captures = get_captures(rows, sorted(with_it))
+    for key, original in with_it.items():
+        if key in captures:
+            found.targets[key] = found.targets[original]._replace(capture=captures[key])
+
+
+class _Wanted:
+    """By what revisits name the targets."""
+
+    def __init__(self, rows: RowStore, targets: dict[bytes, Target]) -> None:
+        self._rows = rows
+        self._targets = targets
+        self._seconds: dict[tuple[str, str], bytes] = {}
+        self._uris: dict[str, list[Capture]] = defaultdict(list)
+        self._digests: dict[Digest, bytes] = {}
+        for key, target in targets.items():
+            facts = target.capture.facts
+            if facts.type not in _FULL:
+                continue
+            second = second_of(facts.date)
+            if second is not None:
+                self._seconds[facts.target_uri, second] = key
+            self._uris[facts.target_uri].append(target.capture)
+            if target.by_digest:
+                for text in (
+                    facts.payload_sha1,
+                    facts.payload_sha256,
+                    facts.dechunked_sha1,
+                    facts.dechunked_sha256,
+                ):
+                    digest = parse_digest(text) if text else None
+                    if digest is not None:
+                        self._digests[digest] = key
+
+    def original_of(self, row: SidecarRow) -> bytes | None:
+        """The target to which a revisit refers; None where it is no such revisit."""
+        if row.is_replaced:
+            return row.original_key if row.original_key in self._targets else None
+        if row.type != "revisit":
+            return None
+        declared = parse_digest(row.declared) if row.declared else None
+        if declared in self._digests:
+            return self._digests[declared]
+        if row.refers_uri and row.refers_date:
+            return self._seconds.get((row.refers_uri, second_of(row.refers_date) or ""))
+        for capture in self._uris.get(row.target_uri or "", ()):
+            if row.declared and has_digest(capture.facts, row.declared):
+                return capture.key
+        return None
+
+    def is_elsewhere(self, row: SidecarRow) -> bool:
+        """Whether a crawler's revisit resolves to a full record that stays."""
+        uri, second = row.target_uri or "", ""
+        if row.refers_uri and row.refers_date:
+            uri, second = row.refers_uri, second_of(row.refers_date) or ""
+        return any(
+            capture.key not in self._targets
+            and capture.withdrawal is None
+            and capture.facts.target_uri == uri
+            and capture.facts.type in _FULL
+            and not capture.is_duplicate
+            and capture.time.startswith(second)
+            and (bool(second) or bool(row.declared and has_digest(capture.facts, row.declared)))
+            for capture in scan_captures_of(self._rows, urlkey(uri), start_time=second)
+        )
+
+
+def _find_records(collection: Collection, found: Survey) -> None:
+    ids: set[str] = set()
+    requests: set[str] = set()
+    files = {target.capture.facts.archive_file for target in found.targets.values()}
+    for name in sorted(files & collection.entries.keys()):
+        for row in collection.sidecar_rows(name):
+            if row.row_key in found.targets:
+                _note(found, name, row)
+                ids |= {row.record_id} if row.record_id else set()
+                requests |= {row.concurrent_to} if row.concurrent_to else set()
+    crawls = set(map(crawl_of, files))
+    for name in sorted(collection.entries):
+        for row in collection.sidecar_rows(name) if crawl_of(name) in crawls else ():
+            if row.type not in CAPTURE_TYPES and (
+                row.concurrent_to in ids or row.record_id in requests
+            ):
+                _note(found, name, row)
+
+
+def _note(found: Survey, name: str, row: SidecarRow) -> None:
+    found.ordinals[name].add(row.ordinal)
+    if is_entombed(row):
+        found.entombed[name].add(row.ordinal)

@@ -1,0 +1,288 @@
+"""Take-down in a store: provide for references, note, entomb, drop.
+
+    lease ─▶ survey ─▶ references full again or re-pointed, in new generations
+          ─▶ captures noted as withdrawn, and the files' bytes as not to land again
+          ─▶ of each file: generation with tombstones, current ─▶ every other generation that
+             holds the bytes deleted ─▶ lease released
+
+Until all references are provided for, nothing is lost; from the notes on, nobody is given what is
+to go.  Killed anywhere, the same command completes it: what is done is seen in sidecars and rows,
+and the act keeps its name and time, so tombstones are the same bytes.  Another take-down in
+the collection completes an unfinished one first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timezone
+from functools import partial
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.file_rows import Held, read_entries, release_claim
+from pinakes.catalog.leases import (
+    HeldLease,
+    leave_lease,
+    read_lease,
+    release_lease,
+    renew_lease,
+)
+from pinakes.catalog.run_rows import put_run, read_run, set_run_state
+from pinakes.catalog.withdrawals import put_withdrawals, refuse_bytes
+from pinakes.dedupe.run.collection import Collection
+from pinakes.errors import (
+    Conflict,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+    UnresolvedReference,
+)
+from pinakes.hbase_schema.run_cells import RunFacts, RunState
+from pinakes.hbase_schema.withdrawal_cells import Withdrawal
+from pinakes.ingest.acts import Actor
+from pinakes.row_store.port import RowStore
+from pinakes.warc.tombstone import Inscription
+
+from .choices import Choice
+from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
+from .provision import ProvidingAct, choose, provide
+from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
+from .survey import Survey, survey_targets
+from .targets import Target, find_targets
+
+_OF_A_FILE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference, Conflict)
+
+
+class Withdrawer:
+    """Takes captures down in one pair of stores.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        actor: Actor,
+        *,
+        software: str,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`software` is noted with the act; `at` is called after each step, with its name."""
+        self._rows = rows
+        self._archive = archive
+        self._actor = actor
+        self._software = software
+        self._at = at
+
+    def plan(self, request: WithdrawalRequest) -> Iterator[WithdrawalReport]:
+        """What would be done, collection by collection; changes nothing, and takes no lease.
+
+        Raises as `withdraw`, but for Conflict.
+        """
+        targets = find_targets(self._rows, request.targets)
+        for name in sorted(targets.by_collection):
+            report = WithdrawalReport(name)
+            collection = Collection(self._rows, self._archive, name)
+            self._survey(collection, targets.by_collection[name], request, report)
+            report.problems += targets.problems
+            yield report
+
+    def withdraw(self, request: WithdrawalRequest) -> Iterator[WithdrawalReport]:
+        """Take down what is asked for, collection by collection.
+
+        Where a take-down in a collection was not finished, that is done first, and reported.
+
+        Raises:
+            Conflict: another act works on a collection, or did not finish.
+            ConfigError, InputRefused: see `find_targets`.
+        """
+        targets = find_targets(self._rows, request.targets)
+        for name in sorted(targets.by_collection):
+            doing = None
+            while doing != request:
+                lease = self._take_lease(name)
+                doing = self._request_of(lease, request)
+                of_this = find_targets(self._rows, doing.targets).by_collection.get(name, {})
+                report = self._withdraw_leased(lease, doing, of_this)
+                if doing == request:
+                    report.problems += targets.problems
+                yield report
+                if not report.is_complete:
+                    break
+
+    def _take_lease(self, collection: str) -> HeldLease:
+        lease = read_lease(self._rows, collection)
+        if lease is not None and lease.expires_ms and not lease.act.startswith(f"{VERB}-"):
+            raise Conflict(
+                f"{lease.act} is working on the collection {collection}, or did not finish: "
+                "complete it first"
+            )
+        held = self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
+        self._at("leased")
+        return held
+
+    def _request_of(self, lease: HeldLease, request: WithdrawalRequest) -> WithdrawalRequest:
+        """The request of the act that the lease resumes; else this one, noted."""
+        act = lease.lease.act
+        resumed = read_run(self._rows, act) if lease.resumed else None
+        if resumed is not None:
+            return WithdrawalRequest.from_json(resumed.arguments[0])
+        facts = RunFacts(
+            verb=VERB,
+            act_time_ms=lease.lease.act_time_ms,
+            software=self._software,
+            arguments=(request.to_json(),),
+            collection=lease.collection,
+        )
+        put_run(self._rows, act, facts)
+        self._at("noted")
+        return request
+
+    def _withdraw_leased(
+        self, lease: HeldLease, request: WithdrawalRequest, targets: Mapping[bytes, Target]
+    ) -> WithdrawalReport:
+        act = lease.lease.act
+        report = WithdrawalReport(lease.collection, act=act)
+        try:
+            self._execute(lease, request, targets, report)
+        except _OF_A_FILE as problem:
+            report.problems.append(problem)
+        except PinakesError:
+            leave_lease(self._rows, lease)
+            raise
+        if any(isinstance(problem, Conflict) for problem in report.problems):
+            # Run again, it goes on.
+            leave_lease(self._rows, lease)
+            return report
+        set_run_state(self._rows, act, RunState(state="done" if report.is_complete else "failed"))
+        self._at("ended")
+        release_lease(self._rows, lease)
+        self._at("lease released")
+        return report
+
+    def _survey(
+        self,
+        collection: Collection,
+        targets: Mapping[bytes, Target],
+        request: WithdrawalRequest,
+        report: WithdrawalReport,
+    ) -> tuple[Survey, Choice]:
+        """What is concerned, and what becomes of references; noted in the report."""
+        found = survey_targets(self._rows, collection, dict(targets), request.references)
+        for key, target in sorted(found.targets.items()):
+            if target.capture.withdrawal is None:
+                report.captures.append(key.decode("ascii"))
+            else:
+                report.already += 1
+        report.unprovided = [
+            (key.decode("ascii"), original.decode("ascii")) for key, original in found.unprovided
+        ]
+        report.files = [
+            name for name in sorted(found.ordinals) if found.ordinals[name] - found.entombed[name]
+        ]
+        going = {
+            stored
+            for name, ordinals in found.ordinals.items()
+            for stored in holding_files(self._rows, self._archive, name, ordinals)
+        }
+        for name in _rewritten(collection):
+            going |= set(referring_files(self._rows, self._archive, name, found.targets))
+        report.generations = [
+            StoredGeneration(stored, self._archive.size(stored) or 0) for stored in sorted(going)
+        ]
+        choice = choose(self._rows, collection, found)
+        report.promoted = [copy.key.decode("ascii") for copy in choice.promoted]
+        report.repointed = [key.decode("ascii") for key in sorted(choice.repointed)]
+        return found, choice
+
+    def _execute(
+        self,
+        lease: HeldLease,
+        request: WithdrawalRequest,
+        targets: Mapping[bytes, Target],
+        report: WithdrawalReport,
+    ) -> None:
+        collection = Collection(self._rows, self._archive, lease.collection)
+        found, choice = self._survey(collection, targets, request, report)
+        if report.unprovided:
+            return
+        claim = partial(self._claim, lease)
+        act, act_time_ms = lease.lease.act, lease.lease.act_time_ms
+        provide(
+            self._rows,
+            self._archive,
+            collection,
+            found,
+            choice,
+            ProvidingAct(act=act, act_time_ms=act_time_ms, claim=claim, at=self._at),
+        )
+        self._note(lease, request, found)
+        withdrawer = FileWithdrawer(
+            self._rows,
+            self._archive,
+            Inscription(act, _date_of(act_time_ms)),
+            claim=claim,
+            wait_until_unpinned=partial(self._actor.wait_until_unpinned, self._rows),
+            at=self._at,
+        )
+        self._release_left(lease)
+        for name in sorted(found.ordinals):
+            try:
+                report.records += withdrawer.withdraw(name, found.ordinals[name])
+            except _OF_A_FILE as problem:
+                report.problems.append(problem)
+        for name in _rewritten(collection):
+            try:
+                withdrawer.drop_referring(name, found.targets)
+            except _OF_A_FILE as problem:
+                report.problems.append(problem)
+
+    def _claim(self, lease: HeldLease, archive_file: str) -> Held:
+        """A file's claim; renews the lease, so that a long act is not taken for a dead one."""
+        renew_lease(self._rows, lease, self._actor.now_ms())
+        claim = lease.lease
+        return self._actor.claim(
+            self._rows, archive_file, act=claim.act, after_ms=claim.act_time_ms
+        )
+
+    def _release_left(self, lease: HeldLease) -> None:
+        """Release claims that this act left when it died, on files that it had moved already."""
+        for entry in Collection(self._rows, self._archive, lease.collection).entries.values():
+            claim = entry.claim
+            if claim is not None and claim.expires_ms and claim.act == lease.lease.act:
+                held = self._claim(lease, entry.archive_file)
+                clear_dead_asides(self._archive, held)
+                release_claim(self._rows, held)
+
+    def _note(self, lease: HeldLease, request: WithdrawalRequest, found: Survey) -> None:
+        """Note all captures as withdrawn: from here on no reader is given one of them."""
+        act, act_time_ms = lease.lease.act, lease.lease.act_time_ms
+        files = sorted(found.ordinals)
+        refuse_bytes(self._rows, read_entries(self._rows, files).values(), act, act_time_ms)
+        self._at("bytes refused")
+        of_file: dict[str, list[tuple[bytes, Withdrawal]]] = defaultdict(list)
+        for key, target in found.targets.items():
+            if target.capture.withdrawal is None:
+                cell = Withdrawal(
+                    act=act,
+                    act_time_ms=act_time_ms,
+                    reason=request.reason,
+                    by=request.by,
+                    asked=target.asked,
+                )
+                of_file[target.capture.facts.archive_file].append((key, cell))
+        for name, withdrawals in sorted(of_file.items()):
+            held = self._claim(lease, name)
+            put_withdrawals(self._rows, withdrawals, act_time_ms=held.claim.act_time_ms)
+            self._at("withdrawals noted")
+            release_claim(self._rows, held)
+
+
+def _rewritten(collection: Collection) -> list[str]:
+    """The files that may have revisits of ours."""
+    return [name for name, entry in sorted(collection.entries.items()) if entry.generation > 1]
+
+
+def _date_of(act_time_ms: int) -> str:
+    moment = datetime.fromtimestamp(act_time_ms / 1000, timezone.utc)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,17 @@
+"""A store with three crawls of a small site, deduplicated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scenes import Scene, make_scene
+from taken_down import land_site
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Scene]:
+    with make_scene(tmp_path, ()) as scene:
+        land_site(scene, 1, 2, 3)
+        yield scene

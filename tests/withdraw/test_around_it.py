@@ -1,0 +1,257 @@
+"""What other acts and verbs make of a take-down, and it of theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+from failing_archive_store import FailingArchiveStore
+from failing_row_store import FailingRowStore
+from killing import KILLED, in_child, kill_at
+from scenes import COLLECTION, Scene, page, record
+from taken_down import (
+    copied,
+    holds_anywhere,
+    key_of,
+    outcome,
+    record_id,
+    request,
+    sha256_of,
+    uri,
+    withdraw,
+)
+
+from pinakes.catalog.captures import get_captures
+from pinakes.catalog.leases import read_lease, release_lease
+from pinakes.catalog.sidecar import sidecar_name
+from pinakes.cli import main
+from pinakes.errors import ConfigError, Conflict, InputRefused
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.fsck import Fsck
+from pinakes.ingest.removal import CANCEL, REMOVE, Remover
+from pinakes.row_store.port import Delete, Put
+from pinakes.warc.digest import Digest, hasher
+from pinakes.withdraw.requests import WITHDRAW
+from pinakes.withdraw.withdrawing import Withdrawer
+
+
+def land_crawlers_revisit(scene: Scene, **fields: str) -> str:
+    """A crawler's own revisit of /0 as crawl 1 has it; its row key."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    about = {
+        "WARC-Target-URI": uri(0),
+        "WARC-Date": "2025-01-01T00:00:00Z",
+        "WARC-Record-ID": record_id(5, 0),
+        "WARC-Profile": "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+        "Content-Type": "application/http;msgtype=response",
+        **{name.replace("_", "-"): value for name, value in fields.items()},
+    }
+    (scene.crawls / "c5").mkdir()
+    (scene.crawls / "c5" / "a.warc").write_bytes(record("revisit", about, head))
+    scene.land(5)
+    return key_of(scene, 0, 5)
+
+
+FAILING: dict[str, Callable[..., object]] = {
+    "rows": FailingRowStore,
+    "archive": FailingArchiveStore,
+}
+NAMED = {"WARC_Refers_To_Target_URI": uri(0), "WARC_Refers_To_Date": "2021-01-01T00:00:00Z"}
+
+
+def findings(scene: Scene, *, repair: bool = False) -> list[str]:
+    found = []
+    for finding in Fsck(scene.rows, scene.archive, Actor(), full=True).findings():
+        found.append(finding.code)
+        if repair and finding.mend is not None:
+            finding.mend()
+    return found
+
+
+def is_withdrawn(scene: Scene, key: str) -> bool:
+    return get_captures(scene.rows, [key.encode()])[key.encode()].withdrawal is not None
+
+
+def test_a_crawlers_revisit_stops_it_before_anything_is_done(site: Scene) -> None:
+    revisit, original = land_crawlers_revisit(site, **NAMED), key_of(site, 0, 1)
+    before = outcome(site)
+    [report] = withdraw(site, original)
+    assert report.unprovided == [(revisit, original)]
+    assert outcome(site) == before
+    lease = read_lease(site.rows, COLLECTION)
+    assert lease is not None
+    assert lease.expires_ms == 0
+    [report] = withdraw(site, original, revisit)
+    assert report.is_complete
+    assert is_withdrawn(site, revisit)
+
+
+def test_a_crawlers_revisit_is_withdrawn_if_that_was_asked(site: Scene) -> None:
+    revisit = land_crawlers_revisit(site, **NAMED)
+    withdraw(site, key_of(site, 0, 1), references=WITHDRAW)
+    assert is_withdrawn(site, revisit)
+    assert holds_anywhere(site.folder / "store", record_id(5, 0).encode())
+
+
+def test_a_digest_takes_revisits_along_that_declare_it(site: Scene) -> None:
+    declared = str(Digest("sha1", hasher("sha1")(page(0)).digest()))
+    revisit = land_crawlers_revisit(site, WARC_Payload_Digest=declared)
+    withdraw(site, sha256_of(page(0)))
+    assert is_withdrawn(site, revisit)
+
+
+@pytest.mark.parametrize(
+    ("target", "error"),
+    [
+        pytest.param("sha1:abc", ConfigError, id="half a digest"),
+        pytest.param("md5:d41d8cd98f00b204e9800998ecf8427e", ConfigError, id="another algorithm"),
+        pytest.param("sha256:" + "0" * 64, InputRefused, id="unknown digest"),
+        pytest.param("http://example.org/nowhere", InputRefused, id="unknown URL"),
+        pytest.param("org,example)/0 20210101000000000 AAAAAAAA", InputRefused, id="no capture"),
+    ],
+)
+def test_what_is_not_there_is_refused(site: Scene, target: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        withdraw(site, target)
+
+
+def test_another_act_has_to_end_first(site: Scene) -> None:
+    actor = Actor()
+    lease = actor.lease(site.rows, COLLECTION, act="dedupe-x")
+    with pytest.raises(Conflict, match="dedupe-x"):
+        withdraw(site, uri(0))
+    release_lease(site.rows, lease)
+    withdraw(site, uri(0))
+
+
+def test_another_take_down_completes_an_unfinished_one(site: Scene) -> None:
+    assert in_child(partial(withdraw, site, uri(0), at=kill_at(12))) == KILLED
+    assert "unfinished-act" in findings(site)
+    with pytest.raises(Conflict, match="withdraw-"):
+        Remover(site.rows, site.archive, Actor()).take_out("c1", CANCEL)
+    first, second = withdraw(site, uri(1))
+    assert first.is_complete
+    assert second.is_complete
+    assert not holds_anywhere(site.folder / "store" / "archive", page(0)[-200:])
+    assert not holds_anywhere(site.folder / "store" / "archive", page(1)[-200:])
+    assert findings(site) == []
+
+
+def test_twice_is_once(site: Scene) -> None:
+    withdraw(site, uri(0))
+    before = outcome(site)
+    [report] = withdraw(site, uri(0))
+    assert (report.captures, report.already, report.records) == ([], 3, 0)
+    assert outcome(site) == before
+
+
+def test_a_plan_changes_nothing_and_says_what_is_done(site: Scene) -> None:
+    before = outcome(site)
+    work = Withdrawer(site.rows, site.archive, Actor(), software="tests")
+    [plan] = work.plan(request(key_of(site, 0, 1)))
+    assert outcome(site) == before
+    [done] = withdraw(site, key_of(site, 0, 1))
+    said = (plan.captures, plan.promoted, plan.repointed, plan.files, plan.generations)
+    assert said == (done.captures, done.promoted, done.repointed, done.files, done.generations)
+    assert all(site.archive.size(name) is None for name, _ in plan.generations)
+
+
+@pytest.mark.parametrize("removed", [False, True], ids=["there", "removed"])
+def test_the_same_bytes_do_not_land_again(site: Scene, removed: bool) -> None:
+    withdraw(site, uri(0))
+    if removed:
+        for crawl in ("c3", "c2", "c1"):
+            main(["crawl", "commit", crawl, "--store", str(site.folder / "store")])
+            Remover(site.rows, site.archive, Actor()).take_out(crawl, REMOVE)
+    (site.crawls / "c1").rename(site.crawls / "c4")
+    with pytest.raises(InputRefused, match="withdrawn"):
+        site.land(4)
+    assert not holds_anywhere(site.folder / "store", page(0)[-200:])
+
+
+def test_fsck_makes_the_sidecar_of_tombstones_again(site: Scene) -> None:
+    withdraw(site, uri(0))
+    before = outcome(site)
+    site.archive.delete(sidecar_name("c1/g2/site.warc.gz"))
+    assert findings(site, repair=True) == ["sidecar-missing"]
+    assert findings(site) == []
+    assert outcome(site) == before
+
+
+def test_fsck_never_brings_a_capture_back(site: Scene) -> None:
+    key = key_of(site, 0, 1)
+    withdraw(site, key)
+    site.rows.mutate("captures", [Delete(key.encode(), 1 << 42)])
+    assert findings(site)
+
+
+def test_fsck_finds_what_was_noted_and_is_still_there(site: Scene) -> None:
+    key = key_of(site, 0, 1)
+    with copied(site.folder, site.folder.parent / "as-it-was") as was:
+        withdraw(site, key)
+        cells = site.rows.get_rows("captures", [key.encode()])[key.encode()].cells
+        cell = cells[b"m:withdrawn"]
+        noted = {b"m:withdrawn": cell.value}
+        was.rows.mutate("captures", [Put(key.encode(), noted, cell.timestamp_ms)])
+        assert "unfinished-act" in findings(was)
+
+
+def said(site: Scene, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[object]]:
+    code = main([*words, "--json", "--store", str(site.folder / "store")])
+    return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_verbs_say_that_it_was_withdrawn(site: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    key = key_of(site, 0, 1)
+    words = ("withdraw", key, "--reason", "order 12", "--by", "nadia")
+    code, [report] = said(site, capsys, *words)
+    assert (code, report["captures"], report["records"]) == (0, [key], 3)  # type: ignore[index]
+    _, captures = said(site, capsys, "timeline", uri(0))
+    withdrawn = [capture["withdrawn"] for capture in captures]  # type: ignore[index]
+    assert withdrawn[1:] == [None, None]
+    assert (withdrawn[0]["by"], withdrawn[0]["reason"]) == ("nadia", "order 12")
+    _, [answer] = said(site, capsys, "lookup", sha256_of(page(0)))
+    assert [found["capture"] for found in answer["withdrawn"]] == [key]  # type: ignore[index]
+    assert len(answer["captures"]) == 2  # type: ignore[index]
+    code, _ = said(site, capsys, "show", key, "--payload")
+    assert code == 3
+    _, lines = said(site, capsys, "cdx", "c1")
+    assert not any(f'"{uri(0)}"' in str(line) for line in lines)
+
+
+def test_a_reason_is_asked_for(site: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(site, capsys, "withdraw", uri(0))[0] == 2
+    assert said(site, capsys, "withdraw", uri(0), "--plan")[0] == 0
+    assert said(site, capsys, "withdraw", uri(0), "--dry-run")[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("applied", [False, True], ids=["not done", "answer lost"])
+@pytest.mark.parametrize("kind", ["rows", "archive"])
+def test_stores_that_fail_at_any_call(
+    site: Scene, tmp_path: Path, kind: str, applied: bool
+) -> None:
+    key = key_of(site, 0, 1)
+    with copied(site.folder, tmp_path / "whole") as scene:
+        withdraw(scene, key)
+        whole = outcome(scene)
+    for call in count(1, 53):
+        with copied(site.folder, tmp_path / str(call)) as scene:
+            stores: dict[str, object] = {"rows": scene.rows, "archive": scene.archive}
+            stores[kind] = FAILING[kind](stores[kind], call, applied=applied)
+            ended = in_child(partial(_withdraw_with, stores, key)) == 0
+            [*_, report] = withdraw(scene, key)
+            assert report.is_complete
+            assert outcome(scene) == whole, call
+        if ended:
+            break
+    assert call > 100
+
+
+def _withdraw_with(stores: dict[str, object], key: str) -> None:
+    work = Withdrawer(**stores, actor=Actor(), software="tests")  # type: ignore[arg-type]
+    list(work.withdraw(request(key)))

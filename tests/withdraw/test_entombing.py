@@ -1,0 +1,164 @@
+"""Tombstones in files of every kind: what was asked for is gone, all other bytes are there."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import zlib
+
+import pytest
+from archive_builders import HTTP, arc, member, records_of, source_of, three, warc
+
+from pinakes.errors import DigestMismatch, MalformedRecord
+from pinakes.rewrite.replace import copy_source_with_replacements
+from pinakes.warc.tombstone import Inscription, is_tombstone
+from pinakes.withdraw.entombing import Entombing, with_companions
+
+WORDS = Inscription("withdraw-1", "2026-11-25T12:00:00Z")
+SECRET = b"<p>secret"
+
+
+def records() -> list[bytes]:
+    first, _, last = three()
+    return [first, warc(HTTP + SECRET, number=1), last, warc(HTTP + b"other", number=3)]
+
+
+def entomb(data: bytes, ordinals: set[int]) -> bytes:
+    entombing, out = Entombing(ordinals, WORDS), io.BytesIO()
+    source = source_of(data)
+    copy_source_with_replacements(source, out, entombing.replacements(source))
+    entombing.check(source, source_of(out.getvalue()))
+    return out.getvalue()
+
+
+def inflated(data: bytes) -> bytes:
+    if data[:3] == b"BZh":
+        return bz2.decompress(data)
+    found = b""
+    while data[:2] == b"\x1f\x8b":
+        inflater = zlib.decompressobj(31)
+        found += inflater.decompress(data)
+        data = inflater.unused_data
+    return found + data
+
+
+FILES = [
+    pytest.param(b"".join(map(member, records())), id="a member each"),
+    pytest.param(b"".join(records()), id="plain"),
+    pytest.param(member(b"".join(records())), id="one member for all"),
+    pytest.param(
+        member(records()[0]) + member(b"".join(records()[1:3])) + member(records()[3]),
+        id="two in one member",
+    ),
+    pytest.param(b"".join(map(bz2.compress, records())), id="bzip2"),
+]
+
+
+@pytest.mark.parametrize("data", FILES)
+def test_only_what_was_asked_for_is_gone(data: bytes) -> None:
+    new = entomb(data, {1})
+    words = inflated(new)
+    before, after = records()[1], records_of(new)[1]
+    assert SECRET in inflated(data)
+    assert SECRET not in words
+    stone = after.header.raw + b"".join(after.chunks()) + b"\r\n\r\n"
+    assert is_tombstone(after.header)
+    assert words.replace(stone, before) == inflated(data)
+    ids = [[record.record_id for record in records_of(one)] for one in (data, new)]
+    assert ids[0] == ids[1]
+
+
+@pytest.mark.parametrize("data", FILES)
+def test_twice_at_once(data: bytes) -> None:
+    assert [is_tombstone(r.header) for r in records_of(entomb(data, {1, 3}))] == [
+        False,
+        True,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_in_an_arc_file(version: int, compressed: bool) -> None:
+    parts = arc(version=version)
+    data = b"".join(map(gzip.compress, parts)) if compressed else b"".join(parts)
+    new = records_of(entomb(data, {1}))
+    old = records_of(data)
+    assert [r.target_uri for r in new] == [r.target_uri for r in old]
+    assert [is_tombstone(r.header) for r in new] == [False, True, False]
+    assert new[2].header.raw == old[2].header.raw
+
+
+@pytest.mark.parametrize("harm", ["cut off", "wrong checksum"])
+def test_a_damaged_record_goes_as_well(harm: str) -> None:
+    first, last = member(records()[0]), member(records()[1])
+    data = first + (last[:-20] if harm == "cut off" else last[:-8] + b"harm" + last[-4:])
+    new = entomb(data, {1})
+    assert new.startswith(first)
+    assert SECRET not in inflated(new)
+    assert is_tombstone(records_of(new)[1].header)
+
+
+def test_a_member_that_does_not_add_up_is_refused() -> None:
+    shared = member(b"".join(records()[1:3]))
+    with pytest.raises(MalformedRecord, match="do not add up"):
+        entomb(shared[:-8] + b"harm" + shared[-4:], {0})
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 3])
+def test_the_check_sees_a_change_anywhere_else(at: int) -> None:
+    parts = list(map(member, records()))
+    data, entombing, out = b"".join(parts), Entombing({1}, WORDS), io.BytesIO()
+    source = source_of(data)
+    copy_source_with_replacements(source, out, entombing.replacements(source))
+    changed = bytearray(out.getvalue())
+    offset = records_of(out.getvalue())[at].offset
+    changed[offset + 4] ^= 1  # the time in a member's header: no reader minds
+    if at == 1:
+        changed = bytearray(out.getvalue().replace(b"\x00", b"\x01", 1))
+    with pytest.raises(DigestMismatch):
+        entombing.check(source, source_of(bytes(changed)))
+
+
+TO_CAPTURE = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000001>")
+TO_OTHER = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000009>")
+ABOUT = ("WARC-Refers-To", TO_CAPTURE[1])
+SEGMENT = ("WARC-Segment-Origin-ID", TO_CAPTURE[1])
+SAME_URI = ("WARC-Target-URI", "http://example.org/1")
+
+
+def beside(record_type: str, *extra: tuple[str, str], uri: str = "http://example.org/2") -> bytes:
+    return warc(b"x", number=2, record_type=record_type, extra=extra).replace(
+        b"http://example.org/2", uri.encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "belongs"),
+    [
+        pytest.param(beside("request", TO_CAPTURE), True, id="its request"),
+        pytest.param(beside("request", TO_OTHER, TO_CAPTURE), True, id="that names two"),
+        pytest.param(beside("request", TO_OTHER, uri=SAME_URI[1]), False, id="of another"),
+        pytest.param(beside("request", uri=SAME_URI[1]), True, id="a request that names nothing"),
+        pytest.param(beside("request"), False, id="of another URI"),
+        pytest.param(beside("metadata", TO_CAPTURE), True, id="its metadata"),
+        pytest.param(beside("metadata", ABOUT), True, id="metadata about it"),
+        pytest.param(beside("metadata", uri=SAME_URI[1]), False, id="metadata of its URI"),
+        pytest.param(beside("conversion", ABOUT), True, id="a conversion"),
+        pytest.param(beside("continuation", SEGMENT), True, id="a further segment"),
+        pytest.param(beside("response", TO_CAPTURE), False, id="another capture"),
+        pytest.param(beside("warcinfo", TO_CAPTURE), False, id="warcinfo"),
+    ],
+)
+def test_what_belongs_to_a_capture(other: bytes, belongs: bool) -> None:
+    data = member(warc(HTTP + SECRET, number=1)) + member(other)
+    assert with_companions(source_of(data), {0}) == ({0, 1} if belongs else {0})
+
+
+def test_a_request_that_the_capture_names_belongs_to_it() -> None:
+    request = beside("request")
+    named = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000002>")
+    data = member(request) + member(warc(HTTP, number=1, extra=[named]))
+    assert with_companions(source_of(data), {1}) == {0, 1}

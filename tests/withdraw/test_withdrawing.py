@@ -1,0 +1,103 @@
+"""Take-down in a store: bytes gone, everything else as it was, references provided for."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+from killing import KILLED, in_child, kill_at
+from scenes import Scene, make_scene, page
+from taken_down import (
+    bodies,
+    copied,
+    current,
+    holds_anywhere,
+    key_of,
+    land_site,
+    outcome,
+    record_id,
+    records_by_id,
+    sha256_of,
+    withdraw,
+)
+
+from pinakes.catalog.captures import get_captures
+from pinakes.withdraw.requests import WITHDRAW
+
+
+def test_a_digest_is_nowhere_below_the_store(site: Scene) -> None:
+    before = {crawl: records_by_id(current(site, crawl)) for crawl in (1, 2, 3)}
+    [report] = withdraw(site, sha256_of(page(0)))
+    assert not report.problems
+    assert (len(report.captures), report.records, len(report.files)) == (3, 9, 3)
+    store = site.folder / "store"
+    assert not holds_anywhere(store / "archive", page(0)[-200:])
+    for crawl in (1, 2, 3):
+        assert not holds_anywhere(store, f"secret-{crawl}-0".encode())
+        after = records_by_id(current(site, crawl))
+        gone = {record_id(crawl, 0, kind).encode() for kind in (0, 1, 2)}
+        assert list(after) == list(before[crawl])
+        assert {name for name in after if after[name] != before[crawl][name]} == gone
+        assert all(b"\r\nPinakes-Withdrawn: " in after[name] for name in gone)
+    assert bodies(site, 0) == []
+    assert bodies(site, 1) == [page(1)] * 3
+
+
+def test_an_originals_earliest_reference_becomes_full(site: Scene) -> None:
+    first, second, third = (key_of(site, 0, crawl) for crawl in (1, 2, 3))
+    [report] = withdraw(site, first)
+    assert not report.problems
+    assert (report.captures, report.promoted, report.repointed) == ([first], [second], [third])
+    assert holds_anywhere(site.folder / "store", b"secret-1-0") == []
+    assert len(holds_anywhere(site.folder / "store", b"secret-2-0")) > 0
+    assert bodies(site, 0) == [page(0)] * 2
+    assert bodies(site, 1) == [page(1)] * 3
+    now = get_captures(site.rows, [second.encode(), third.encode()])
+    mark = now[third.encode()].dedupe
+    assert mark is not None
+    assert mark.refers_to_key == second
+    assert now[second.encode()].pinned
+    assert not now[second.encode()].is_duplicate
+    full = records_by_id(current(site, 2))[record_id(2, 0).encode()]
+    assert full == records_by_id(site.crawls / "c2" / "site.warc.gz")[record_id(2, 0).encode()]
+    revisit = records_by_id(current(site, 3))[record_id(3, 0).encode()]
+    assert b"\r\nWARC-Refers-To-Date: 2022-01-01T00:00:00Z\r\n" in revisit
+
+
+def test_references_are_withdrawn_where_that_was_asked(site: Scene) -> None:
+    [report] = withdraw(site, key_of(site, 0, 1), references=WITHDRAW)
+    assert len(report.captures) == 3
+    assert not holds_anywhere(site.folder / "store" / "archive", page(0)[-200:])
+
+
+def test_dedupe_goes_on_afterwards(site: Scene) -> None:
+    withdraw(site, key_of(site, 0, 1))
+    report = site.dedupe(act="dedupe-b")
+    assert not report.problems
+    assert bodies(site, 0) == [page(0)] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["original", "digest"])
+def test_killed_at_any_step_and_run_again(tmp_path: Path, what: str) -> None:
+    with make_scene(tmp_path / "made", ()) as scene:
+        land_site(scene, 1, 2, 3)
+        asked = key_of(scene, 0, 1) if what == "original" else sha256_of(page(0))
+    with copied(tmp_path / "made", tmp_path / "whole") as scene:
+        withdraw(scene, asked)
+        whole = outcome(scene)
+    for step in count():
+        folder = tmp_path / str(step)
+        with copied(tmp_path / "made", folder) as scene:
+            code = in_child(partial(withdraw, scene, asked, at=kill_at(step)))
+            reports = withdraw(scene, asked)
+            assert not any(report.problems for report in reports)
+            assert outcome(scene) == whole, step
+        shutil.rmtree(folder)
+        if code == 0:
+            break
+        assert code == KILLED
+    assert step > 20
