@@ -44,7 +44,15 @@ from .text import check_name
 
 CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
     {
-        "captures": (CaptureFacts, ExternalLine, Location, ExtractedView, DedupeMark, Pin, QaVerdict),
+        "captures": (
+            CaptureFacts,
+            ExternalLine,
+            Location,
+            ExtractedView,
+            DedupeMark,
+            Pin,
+            QaVerdict,
+        ),
         "digests": (DigestEntry,),
         "files": (
             FileFacts,
