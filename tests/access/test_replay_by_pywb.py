@@ -18,6 +18,7 @@ from scenes import Scene
 from wayback_server import installed_tools, plain_environment, wayback
 
 from pinakes.catalog.captures import decode_capture, place_captures
+from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.payloads import read_body
 
 pytestmark = pytest.mark.slow
@@ -82,6 +83,24 @@ def test_ranges_are_enough_for_replay_with_revisits(landed: Scene, tmp_path: Pat
                 for time, url in expected
             }
     assert found == expected
+
+
+def test_four_lines_replay_a_deduplicated_store(landed: Scene) -> None:
+    """Index and archive files from `serve`, before and after old generations are dropped."""
+    command = str(installed_tools() / "wayback")
+    expected = bodies(landed)
+    landed.dedupe()
+    with serving(landed, "--replay", "0", "--wayback-command", command) as (_, told):
+
+        def found() -> dict[tuple[str, str], bytes]:
+            return {(time, url): get(f"{told['replay']}{time}id_/{url}") for time, url in expected}
+
+        assert found() == expected
+        assert list(landed.drop(0, scan_entries(landed.rows)))
+        assert found() == expected
+        (time, url), body = next(iter(expected.items()))
+        page = get(f"{told['replay']}{time}mp_/{url}")  # as a browser is shown it, rewritten
+        assert body.rpartition(b"</html>")[0].removeprefix(b"<html>") in page
 
 
 def test_replay_is_a_process_that_is_restarted_and_ends(landed: Scene) -> None:
