@@ -87,7 +87,10 @@ def build(folder: Path, count: int) -> Path:
         facts = CrawlFacts(collection=COLLECTION)
         ensure_crawl(rows, CRAWL, facts, act=_ACT, act_time_ms=_ACT_TIME_MS)
         for name, of_it in groupby(captures(count), key=lambda one: one.archive_file):
+            by_table: dict[str, list[Put]] = {}
             for table, puts in batches_of(map(sidecar_row, of_it), name):
+                by_table.setdefault(table, []).extend(puts)
+            for table, puts in by_table.items():  # a file at once: few transactions, sorted keys
                 rows.mutate(table, puts)
             rows.mutate("files", _file_puts(name))
     aside.rename(store)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from cdx_judges import (
@@ -12,6 +14,7 @@ from cdx_judges import (
     PYWB_EXAMPLES,
     Answer,
     Judge,
+    archives_cdxj,
     captures_of,
     drawn_cdxj,
     drawn_queries,
@@ -20,19 +23,14 @@ from cdx_judges import (
     plain_queries,
 )
 
-from bench.peers.cdx_servers import PeerAbsent
-
 SEED = 20
 LINES = drawn_cdxj(600, seed=SEED)
 
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Judge, Judge]]:
-    try:
-        with judges(LINES, tmp_path_factory.mktemp("judges")) as (pywb, outbackcdx):
-            yield pywb, outbackcdx
-    except PeerAbsent as why:
-        pytest.skip(str(why))
+    with judges(LINES, tmp_path_factory.mktemp("judges")) as (pywb, outbackcdx):
+        yield pywb, outbackcdx
 
 
 def places(answer: Answer) -> list[tuple[str, str, str, str]]:
@@ -57,6 +55,24 @@ def test_both_agree_on_plain_queries(both: tuple[Judge, Judge]) -> None:
             assert sorted(ours) == sorted(theirs), query
         answered += len(ours)
     assert answered > 500
+
+
+@pytest.mark.slow
+def test_both_agree_on_real_captures(shared_data: Path, tmp_path: Path) -> None:
+    real = archives_cdxj(shared_data / "archives", tmp_path)
+    # OutbackCDX refuses a digest without a value.
+    lines = [line for line in sorted({*real, *LINES}, key=str.encode) if '"sha1:"' not in line]
+    # Queries and ports have other keys in OutbackCDX.
+    asked = [known for known in captures_of(lines) if not set("?:") & set(known.url[6:])]
+    found = 0
+    with judges(lines, tmp_path / "judges") as (pywb, outbackcdx):
+        for known in random.Random(SEED).sample(asked, 200):
+            query = (("url", known.url), ("output", "cdxj"), ("allowFuzzy", "0"))
+            ours, theirs = places(pywb.ask(query)), places(outbackcdx.ask(query))
+            assert set(ours) == set(theirs), query
+            found += bool(ours)
+    assert found > 190
+    assert len(real) > 700
 
 
 @pytest.mark.slow

@@ -17,13 +17,16 @@ import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from urllib.parse import urlencode
 
-from bench.peers.cdx_servers import CdxServer, outbackcdx, warcserver
+import pytest
+from verbs_here import call_here
+
+from bench.peers.cdx_servers import CdxServer, PeerAbsent, outbackcdx, warcserver
 from pinakes.index.urlkey import urlkey
 
 Query = tuple[tuple[str, str], ...]
@@ -32,6 +35,7 @@ DIALECTS = ("pywb", "outbackcdx")
 BLOCK_LINES = 25
 """Lines of a block of the index that pywb pages through; pages are of so many blocks."""
 PAGED = "paged"
+SMALLER_BYTES = 1_000_000
 _SOURCE = re.compile(rb', "source": "[^"]*", "source-coll": "[^"]*"')
 _CDX_11 = ("url", "mime", "status", "digest", "redirect", "robotflags", "length", "offset")
 
@@ -89,17 +93,23 @@ def judges(cdxj: Sequence[str], folder: Path) -> Iterator[tuple[Judge, Judge]]:
     pywb has them besides as a paged index, at `paged_path()`.  OutbackCDX keys its rows by
     file and offset, too (`--index-version 4`): by default it keeps one capture a URL and second.
 
-    Raises PeerAbsent where one of them is not installed.
+    Skips the test where one of them is not installed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     native, plain = folder / "lines.cdxj", folder / "lines.cdx"
     native.write_text("".join(f"{line}\n" for line in cdxj))
     plain.write_text("".join(f"{cdx_11(line)}\n" for line in cdxj))
     paged = _write_paged(cdxj, folder / PAGED)
-    with (
-        warcserver(native, folder / "pywb", others={PAGED: f"zipnum+{paged}"}) as one,
-        outbackcdx(plain, folder / "outbackcdx", options=["--index-version", "4"]) as other,
-    ):
+    with ExitStack() as stack:
+        try:
+            one = stack.enter_context(
+                warcserver(native, folder / "pywb", others={PAGED: f"zipnum+{paged}"})
+            )
+            other = stack.enter_context(
+                outbackcdx(plain, folder / "outbackcdx", options=["--index-version", "4"])
+            )
+        except PeerAbsent as why:
+            pytest.skip(str(why))
         yield _judge(one), _judge(other)
 
 
@@ -164,6 +174,20 @@ _KINDS = (
     ("warc/revisit", "200"),
     ("warc/revisit", ""),
 )
+
+
+def archives_cdxj(archives: Path, scratch: Path) -> list[str]:
+    """Sorted CDXJ lines of the smaller archive files in a folder, by `pinakes cdx`; each once."""
+    found = sorted(
+        path
+        for form in ("*.warc", "*.warc.gz", "*.arc", "*.arc.gz")
+        for path in archives.rglob(form)
+        if path.stat().st_size < SMALLER_BYTES
+    )
+    listed = scratch / "listed"
+    listed.write_text("".join(f"{path}\n" for path in found))
+    done = call_here(scratch, "cdx", "--files-from", str(listed))
+    return sorted(set(done.stdout.splitlines()), key=str.encode)
 
 
 def drawn_cdxj(count: int, *, seed: int) -> list[str]:
