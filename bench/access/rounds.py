@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from secrets import token_hex
 from statistics import median
 
 from bench.cache import cache_dir
@@ -37,7 +38,7 @@ def cdx_file(folder: Path, count: int) -> Path:
     """The drawn captures as CDX-11, made unless it is there."""
     path = folder / f"lines-{count}.cdx"
     if not path.exists():
-        aside = path.with_suffix(".part")
+        aside = folder / f"part-{token_hex(4)}"
         with aside.open("w") as file:
             file.write(f"{CDX_11}\n")
             file.writelines(f"{capture.cdx_11}\n" for capture in captures(count))

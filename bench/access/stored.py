@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import groupby
@@ -79,8 +80,7 @@ def build(folder: Path, count: int) -> Path:
     store = folder / f"store-{count}-{_cells_digest()}"
     if store.is_dir():
         return store
-    aside = folder / "store.part"
-    shutil.rmtree(aside, ignore_errors=True)
+    aside = Path(tempfile.mkdtemp(dir=folder, prefix="part-"))  # two may be made at once
     EmbeddedSchemaAdmin(aside / ROWS).apply(declared_schema())
     (aside / ARCHIVE).mkdir()
     with closing(EmbeddedRowStore(aside / ROWS)) as rows:
@@ -93,7 +93,10 @@ def build(folder: Path, count: int) -> Path:
             for table, puts in by_table.items():  # a file at once: few transactions, sorted keys
                 rows.mutate(table, puts)
             rows.mutate("files", _file_puts(name))
-    aside.rename(store)
+    if store.is_dir():
+        shutil.rmtree(aside)
+    else:
+        aside.rename(store)
     return store
 
 
