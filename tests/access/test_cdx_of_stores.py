@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from cdx_by_hand import Line, answer_by_hand, lines_of_files, parsed
 from scenes import Scene, make_scene, write_crawl, write_late_crawl
+from taken_down import withdraw
 
 from pinakes.access.cdx.answer import CdxIndex, Progress
 from pinakes.access.cdx.parameters import Dialect, parse_query
@@ -100,6 +101,7 @@ def acts(scene: Scene, draw: random.Random) -> list[Callable[[], object]]:
         lambda: scene.land(later[0]),
         lambda: scene.land(5),
         lambda: scene.dedupe(act="dedupe-b"),
+        lambda: withdraw(scene, f"http://example.org/{draw.choice([0, 3, 4, 5])}"),
         lambda: scene.land(later[1]),
         lambda: Remover(scene.rows, scene.archive, Actor()).take_out(f"c{later[1]}", CANCEL),
         lambda: scene.dedupe(act="dedupe-c", grace_ms=0),

@@ -24,9 +24,7 @@ from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.capture_cells import (
     REVISIT_MIME,
-    CaptureFacts,
     DedupeMark,
-    ExternalLine,
     Location,
 )
 from pinakes.hbase_schema.cells import decode_cell
@@ -45,6 +43,8 @@ from .lines import (
     NAME_LEAD,
     PLACE,
     UNREADABLE,
+    VALUES,
+    WITHDRAWN,
     ZERO,
     Line,
     encoded,
@@ -57,7 +57,6 @@ from .parameters import MOST_SORTED, CdxQuery, Dialect, Sort, encode_resume_key
 
 TABLE = "captures"
 COLUMNS = (b"m", DedupeMark.COLUMN)
-VALUES = (CaptureFacts.COLUMN, ExternalLine.COLUMN)
 MOST_LEFT_OUT = 1_000_000
 _PIECE_ROWS = 1000
 
@@ -226,6 +225,8 @@ class CdxIndex:
                 fields, belongs_to = external_fields(value)
                 if collection in (None, belongs_to):
                     add(new(Line, (key[:-27], key[-26:-12], fields, key)))
+                continue
+            elif value[7:13] == WITHDRAWN:
                 continue
             else:
                 at = end = 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pinakes.catalog.lookup import TABLE as DIGESTS
 from pinakes.catalog.lookup import scan_scopes
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry
+from pinakes.hbase_schema.capture_cells import DigestEntry
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import digests_of
 from pinakes.hbase_schema.ranges import KeyRange
@@ -14,7 +14,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest
 
 from .answer import TABLE, CdxIndex, Progress
-from .lines import Line
+from .lines import VALUES, Line, values_of
 
 _PIECE_ROWS = 500
 
@@ -40,14 +40,8 @@ def iter_digest_lines(
                 decode_cell(DigestEntry, value).capture_key.encode("ascii")
                 for value in found.values()
             ]
-            rows = store.get_rows(TABLE, captures, columns=[CaptureFacts.COLUMN])
-            lines = index.lines_of(
-                {
-                    key: rows[key].cells[CaptureFacts.COLUMN].value
-                    for key in dict.fromkeys(captures)
-                    if key in rows
-                }
-            )
+            values = values_of(store.get_rows(TABLE, captures, columns=VALUES).values())
+            lines = index.lines_of({key: values[key] for key in captures if key in values})
             progress.rows += len(found)
             progress.lines += len(lines)
             left -= len(lines)

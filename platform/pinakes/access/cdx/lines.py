@@ -13,16 +13,23 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from pinakes.hbase_schema.capture_cells import CaptureFacts
+from pinakes.hbase_schema.capture_cells import CaptureFacts, ExternalLine
 from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.withdrawal_cells import Withdrawal
+from pinakes.row_store.port import Row
 
 LEAD = b'{"v":2,'
 EXTERNAL = b'"url":'
+WITHDRAWN = b'"act":'
 NAME_LEAD = b',"filename":"'
 NAME_END = b'","type":"'
 PLACE = b',"offset":"'
+VALUES = (CaptureFacts.COLUMN, ExternalLine.COLUMN, Withdrawal.COLUMN)
+"""What a line is made of.  Of a capture that was withdrawn, the last of these is read alone."""
+
 UNREADABLE = b"0" * 14
 ZERO = ord("0")
 
@@ -115,6 +122,11 @@ class Line(NamedTuple):
 def canonical_name(name: str) -> str:
     """The name of a field as CDXJ has it: `original` is `url`, `statuscode` `status`."""
     return _ALIASES.get(name, name)
+
+
+def values_of(rows: Iterable[Row]) -> dict[bytes, bytes]:
+    """The stored values by row key, as a scan of `VALUES` gives them."""
+    return {row.key: row.cells[max(row.cells)].value for row in rows}
 
 
 def old_name(value: bytes) -> bytes:

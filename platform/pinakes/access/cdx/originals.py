@@ -19,7 +19,7 @@ from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 
-from .lines import Line, encoded
+from .lines import VALUES, Line, encoded, values_of
 
 _MOST_COPIES = 8
 _PLACE = ("length", "offset", "filename")
@@ -55,8 +55,8 @@ def with_originals(
         entries = (row.value(DigestEntry.COLUMN) or b"" for row in found)
         keys[key] = [decode_cell(DigestEntry, e).capture_key.encode("ascii") for e in entries]
     wanted = sorted({key for some in keys.values() for key in some})
-    stored = store.get_rows(TABLE, wanted, columns=[CaptureFacts.COLUMN]) if wanted else {}
-    values = {key: row.cells[CaptureFacts.COLUMN].value for key, row in stored.items()}
+    stored = store.get_rows(TABLE, wanted, columns=VALUES) if wanted else {}
+    values = values_of(stored.values())
     originals = {line.key: line for line in lines_of(values) if line.value("mime") != REVISIT_MIME}
 
     def original_of(line: Line) -> Line | None:
