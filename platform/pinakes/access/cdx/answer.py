@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 
 from pinakes.access.rules import AccessRules
 from pinakes.catalog.captures import decode_capture
@@ -103,7 +104,14 @@ class CdxIndex:
         """
         output = output_of(query)
         if query.is_plain and output.is_stored:
-            rest = yield from self._as_stored(query, collection, progress)
+            if query.sort is Sort.CLOSEST:
+                text = self._closest_as_stored(query, collection, progress)
+                if text is not None:
+                    yield text
+                    return
+                rest: CdxQuery | None = query
+            else:
+                rest = yield from self._as_stored(query, collection, progress)
             if rest is None:
                 if progress.resume_key is not None:
                     yield output.resumed(progress.resume_key)
@@ -137,6 +145,37 @@ class CdxIndex:
                 progress.resume_key = encode_resume_key(last, None)
             keys = _resumed(keys, last, reverse=False)
         return None
+
+    def _closest_as_stored(
+        self, query: CdxQuery, collection: str | None, progress: Progress
+    ) -> bytes | None:
+        """The lines closest to a time, as they are stored; None where `_by_distance` has to look:
+        there are very many, some have moved, or several earlier ones are of one second.
+        """
+        wanted = query.limit
+        if query.match != "exact" or wanted > _PIECE_ROWS:
+            return None
+        closest, later, earlier = _around(query)
+        after = self._store.scan_values(TABLE, later, VALUES, limit_rows=wanted)
+        before: dict[bytes, bytes] = {}
+        if wanted > 1 or not after or next(iter(after))[-26:-12] != closest:
+            before = self._store.scan_values(
+                TABLE, earlier, VALUES, limit_rows=wanted + 1, reverse=True
+            )
+            if len({key[-26:-12] for key in before}) < len(before):
+                return None
+        moment = _seconds(closest.decode("ascii"))
+        # Sorting keeps the order of what is equally far.
+        is_pywb = query.dialect is Dialect.PYWB
+        found = [*before.items(), *after.items()] if is_pywb else [*after.items(), *before.items()]
+        if len(found) > 1:
+            found.sort(key=lambda item: abs(_seconds(item[0][-26:-12].decode("ascii")) - moment))
+        values = dict(found[:wanted])
+        text = self._stored_cdxj(values, collection)
+        if text is not None:
+            progress.rows += len(values)
+            progress.lines += len(values)
+        return text
 
     def iter_lines(
         self, query: CdxQuery, collection: str | None, progress: Progress
@@ -312,33 +351,43 @@ class CdxIndex:
             cell = older.cells.get(DedupeMark.COLUMN) if older is not None else None
         return decode_cell(DedupeMark, cell.value) if cell is not None else None
 
+    def _kept(
+        self,
+        query: CdxQuery,
+        collection: str | None,
+        progress: Progress,
+        counted: Counter[str],
+        keys: KeyRange,
+        *,
+        reverse: bool,
+        first_rows: int,
+    ) -> Iterator[list[Line]]:
+        """Lines of a range, behind filters; `counted` counts digests from piece to piece."""
+        hints = [each.hint for each in query.filters if each.hint is not None]
+        if query.resolves_revisits:
+            hints = []
+        for values in self._pieces(keys, reverse=reverse, first_rows=first_rows):
+            progress.rows += len(values)
+            lines = self.lines_of(_with_hints(values, hints) if hints else values, collection)
+            if query.resolves_revisits:
+                lines = with_originals(
+                    self._store, lines, lines_of=self.lines_of, place_of=self.place_of
+                )
+            if query.start is not None or query.stop is not None:
+                lines = [line for line in lines if _is_within(line, query)]
+            for each in query.filters:
+                lines = [line for line in lines if each.keeps(line)]
+            if query.omits_self_redirects:
+                lines = [line for line in lines if not _is_self_redirect(line)]
+            if query.counts_duplicates:
+                lines = [_counted(line, counted) for line in lines]
+            yield lines
+
     def _batches(
         self, query: CdxQuery, collection: str | None, progress: Progress
     ) -> Iterator[list[Line]]:
         """Lines in the order asked for, behind filters, before limits."""
-        counted: Counter[str] = Counter()
-
-        def kept(keys: KeyRange, *, reverse: bool, first_rows: int) -> Iterator[list[Line]]:
-            for values in self._pieces(keys, reverse=reverse, first_rows=first_rows):
-                progress.rows += len(values)
-                lines = self.lines_of(values, collection)
-                if query.resolves_revisits:
-                    lines = with_originals(
-                        self._store,
-                        lines,
-                        lines_of=self.lines_of,
-                        place_of=self.place_of,
-                    )
-                if query.start is not None or query.stop is not None:
-                    lines = [line for line in lines if _is_within(line, query)]
-                for each in query.filters:
-                    lines = [line for line in lines if each.keeps(line)]
-                if query.omits_self_redirects:
-                    lines = [line for line in lines if not _is_self_redirect(line)]
-                if query.counts_duplicates:
-                    lines = [_counted(line, counted) for line in lines]
-                yield lines
-
+        kept = partial(self._kept, query, collection, progress, Counter())
         if query.sort is Sort.CLOSEST and query.closest is not None:
             return self._by_distance(query, kept)
         reverse = (query.sort is Sort.REVERSE) is not query.is_last
@@ -384,8 +433,7 @@ class CdxIndex:
         self, query: CdxQuery, kept: Callable[..., Iterator[list[Line]]]
     ) -> Iterator[list[Line]]:
         """Lines by their distance from a time: of one urlkey from there both ways, else sorted."""
-        closest = query.closest or ""
-        moment, moment_bytes = _seconds(closest), closest.encode("ascii")
+        moment = _seconds(query.closest or "")
         wanted = query.limit + query.offset
         if query.match != "exact":
             if wanted > MOST_SORTED and query.dialect is Dialect.OUTBACK:
@@ -399,9 +447,7 @@ class CdxIndex:
                 min(wanted, MOST_SORTED), every, key=lambda line: abs(_seconds_of(line) - moment)
             )
             return
-        at = query.keys.start_row[: query.keys.start_row.rindex(b" ") + 1] + moment_bytes
-        later = KeyRange(max(at, query.keys.start_row), query.keys.stop_row)
-        earlier = KeyRange(query.keys.start_row, min(at, query.keys.stop_row or at))
+        _, later, earlier = _around(query)
         first_rows = max(1, min(wanted // 2 + 1, _PIECE_ROWS))
         forward = (
             (_seconds_of(line) - moment, line)
@@ -448,6 +494,18 @@ class CdxIndex:
                 return
 
 
+def _around(query: CdxQuery) -> tuple[bytes, KeyRange, KeyRange]:
+    """The time asked for, the rows of the URL from there on, and those before it."""
+    closest = (query.closest or "").encode("ascii")
+    start_row, stop_row = query.keys
+    at = start_row[: start_row.rindex(b" ") + 1] + closest
+    return (
+        closest,
+        KeyRange(max(at, start_row), stop_row),
+        KeyRange(start_row, at if stop_row is None else min(at, stop_row)),
+    )
+
+
 def _resume_key(query: CdxQuery, line: Line) -> str:
     collapse = query.collapse
     return encode_resume_key(line.key, collapse.value(line) if collapse is not None else None)
@@ -458,6 +516,15 @@ def _resumed(keys: KeyRange, after: bytes, *, reverse: bool) -> KeyRange:
     if reverse:
         return KeyRange(keys.start_row, max(after, keys.start_row))
     return KeyRange(max(after + b"\0", keys.start_row), keys.stop_row)
+
+
+def _with_hints(values: Mapping[bytes, bytes], hints: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Those of these values that a filter may keep; of old versions, all."""
+    return {
+        key: value
+        for key, value in values.items()
+        if value[:7] != LEAD or all(hint in value for hint in hints)
+    }
 
 
 def _is_within(line: Line, query: CdxQuery) -> bool:

@@ -6,7 +6,6 @@ may send one.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -18,17 +17,23 @@ from pinakes.errors import ConfigError
 from .lines import NAMES, Line, canonical_name
 
 _OUTBACK = re.compile(r"(~)?(!)?(\w+):(.*)\Z", re.DOTALL)
+_LITERAL = re.compile(r"[A-Za-z0-9_:=/ -]+\Z", re.ASCII)
+"""A text that is the same as a regular expression, and in JSON."""
 _MOST_LENGTH = 2000
 _MOST_MEMORY = 8 << 20
 _UNKNOWN = "-"
 
 
 class Filter(NamedTuple):
-    """Keeps the lines for which `fits` is not `inverted`; `text` is as it was given."""
+    """Keeps the lines for which `fits` is not `inverted`; `text` is as it was given.
+
+    `hint` is in the stored value of every capture whose line it keeps.
+    """
 
     text: str
     inverted: bool
     fits: Callable[[Line], bool]
+    hint: bytes | None = None
 
     def keeps(self, line: Line) -> bool:
         """Whether the line stays."""
@@ -53,6 +58,9 @@ def parse_filter(text: str, *, is_regex: bool) -> Filter:
             raise ConfigError(f"filter={text[:80]!r} is not [!]field:regex")
         if match is not None:
             contains, inverted, field, wanted = match.groups()
+            name = canonical_name(field)
+            if not contains and name in NAMES and _LITERAL.match(wanted):
+                return _equal(text, inverted is not None, name, wanted)
             test = _contains(wanted) if contains else _regex(wanted, whole=True)
             return Filter(text, inverted is not None, _on_field(field, test, _UNKNOWN))
     inverted = text.startswith("!")
@@ -63,8 +71,8 @@ def parse_filter(text: str, *, is_regex: bool) -> Filter:
         field, wanted = "", field
     field = canonical_name(field)
     if operator == "=":
-        if field in NAMES:
-            return Filter(text, inverted, _is_exactly(field, wanted))
+        if field in NAMES and _LITERAL.match(wanted):
+            return _equal(text, inverted, field, wanted)
         return Filter(text, inverted, _on_field(field, wanted.__eq__, ""))
     test = _regex(wanted, whole=False) if operator == "~" else _contains(wanted)
     return Filter(text, inverted, _on_field(field, test, ""))
@@ -77,18 +85,12 @@ def _on_field(field: str, test: Callable[[str], bool], missing: str) -> Callable
     return lambda line: test(missing if (value := line.value(name)) is None else value)
 
 
-def _is_exactly(field: str, wanted: str) -> Callable[[Line], bool]:
+def _equal(text: str, inverted: bool, field: str, wanted: str) -> Filter:
     """Equality without taking the value out: its JSON text stands in the line, or not."""
-    if not wanted:
-        return lambda line: not line.value(field)
-    encoded = json.dumps({field: wanted}, ensure_ascii=False, separators=(",", ":"))[1:-1]
-    try:
-        text = encoded.encode()
-    except UnicodeEncodeError:
-        return lambda line: line.value(field) == wanted
-    if b"\\" in text or not wanted.isascii():
-        return lambda line: line.value(field) == wanted
-    return lambda line: text in line.fields
+    stored = f'"{field}":"{wanted}"'.encode("ascii")
+    # What does not change where a record becomes a revisit, or moves.
+    hint = stored if field in ("digest", "status") and not inverted else None
+    return Filter(text, inverted, lambda line: stored in line.fields, hint)
 
 
 def _contains(wanted: str) -> Callable[[str], bool]:

@@ -12,7 +12,7 @@ import re
 from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass, replace
 from enum import Enum
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_to_bytes
 
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.capture_keys import captures_of, captures_under, encode_urlkey
@@ -79,14 +79,14 @@ class CdxQuery:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all lines of a range are given, in their order, from the first."""
+        """Whether all lines of a range are given, from the first."""
         return not (
             self.filters
             or self.collapse
             or self.resolves_revisits
             or self.counts_duplicates
             or self.omits_self_redirects
-            or self.sort is not Sort.DEFAULT
+            or self.sort is Sort.REVERSE
             or self.start
             or self.stop
             or self.is_last
@@ -99,18 +99,19 @@ class Parameters:
     """The parameters of a request, each read once; what is wrong is a ConfigError."""
 
     def __init__(self, query_string: bytes) -> None:
-        try:
-            pairs = parse_qsl(
-                query_string.decode("latin-1"),
-                keep_blank_values=True,
-                max_num_fields=_MOST_PARAMETERS,
-                errors="surrogateescape",
-            )
-        except ValueError as error:
-            raise ConfigError(f"more than {_MOST_PARAMETERS} parameters") from error
+        parts = query_string.split(b"&")
+        if len(parts) > _MOST_PARAMETERS:
+            raise ConfigError(f"more than {_MOST_PARAMETERS} parameters")
         self._values: dict[str, list[str]] = {}
-        for name, value in pairs:
-            self._values.setdefault(name, []).append(value)
+        # `urllib.parse.parse_qsl` takes a sixth of an answer's time for this.
+        for part in parts:
+            name, _, value = part.partition(b"=")
+            if b"+" in value:
+                value = value.replace(b"+", b" ")
+            if b"%" in value:
+                value = unquote_to_bytes(value)
+            text = value.decode("utf-8", "surrogateescape")
+            self._values.setdefault(name.decode("latin-1"), []).append(text)
 
     def text(self, *names: str) -> str | None:
         """The first of these parameters that is there and not empty."""
