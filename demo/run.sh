@@ -71,6 +71,11 @@ if has dedupe; then
     run pinakes dedupe --all
 fi
 
+step "Serve the store: its index, and records by byte ranges, as replay tools ask for them"
+if has serve; then
+    run "$python" -m demo.browse http://library.example.org/picture/1.png
+fi
+
 step "Do the pages still look right?"
 if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
     echo "   no browser here to look at them: make demo installs Chromium as root"
@@ -92,6 +97,8 @@ else
     echo "     pinakes ls $second | head"
     echo "     pinakes timeline http://library.example.org/"
     echo "     pinakes cat $second:0"
+    echo "     pinakes serve    # then browse http://127.0.0.1:8090/captures?url=http://library.example.org/"
+    echo "     pinakes serve --replay    # the same, and pywb replays the pages, if it is installed"
 fi
 [ -z "${verdict:-}" ] || {
     echo "     pinakes qa review qa"
