@@ -44,21 +44,25 @@ class Stores:
 
 
 @contextmanager
-def open_stores(configuration: Configuration, *, tally: Tally | None = None) -> Iterator[Stores]:
+def open_stores(
+    configuration: Configuration, *, tally: Tally | None = None, serving: bool = False
+) -> Iterator[Stores]:
     """The configured stores, closed at the end; `tally` counts repeated calls.
+
+    `serving`: for a process that reads very often, and is started again when it dies.
 
     Raises:
         ConfigError: there is no store yet.
         SchemaError: its schema differs.
     """
     with (
-        closing(_open_rows(configuration, tally or Tally())) as rows,
+        closing(_open_rows(configuration, tally or Tally(), serving=serving)) as rows,
         open_archive(configuration, tally=tally) as archive,
     ):
         yield Stores(rows=rows, archive=archive, runs_folder=configuration.store / RUNS)
 
 
-def _open_rows(configuration: Configuration, tally: Tally) -> RowStore:
+def _open_rows(configuration: Configuration, tally: Tally, *, serving: bool) -> RowStore:
     if configuration.profile == "cluster":
         from pinakes.row_store.hbase import HBaseRowStore
 
@@ -70,7 +74,7 @@ def _open_rows(configuration: Configuration, tally: Tally) -> RowStore:
     folder = configuration.store
     if not (folder / ROWS).exists():
         raise ConfigError(f"there is no store at {folder}: make one with `pinakes init`")
-    return EmbeddedRowStore(folder / ROWS)
+    return EmbeddedRowStore(folder / ROWS, mapped=serving)
 
 
 @contextmanager

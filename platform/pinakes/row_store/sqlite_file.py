@@ -34,6 +34,10 @@ _SETTINGS = (
     "PRAGMA journal_size_limit=67108864",
 )
 
+_MAPPED = f"PRAGMA mmap_size={1 << 40}"
+"""Pages are read where the system has them, not copied: a quarter less time for many rows.  An
+error of the disk ends the process then, so it is for readers that are started again."""
+
 T = TypeVar("T")
 
 
@@ -58,8 +62,9 @@ class _UntilThreadEnds:
 class SqliteFile:
     """Reads and write transactions; every error of SQLite comes out as one of ours."""
 
-    def __init__(self, path: Path, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, path: Path, *, patience_s: float = PATIENCE_S, mapped: bool = False) -> None:
         self.path = path
+        self._mapped = mapped
         self._patience_s = patience_s
         self._lock = threading.Lock()
         self._forget()
@@ -161,7 +166,7 @@ class SqliteFile:
             isolation_level=None,
             check_same_thread=False,  # `close` is called by one thread for all
         )
-        for setting in _SETTINGS:
+        for setting in (*_SETTINGS, _MAPPED) if self._mapped else _SETTINGS:
             connection.execute(setting)
         [[page_bytes]] = connection.execute("PRAGMA page_size")
         connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_BYTES // page_bytes:d}")

@@ -19,7 +19,15 @@ from datetime import datetime, timezone
 from hmac import compare_digest
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from pinakes.access.asgi import Receive, Scope, Send, header_values, read_body, send_line
+from pinakes.access.asgi import (
+    Receive,
+    Scope,
+    Send,
+    header_values,
+    read_body,
+    send_line,
+    send_whole,
+)
 from pinakes.access.asgi_site import Route
 from pinakes.access.pieces import send_pieces
 from pinakes.catalog.crawl_rows import scan_crawls
@@ -117,6 +125,11 @@ class CdxSite:
                 await self._send(receive, send, pieces, xml_answer.CONTENT_TYPE, progress, None)
                 return
         query = parse_query(query_string, dialect)
+        if self._threads is None:
+            stored = self._index.stored_answer(query, collection, progress)
+            if stored:
+                await send_whole(send, 200, stored, content_type=b"text/x-cdxj")
+                return
         if query.output == "link":
             await self._send_timemap(scope, receive, send, query, collection)
             return

@@ -132,7 +132,7 @@ def _now() -> datetime:
 def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Iterator[Application]:
     """What one process answers with, on stores of its own."""
     with ExitStack() as stack:
-        stores = stack.enter_context(open_stores(configuration))
+        stores = stack.enter_context(open_stores(configuration, serving=True))
         views = Views(stores.rows, stores.archive)
         threads = None
         if configuration.profile == "cluster":
