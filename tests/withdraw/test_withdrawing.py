@@ -81,7 +81,7 @@ def test_dedupe_goes_on_afterwards(site: Scene) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["original", "digest"])
+@pytest.mark.parametrize("what", [pytest.param("original", marks=pytest.mark.large), "digest"])
 def test_killed_at_any_step_and_run_again(tmp_path: Path, what: str) -> None:
     with make_scene(tmp_path / "made", ()) as scene:
         land_site(scene, 1, 2, 3)
