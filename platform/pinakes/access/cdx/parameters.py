@@ -110,10 +110,10 @@ class Parameters:
             raise ConfigError(f"more than {_MOST_PARAMETERS} parameters") from error
         self._values: dict[str, list[str]] = {}
         for name, value in pairs:
-            self._values.setdefault(name, []).append(value)
+            self._values.setdefault(name, []).insert(0, value)
 
     def text(self, *names: str) -> str | None:
-        """The first of these parameters that is there and not empty."""
+        """The first of these parameters that is there and not empty; given twice, the last."""
         for name in names:
             for value in self._values.get(name, ()):
                 if value:
@@ -125,7 +125,7 @@ class Parameters:
         return not names.isdisjoint(self._values)
 
     def texts(self, name: str) -> list[str]:
-        """All values of a parameter."""
+        """All values of a parameter, the last first."""
         return self._values.get(name, [])
 
     def is_true(self, name: str) -> bool:
@@ -204,7 +204,8 @@ def _limit(given: int | None, dialect: Dialect) -> int:
 def _with_more(query: CdxQuery, given: Parameters) -> CdxQuery:
     """The query with its rarer parameters: thousands a second have none of them."""
     fields = given.text("fields", "fl")
-    page, page_lines = given.number("page"), given.number("pageSize", least=1) or PAGE_LINES
+    page, size = given.number("page"), given.number("pageSize", least=1)
+    page, page_lines = 0 if page is None and size else page, size or PAGE_LINES
     resume_after, resumed_value = _resumed(given.text("resumeKey"))
     if resume_after is not None and query.sort is Sort.CLOSEST:
         raise ConfigError("resumeKey goes with the order of time, not with closest")
@@ -278,6 +279,8 @@ def _range_of(url: str, match: str, given: Parameters) -> KeyRange:
 
 def _sort(given: Parameters, closest: str | None, dialect: Dialect) -> Sort:
     word = given.text("sort")
+    if word is not None and dialect is Dialect.OUTBACK:
+        word = word.lower()
     if word is not None and word not in ("default", "reverse", "closest"):
         raise ConfigError(f"sort={word[:40]!r} is not default, reverse or closest")
     # pywb asks for sort=closest without a time, and OutbackCDX for a time without sort=closest
