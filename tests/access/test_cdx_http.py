@@ -15,8 +15,11 @@ from landed_stores import LandedStore, page
 from served_sites import served
 
 from pinakes.access.asgi_site import AsgiSite
-from pinakes.access.cdx.answer import CdxIndex
+from pinakes.access.cdx.answer import CdxIndex, Progress
+from pinakes.access.cdx.external import parse_lines, put_lines
 from pinakes.access.cdx.handler import CdxSite
+from pinakes.access.cdx.parameters import Dialect, Parameters, parse_query
+from pinakes.access.cdx.xml_answer import iter_xml, parse_xml_query
 from pinakes.access.rules import parse_rules
 
 TOKEN = "a-token-of-a-good-length"
@@ -41,9 +44,15 @@ async def no_pages(scope: object, receive: object, send: Callable[..., object]) 
     await send({"type": "http.response.body", "body": b"a page"})  # type: ignore[misc]
 
 
-def asking(store: LandedStore, rules: object = (), **options: object) -> Iterator[Ask]:
+def asking(
+    store: LandedStore,
+    rules: object = (),
+    *,
+    tokens: tuple[str, ...] = (TOKEN,),
+    **options: object,
+) -> Iterator[Ask]:
     index = CdxIndex(store.rows, rules=parse_rules(rules), **options)  # type: ignore[arg-type]
-    site = CdxSite(index, store.rows, threads=None, tokens=(TOKEN,))
+    site = CdxSite(index, store.rows, threads=None, tokens=tokens)
     application = AsgiSite(no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
     with served(application) as (host, port):
 
@@ -117,6 +126,12 @@ def times(got: Got) -> list[str]:
         ("/other?url=*.example.org&filter=urlkey:org,example,sub.*", ["2022"]),
         ("/cdx?url=example.org&collapse=timestamp:3", ["2020"]),
         ("/cdx?url=example.org&collapseToLast=timestamp:3", ["2022"]),
+        ("/cdx?url=example.org&collapse=timestamp:3&closest=20220101000000", ["2022"]),
+        ("/cdx?url=example.org/*&collapse=timestamp:3&closest=20220101000000", ["2022"]),
+        ("/cdx?url=example.org/*&closest=20200701000000&limit=2", ["2020", "2020"]),
+        ("/cdx?url=example.org&limit=1&limit=2", ["2020", "2021"]),
+        ("/cdx?url=example.org&pageSize=2", ["2020", "2021"]),
+        ("/default?url=example.org&sort=REVERSE", ["2021", "2020"]),
         ("/cdx?urlkey=org,example)/", ["2020", "2021", "2022"]),
         ("/cdx?url=nothing.example", []),
     ],
@@ -225,8 +240,6 @@ def test_digest(ask: Ask) -> None:
         ("/default?url=a&filter=nofield", 400, "filter"),
         ("/cdx?url=a&resumeKey=*", 400, "resumeKey"),
         ("/cdx?" + "a=1&" * 100 + "url=a", 400, "parameters"),
-        ("/nosuch?url=a", 404, "no collection nosuch"),
-        ("/nosuch/cdx?url=a", 404, "no collection nosuch"),
         ("/digest/xyz", 400, "not a digest"),
         ("/default?q=limit:x+url:a", 400, "limit"),
     ],
@@ -236,6 +249,15 @@ def test_wrong_queries_are_answered_in_a_line(ask: Ask, path: str, status: int, 
     assert got.status == status
     assert len(got.lines) == 1
     assert words in got.body
+
+
+@pytest.mark.parametrize("path", ["/nosuch?url=a", "/nosuch/cdx?url=a"])
+def test_unknown_collections(landed: LandedStore, path: str) -> None:
+    for ask in asking(landed, tokens=()):
+        assert (ask(path).status, ask(path).body) == (404, "404 there is no collection nosuch\n")
+    # Lines of other archives may be in any.
+    for ask in asking(landed):
+        assert (ask(path).status, ask(path).body) == (200, "")
 
 
 @pytest.mark.parametrize(
@@ -262,10 +284,55 @@ def test_blocked_captures_come_out_nowhere(landed: LandedStore) -> None:
         assert "Not In Archive" in ask("/default?q=url:example.org").body
 
 
-def test_what_leaves_out_too_many_rows_is_refused_or_ends_with_a_key(landed: LandedStore) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "filter=url:sub",
+        "filter=url:none&limit=-1",
+        "collapse=timestamp:1",
+        "collapseToLast=timestamp:1",
+        "closest=2020&limit=1",
+        "url=example.org&closest=2021&filter=url:none",
+    ],
+)
+def test_what_leaves_out_too_many_rows_is_refused(landed: LandedStore, asked: str) -> None:
+    path = f"/cdx?{asked}" if asked.startswith("url=") else f"/cdx?url=*.example.org&{asked}"
     for ask in asking(landed, most_left_out=2):
-        got = ask("/cdx?url=*.example.org&filter=url:sub")
+        got = ask(path)
         assert (got.status, "resume" in got.body.lower()) == (400, True)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "url=a.org&filter=url:none",
+        "url=a.org&filter=url:none&limit=-1",
+        "url=a.org&filter=url:none&closest=2000",
+        "url=a.org&filter=url:none&closest=2030",
+        "url=a.org/*&closest=2000&limit=1",
+        "url=a.org&collapse=urlkey",
+        "url=a.org&collapseToLast=urlkey",
+        "url=a.org&showNumPages=true",
+        "q=type:urlquery+url:a.org+limit:1",
+        "q=type:prefixquery+url:a.org+limit:1",
+    ],
+)
+def test_scans_give_way_between_pieces(store: LandedStore, asked: str) -> None:
+    lines = parse_lines(
+        "".join(f"x 2019 http://a.org/ - - - - - 1 {number} f\n" for number in range(3500))
+    )
+    put_lines(store.rows, lines, "mine", act_time_ms=1)
+    index, progress, given = CdxIndex(store.rows), Progress(), Parameters(asked.encode())
+    if text := given.text("q"):
+        xml = parse_xml_query(given, text)
+        pieces = iter_xml(xml, index.iter_lines(xml.query, "mine", progress), "2020")
+    else:
+        query = parse_query(asked.encode(), Dialect.PYWB)
+        count = index.iter_page_counts if query.counts_pages else index.iter_bytes
+        pieces = count(query, "mine", progress)
+    read = [progress.rows for _ in pieces]
+    assert read[-1] == 3500
+    assert all(rows - before <= 1000 for before, rows in zip([0, *read], read, strict=False))
 
 
 def test_lines_of_other_archives_come_and_go(ask: Ask) -> None:
@@ -284,6 +351,24 @@ def test_lines_of_other_archives_come_and_go(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("mime 200 DIGEST - 5 f", "mime 200 DIGEST - - - 5 f"),
+        ("mime 200 sha1:ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 - - 5 f",
+         "mime 200 ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 - - - 5 f"),
+        ("mime 200 DIGEST - - 7 5 f", "mime 200 DIGEST - - 7 5 f"),
+        ("mime 200 DIGEST - - 7 5 f 1 2 g", "mime 200 DIGEST - - 7 5 f"),
+        ("- - - http://b.org/ - - 5 f", "- - - http://b.org/ - - 5 f"),
+    ],
+    ids=["9 columns", "10", "11", "14", "unknown"],
+)  # fmt: skip
+def test_forms_of_lines_of_other_archives(ask: Ask, line: str, found: str) -> None:
+    lead = "org,a)/ 20200101000000 http://a.org/"
+    assert ask("/mine", f"{lead} {line}\n").body == "Added 1 records\n"
+    assert ask("/mine?url=a.org").lines == [f"{lead} {found}"]
+
+
+@pytest.mark.parametrize(
     ("body", "token", "status"),
     [
         ("x 2019 http://a/ - - - - - 1 2 f", None, 401),
@@ -297,7 +382,7 @@ def test_lines_of_other_archives_come_and_go(ask: Ask) -> None:
 )
 def test_what_may_not_be_written(ask: Ask, body: str, token: str | None, status: int) -> None:
     assert ask("/mine", body, token).status == status
-    assert ask("/mine/cdx?url=a").status == 404
+    assert times(ask("/mine/cdx?url=*.a")) == []
 
 
 def test_other_methods(ask: Ask) -> None:

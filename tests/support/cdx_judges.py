@@ -16,11 +16,12 @@ import http.client
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import urlencode
 
 import pytest
@@ -45,8 +46,14 @@ class Answer:
     """What a server answered."""
 
     status: int
-    content_type: str
+    headers: Mapping[str, str]
+    """By names in lower case."""
     body: bytes
+
+    @property
+    def content_type(self) -> str:
+        """Of what type the body is."""
+        return self.headers.get("content-type", "")
 
     @property
     def lines(self) -> list[bytes]:
@@ -67,15 +74,21 @@ class Judge:
         return ask(self.port, f"{path or self.path}?{urlencode(query)}")
 
 
-def ask(port: int, target: str, *, body: bytes | None = None) -> Answer:
+def ask(
+    port: int,
+    target: str,
+    *,
+    body: bytes | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Answer:
     """GET a target from a port of loopback; with a body, POST it."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
-        connection.request("GET" if body is None else "POST", target, body)
+        connection.request("GET" if body is None else "POST", target, body, dict(headers))
         answer = connection.getresponse()
         return Answer(
             status=answer.status,
-            content_type=answer.headers.get("Content-Type", ""),
+            headers={name.lower(): value for name, value in answer.getheaders()},
             body=answer.read(),
         )
     finally:
@@ -153,13 +166,15 @@ class Known:
     digest: str
 
 
-def captures_of(cdxj: Iterable[str]) -> list[Known]:
-    """What CDXJ lines say; without captures that no URL can be asked for (dns:, metadata://…)."""
+def captures_of(
+    cdxj: Iterable[str], *, schemes: tuple[str, ...] = ("http://", "https://")
+) -> list[Known]:
+    """What CDXJ lines of URLs with these beginnings say: not dns:, metadata://…"""
     found = []
     for line in cdxj:
         _, time, fields = line.split(" ", 2)
         values = json.loads(fields)
-        if values["url"].startswith(("http://", "https://")):
+        if values["url"].startswith(schemes):
             names = ("url", "mime", "status", "digest")
             known = {name: values.get(name, "") for name in names}
             found.append(Known(time=time, **known))
@@ -176,16 +191,20 @@ _KINDS = (
 )
 
 
-def archives_cdxj(archives: Path, scratch: Path) -> list[str]:
-    """Sorted CDXJ lines of the smaller archive files in a folder, by `pinakes cdx`; each once."""
-    found = sorted(
+def smaller_archives(archives: Path) -> list[Path]:
+    """The smaller WARC and ARC files in a folder."""
+    return sorted(
         path
         for form in ("*.warc", "*.warc.gz", "*.arc", "*.arc.gz")
         for path in archives.rglob(form)
         if path.stat().st_size < SMALLER_BYTES
     )
+
+
+def archives_cdxj(archives: Path, scratch: Path) -> list[str]:
+    """Sorted CDXJ lines of the smaller archive files in a folder, by `pinakes cdx`; each once."""
     listed = scratch / "listed"
-    listed.write_text("".join(f"{path}\n" for path in found))
+    listed.write_text("".join(f"{path}\n" for path in smaller_archives(archives)))
     done = call_here(scratch, "cdx", "--files-from", str(listed))
     return sorted(set(done.stdout.splitlines()), key=str.encode)
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
 
-from .asgi import Headers, Receive, Send, send_whole
+from .asgi import ClientGone, Headers, Receive, Send, send_whole
 
 WHOLE_BYTES = 256 << 10
 """A body up to this is sent whole, with its length and what is known only at its end."""
+_FEW = 3
+"""Pieces before it is asked whether the client is still there: most answers have fewer."""
 
 
 async def send_pieces(
@@ -29,26 +31,27 @@ async def send_pieces(
     has begun is the caller's; a client that goes away ends the computation.
     """
     body = bytearray()
-    is_whole = False
-    count = 0
-    while len(body) < WHOLE_BYTES:
-        piece = await _next(pieces, threads)
-        if piece is None:
-            is_whole = True
-            break
-        body += piece
-        count += 1
-        if count > 1:
-            await asyncio.sleep(0)
-    if is_whole:
-        await send_whole(
-            send, 200, bytes(body), content_type=content_type, headers=headers_at_end()
-        )
-        return
-    start = [(b"content-type", content_type)]
-    await send({"type": "http.response.start", "status": 200, "headers": start})
-    gone = asyncio.ensure_future(_gone(receive))
+    gone: asyncio.Future[None] | None = None
     try:
+        count = 0
+        while len(body) < WHOLE_BYTES:
+            piece = await _next(pieces, threads)
+            if piece is None:
+                await send_whole(
+                    send, 200, bytes(body), content_type=content_type, headers=headers_at_end()
+                )
+                return
+            body += piece
+            count += 1
+            if count == _FEW:
+                gone = asyncio.ensure_future(_gone(receive))
+            if count > 1:
+                await asyncio.sleep(0)
+            if gone is not None and gone.done():
+                raise ClientGone
+        gone = gone or asyncio.ensure_future(_gone(receive))
+        start = [(b"content-type", content_type)]
+        await send({"type": "http.response.start", "status": 200, "headers": start})
         piece = bytes(body)
         while piece is not None and not gone.done():
             if piece:
@@ -57,9 +60,10 @@ async def send_pieces(
             piece = await _next(pieces, threads)
         await send({"type": "http.response.body", "body": b""})
     finally:
-        gone.cancel()
-        with suppress(asyncio.CancelledError):
-            await gone
+        if gone is not None:
+            gone.cancel()
+            with suppress(asyncio.CancelledError):
+                await gone
 
 
 async def _next(pieces: Iterator[bytes], threads: Executor | None) -> bytes | None:

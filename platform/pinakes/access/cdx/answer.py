@@ -11,7 +11,6 @@ it asked for a resume key, ends there with one.
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -411,20 +410,15 @@ class CdxIndex:
         """Lines in the order asked for, behind filters, before limits."""
         kept = partial(self._kept, query, collection, progress, Counter())
         if query.sort is Sort.CLOSEST and query.closest is not None:
-            return self._by_distance(query, kept)
+            return _collapsed(query, self._by_distance(query, kept))
         reverse = (query.sort is Sort.REVERSE) is not query.is_last
         keys = query.keys
         if query.resume_after is not None:
             keys = _resumed(keys, query.resume_after, reverse=reverse)
         first_rows = min(query.limit + query.offset, _PIECE_ROWS) or 1
-        batches = kept(keys, reverse=reverse, first_rows=first_rows)
-        if query.collapse is not None:
-            lines = query.collapse.iter_kept(
-                (line for batch in batches for line in batch), query.resumed_value
-            )
-            batches = ([line] for line in lines)
+        batches = _collapsed(query, kept(keys, reverse=reverse, first_rows=first_rows))
         if query.is_last:
-            return iter([self._last(query, batches)])
+            return _last(query, batches)
         return batches
 
     def _pieces(
@@ -442,49 +436,24 @@ class CdxIndex:
             keys = _resumed(keys, next(reversed(values)), reverse=reverse)
             wanted = min(max(4 * wanted, 16), _PIECE_ROWS)
 
-    def _last(self, query: CdxQuery, batches: Iterable[list[Line]]) -> list[Line]:
-        """The last lines of a range, which are read backwards, in the order asked for."""
-        found: list[Line] = []
-        for batch in batches:
-            found += batch
-            if len(found) >= query.limit:
-                break
-        return found[: query.limit][::-1]
-
     def _by_distance(
         self, query: CdxQuery, kept: Callable[..., Iterator[list[Line]]]
     ) -> Iterator[list[Line]]:
         """Lines by their distance from a time: of one urlkey from there both ways, else sorted."""
         moment = _seconds(query.closest or "")
-        wanted = query.limit + query.offset
+        wanted = query.limit + query.offset if query.collapse is None else MOST_SORTED
         if query.match != "exact":
-            if wanted > MOST_SORTED and query.dialect is Dialect.OUTBACK:
-                wanted = MOST_SORTED
-            every = (
-                line
-                for batch in kept(query.keys, reverse=False, first_rows=_PIECE_ROWS)
-                for line in batch
-            )
-            yield heapq.nsmallest(
-                min(wanted, MOST_SORTED), every, key=lambda line: abs(_seconds_of(line) - moment)
-            )
-            return
+            batches = kept(query.keys, reverse=False, first_rows=_PIECE_ROWS)
+            return _nearest(batches, moment, min(wanted, MOST_SORTED))
         _, later, earlier = _around(query)
         first_rows = max(1, min(wanted // 2 + 1, _PIECE_ROWS))
-        forward = (
-            (_seconds_of(line) - moment, line)
-            for batch in kept(later, reverse=False, first_rows=first_rows)
-            for line in batch
-        )
-        backward = (
-            (moment - _seconds_of(line), line)
-            for batch in kept(earlier, reverse=True, first_rows=first_rows)
-            for line in batch
-        )
-        if query.dialect is Dialect.PYWB:
-            yield from _merged(forward, _in_order_of_second(backward), earlier_first=True)
-        else:
-            yield from _merged(forward, backward, earlier_first=False)
+        forward = _with_distance(kept(later, reverse=False, first_rows=first_rows), moment)
+        backward = _with_distance(kept(earlier, reverse=True, first_rows=first_rows), moment)
+        is_pywb = query.dialect is Dialect.PYWB
+        if is_pywb:
+            backward = _in_order_of_second(backward)
+        lines = _merged(forward, backward, earlier_first=is_pywb)
+        return _in_batches(lines, max(1, min(wanted, _PIECE_ROWS)))
 
     def _within_bounds(
         self, query: CdxQuery, batches: Iterator[list[Line]], progress: Progress
@@ -526,6 +495,38 @@ def _around(query: CdxQuery) -> tuple[bytes, KeyRange, KeyRange]:
         KeyRange(max(at, start_row), stop_row),
         KeyRange(start_row, at if stop_row is None else min(at, stop_row)),
     )
+
+
+def _collapsed(query: CdxQuery, batches: Iterator[list[Line]]) -> Iterator[list[Line]]:
+    if query.collapse is None:
+        return batches
+    return query.collapse.iter_kept(batches, query.resumed_value)
+
+
+def _last(query: CdxQuery, batches: Iterable[list[Line]]) -> Iterator[list[Line]]:
+    """The last lines of a range, which are read backwards, in the order asked for."""
+    found: list[Line] = []
+    for batch in batches:
+        found += batch
+        if len(found) >= query.limit:
+            break
+        yield []
+    yield found[: query.limit][::-1]
+
+
+def _nearest(batches: Iterable[list[Line]], moment: int, most_lines: int) -> Iterator[list[Line]]:
+    """Lines of many URLs by their distance from a moment."""
+
+    def distance(line: Line) -> int:
+        return abs(_seconds_of(line) - moment)
+
+    found: list[Line] = []
+    for batch in batches:
+        found += batch
+        if len(found) > 2 * most_lines + _PIECE_ROWS:
+            found = sorted(found, key=distance)[:most_lines]
+        yield []
+    yield sorted(found, key=distance)[:most_lines]
 
 
 def _resume_key(query: CdxQuery, line: Line) -> str:
@@ -584,41 +585,76 @@ def _seconds_of(line: Line) -> int:
     return _seconds(line.timestamp.decode("ascii"))
 
 
+_Distant = tuple[int, Line]
+"""A line, and its distance in seconds."""
+
+
+def _with_distance(
+    batches: Iterable[list[Line]], moment: int
+) -> Generator[_Distant | None, None, None]:
+    """Lines with their distance; None for rows that have been read and left out."""
+    for batch in batches:
+        if not batch:
+            yield None
+        for line in batch:
+            yield abs(_seconds_of(line) - moment), line
+
+
 def _in_order_of_second(
-    backward: Iterable[tuple[int, Line]],
-) -> Iterator[tuple[int, Line]]:
+    backward: Iterable[_Distant | None],
+) -> Generator[_Distant | None, None, None]:
     """Lines of one second in their own order, as pywb sorts them."""
-    same: list[tuple[int, Line]] = []
-    for distance, line in backward:
-        if same and same[0][0] != distance:
+    same: list[_Distant] = []
+    for distant in backward:
+        if distant is None:
+            yield None
+            continue
+        if same and same[0][0] != distant[0]:
             yield from reversed(same)
             same = []
-        same.append((distance, line))
+        same.append(distant)
     yield from reversed(same)
 
 
 def _merged(
-    later: Iterator[tuple[int, Line]],
-    earlier: Iterator[tuple[int, Line]],
-    *,
-    earlier_first: bool,
-) -> Iterator[list[Line]]:
-    """Both, by distance; `earlier_first`: of equal ones.
+    later: Iterator[_Distant | None], earlier: Iterator[_Distant | None], *, earlier_first: bool
+) -> Iterator[Line | None]:
+    """Both, by distance; `earlier_first`: of equal ones.  None where either has it.
 
     Lines at the very moment need no look the other way.
     """
-    after = next(later, None)
+    after = yield from _next(later)
     while after is not None and after[0] == 0:
-        yield [after[1]]
-        after = next(later, None)
-    before = next(earlier, None)
+        yield after[1]
+        after = yield from _next(later)
+    before = yield from _next(earlier)
     while after is not None or before is not None:
         is_before = after is None or (
             before is not None and before[0] < after[0] + (1 if earlier_first else 0)
         )
         if is_before and before is not None:
-            yield [before[1]]
-            before = next(earlier, None)
+            yield before[1]
+            before = yield from _next(earlier)
         elif after is not None:
-            yield [after[1]]
-            after = next(later, None)
+            yield after[1]
+            after = yield from _next(later)
+
+
+def _next(lines: Iterator[_Distant | None]) -> Generator[None, None, _Distant | None]:
+    for distant in lines:
+        if distant is not None:
+            return distant
+        yield None
+    return None
+
+
+def _in_batches(lines: Iterable[Line | None], most_lines: int) -> Iterator[list[Line]]:
+    """Lines in batches, which end where there is None."""
+    batch: list[Line] = []
+    for line in lines:
+        if line is not None:
+            batch.append(line)
+        if line is None or len(batch) == most_lines:
+            yield batch
+            batch = []
+    yield batch

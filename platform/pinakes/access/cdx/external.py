@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.hbase_schema.capture_cells import ExternalLine
+from pinakes.hbase_schema.capture_cells import ExternalLine, cdx_digest
 from pinakes.hbase_schema.capture_keys import encode_external_mark, encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.index.cdxj import CdxLine, parse_cdx, parse_cdxj
@@ -25,6 +25,10 @@ from .lines import encoded
 TABLE = "captures"
 _COLLECTION = b',"collection":"'
 _PADDING = "10000101000000"
+_HEADERS = {
+    10: " CDX N b a m s k r M V g",
+    14: " CDX N b a m s k r M S V g x x x",  # and the original's place, of a revisit
+}
 
 
 def parse_lines(text: str, *, skips_bad: bool = False) -> list[CdxLine]:
@@ -46,13 +50,14 @@ def parse_lines(text: str, *, skips_bad: bool = False) -> list[CdxLine]:
             found += _checked(line, number, header)
         except MalformedRecord as error:
             if not skips_bad:
-                raise InputRefused(f"nothing was added: {error.message}") from error
+                raise InputRefused(f"nothing was changed: {error.message}") from error
     return found
 
 
 def _checked(line: str, number: int, header: list[str]) -> Iterator[CdxLine]:
     is_json = line.rstrip().endswith("}")
-    given = [parse_cdxj(line, number=number)] if is_json else parse_cdx([*header, line])
+    named = header or [_HEADERS.get(len(line.split()), "")]
+    given = [parse_cdxj(line, number=number)] if is_json else parse_cdx([*named, line])
     parsed = next(iter(given), None)
     if parsed is None or not parsed.url or not parsed.filename or parsed.offset is None:
         raise MalformedRecord(f"line {number} has no URL, file name or offset: {line[:200]!r}")
@@ -104,7 +109,7 @@ def _cell(line: CdxLine, collection: str) -> bytes:
             url=line.url or "",
             mime=line.mime,
             status=line.status,
-            digest=line.digest,
+            digest=None if line.digest is None else cdx_digest(line.digest),
             length=None if line.length is None else str(line.length),
             offset=str(line.offset),
             filename=line.filename or "",

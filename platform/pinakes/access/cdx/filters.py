@@ -134,17 +134,20 @@ class Collapse(NamedTuple):
         value = (line.value(self.field) or _UNKNOWN)[: self.length]
         return value if self.also is None else f"{value} {line.value(self.also) or ''}"
 
-    def iter_kept(self, lines: Iterable[Line], last: str | None) -> Iterator[Line]:
-        """The lines that are kept; `last` is the value of the line before the first."""
+    def iter_kept(self, batches: Iterable[list[Line]], last: str | None) -> Iterator[list[Line]]:
+        """The lines that are kept, batch by batch; `last` is the value of the line before them."""
         held: Line | None = None
-        for line in lines:
-            value = self.value(line)
-            if self.keeps_last:
-                if held is not None and value != last:
-                    yield held
-                held = line
-            elif value != last:
-                yield line
-            last = value
+        for batch in batches:
+            kept = []
+            for line in batch:
+                value = self.value(line)
+                if self.keeps_last:
+                    if held is not None and value != last:
+                        kept.append(held)
+                    held = line
+                elif value != last:
+                    kept.append(line)
+                last = value
+            yield kept
         if held is not None:
-            yield held
+            yield [held]

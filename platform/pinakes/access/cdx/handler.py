@@ -175,9 +175,12 @@ class CdxSite:
     def _of_known(
         self, pieces: Iterator[bytes], progress: Progress, collection: str
     ) -> Iterator[bytes]:
-        """The same; an answer without lines is that of a collection that exists."""
+        """The same; an answer without lines is that of a collection that exists.
+
+        Where lines of other archives are taken, any may: it is not noted which have some.
+        """
         yield from pieces
-        if not progress.lines and not self._is_known(collection):
+        if not progress.lines and not self._tokens and not self._is_known(collection):
             raise NoCollection(f"there is no collection {collection}")
 
     def _is_known(self, collection: str) -> bool:

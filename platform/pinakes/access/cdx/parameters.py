@@ -111,10 +111,10 @@ class Parameters:
             if b"%" in value:
                 value = unquote_to_bytes(value)
             text = value.decode("utf-8", "surrogateescape")
-            self._values.setdefault(name.decode("latin-1"), []).append(text)
+            self._values.setdefault(name.decode("latin-1"), []).insert(0, text)
 
     def text(self, *names: str) -> str | None:
-        """The first of these parameters that is there and not empty."""
+        """The first of these parameters that is there and not empty; given twice, the last."""
         for name in names:
             for value in self._values.get(name, ()):
                 if value:
@@ -126,7 +126,7 @@ class Parameters:
         return not names.isdisjoint(self._values)
 
     def texts(self, name: str) -> list[str]:
-        """All values of a parameter."""
+        """All values of a parameter, the last first."""
         return self._values.get(name, [])
 
     def is_true(self, name: str) -> bool:
@@ -205,7 +205,8 @@ def _limit(given: int | None, dialect: Dialect) -> int:
 def _with_more(query: CdxQuery, given: Parameters) -> CdxQuery:
     """The query with its rarer parameters: thousands a second have none of them."""
     fields = given.text("fields", "fl")
-    page, page_lines = given.number("page"), given.number("pageSize", least=1) or PAGE_LINES
+    page, size = given.number("page"), given.number("pageSize", least=1)
+    page, page_lines = 0 if page is None and size else page, size or PAGE_LINES
     resume_after, resumed_value = _resumed(given.text("resumeKey"))
     if resume_after is not None and query.sort is Sort.CLOSEST:
         raise ConfigError("resumeKey goes with the order of time, not with closest")
@@ -279,6 +280,8 @@ def _range_of(url: str, match: str, given: Parameters) -> KeyRange:
 
 def _sort(given: Parameters, closest: str | None, dialect: Dialect) -> Sort:
     word = given.text("sort")
+    if word is not None and dialect is Dialect.OUTBACK:
+        word = word.lower()
     if word is not None and word not in ("default", "reverse", "closest"):
         raise ConfigError(f"sort={word[:40]!r} is not default, reverse or closest")
     # pywb asks for sort=closest without a time, and OutbackCDX for a time without sort=closest

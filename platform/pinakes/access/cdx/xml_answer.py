@@ -6,9 +6,8 @@ each URL below a prefix.  The fields of `q` are separated by blanks, and each is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby, islice
 from urllib.parse import unquote_plus
 from xml.sax.saxutils import escape
 
@@ -21,8 +20,8 @@ from .parameters import CdxQuery, Dialect, Parameters
 
 CONTENT_TYPE = "application/xml;charset=UTF-8"
 _MOST_RESULTS = 10_000
-_START = b'<?xml version="1.0" encoding="UTF-8"?>\n<wayback>'
-_END = b"</wayback>\n"
+_START = b'<?xml version="1.0" encoding="UTF-8"?><wayback>'
+_END = b"</wayback>"
 _FIELDS = (
     ("compressedoffset", "offset"),
     ("compressedendoffset", "length"),
@@ -93,29 +92,32 @@ def _number(fields: Mapping[str, str], name: str, default: int) -> int:
 
 
 def iter_xml(asked: XmlQuery, batches: Iterable[list[Line]], now: str) -> Iterator[bytes]:
-    """The answer, in pieces.  Results are counted up to `_MOST_RESULTS`."""
-    lines = (line for batch in batches for line in batch)
+    """The answer, in pieces, some of them empty.  Results are counted up to `_MOST_RESULTS`."""
     if asked.kind == "urlquery":
-        results: Iterator[bytes] = _captures(lines, asked.date)
-        kind = "resultstypecapture"
+        results, kind = _captures(batches, asked.date), "resultstypecapture"
     elif asked.kind == "prefixquery":
-        results, kind = map(_url_result, _by_url(lines)), "resultstypeurl"
+        results, kind = _urls(batches), "resultstypeurl"
     else:
         yield _START + _error(
             "Unsupported query type", "The requested query type is unknown to the index."
         )
         return
-    skipped = sum(1 for _ in islice(results, asked.offset))
-    given = 0
-    for result in islice(results, asked.limit):
-        yield result if given else _START + b"<results>" + result
-        given += 1
+    count = given = 0
+    for result in results:
+        if result is None:
+            yield b""
+            continue
+        if count >= asked.offset and given < asked.limit:
+            yield result if given else _START + b"<results>" + result
+            given += 1
+        count += 1
+        if count >= max(_MOST_RESULTS, asked.offset + asked.limit):
+            break
     if not given:
         yield _START + _error(
             "Resource Not In Archive", "The Resource you requested is not in this archive."
         )
         return
-    more = sum(1 for _ in islice(results, max(0, _MOST_RESULTS - skipped - given)))
     about = (
         ("startdate", "19960101000000"),
         ("enddate", now),
@@ -125,48 +127,62 @@ def iter_xml(asked: XmlQuery, batches: Iterable[list[Line]], now: str) -> Iterat
         ("resultsrequested", asked.limit),
         ("resultstype", kind),
         ("numreturned", given),
-        ("numresults", skipped + given + more),
+        ("numresults", count),
     )
     yield (
         b"</results><request>" + b"".join(_element(*pair) for pair in about) + b"</request>" + _END
     )
 
 
-def _captures(lines: Iterator[Line], date: str | None) -> Iterator[bytes]:
-    """A result for each line; the one closest to a date, by the number that it is, says so."""
+def _captures(batches: Iterable[list[Line]], date: str | None) -> Iterator[bytes | None]:
+    """A result for each line, None behind each batch; the one closest to a date, by the number
+    that it is, says so."""
     wanted = None if date is None else int((date + "0" * 14)[:14])
-    line = next(lines, None)
-    while line is not None:
-        behind = next(lines, None)
-        values = line.values()
-        elements = [
-            _element(name, values.get(key, "-"))
-            for name, key in _FIELDS
-            if key != "length" or key in values
-        ]
-        if wanted is not None and (
-            behind is None
-            or abs(wanted - int(line.timestamp)) < abs(wanted - int(behind.timestamp))
-        ):
-            elements.append(_element("closest", "true"))
-            wanted = None
-        yield b"<result>" + b"".join(elements) + b"</result>"
-        line = behind
+    before: Line | None = None
+    for batch in batches:
+        for line in batch:
+            if before is not None:
+                is_closest = wanted is not None and abs(wanted - int(before.timestamp)) < abs(
+                    wanted - int(line.timestamp)
+                )
+                wanted = None if is_closest else wanted
+                yield _capture(before, is_closest=is_closest)
+            before = line
+        yield None
+    if before is not None:
+        yield _capture(before, is_closest=wanted is not None)
 
 
-def _by_url(lines: Iterator[Line]) -> Iterator[tuple[Line, Line, int, int]]:
-    """First and last line of each urlkey, number of captures, of changes of the digest."""
-    by_key: Callable[[Line], bytes] = lambda line: line.urlkey  # noqa: E731
-    for _, same in groupby(lines, key=by_key):
-        first = last = None
-        captures = versions = 0
-        digest: str | None = ""
-        for line in same:
-            first, last, captures = first or line, line, captures + 1
+def _capture(line: Line, *, is_closest: bool) -> bytes:
+    values = line.values()
+    elements = [
+        _element(name, values.get(key, "-"))
+        for name, key in _FIELDS
+        if key != "length" or key in values
+    ]
+    if is_closest:
+        elements.append(_element("closest", "true"))
+    return b"<result>" + b"".join(elements) + b"</result>"
+
+
+def _urls(batches: Iterable[list[Line]]) -> Iterator[bytes | None]:
+    """A result for each urlkey, None behind each batch."""
+    first: Line | None = None
+    last: Line | None = None
+    captures = versions = 0
+    digest: str | None = ""
+    for batch in batches:
+        for line in batch:
+            if first is None or last is None or line.urlkey != first.urlkey:
+                if first is not None and last is not None:
+                    yield _url_result((first, last, captures, versions))
+                first, captures, versions, digest = line, 0, 0, ""
+            last, captures = line, captures + 1
             if (found := line.value("digest")) != digest:
                 digest, versions = found, versions + 1
-        if first is not None and last is not None:
-            yield first, last, captures, versions
+        yield None
+    if first is not None and last is not None:
+        yield _url_result((first, last, captures, versions))
 
 
 def _url_result(found: tuple[Line, Line, int, int]) -> bytes:
