@@ -23,6 +23,8 @@ from cdx_judges import (
     plain_queries,
 )
 
+# OutbackCDX is built from sources that not every machine can fetch: not for `make test`.
+pytestmark = [pytest.mark.slow, pytest.mark.large]
 SEED = 20
 LINES = drawn_cdxj(600, seed=SEED)
 
@@ -43,7 +45,6 @@ def places(answer: Answer) -> list[tuple[str, str, str, str]]:
     return found
 
 
-@pytest.mark.slow
 def test_both_agree_on_plain_queries(both: tuple[Judge, Judge]) -> None:
     pywb, outbackcdx = both
     answered = 0
@@ -57,7 +58,6 @@ def test_both_agree_on_plain_queries(both: tuple[Judge, Judge]) -> None:
     assert answered > 500
 
 
-@pytest.mark.slow
 def test_both_agree_on_real_captures(shared_data: Path, tmp_path: Path) -> None:
     real = archives_cdxj(shared_data / "archives", tmp_path)
     # OutbackCDX refuses a digest without a value.
@@ -75,7 +75,6 @@ def test_both_agree_on_real_captures(shared_data: Path, tmp_path: Path) -> None:
     assert len(real) > 700
 
 
-@pytest.mark.slow
 def test_pages_are_together_what_is_not_paged(both: tuple[Judge, Judge]) -> None:
     pywb, _ = both
     query = (("url", "http://drawn.org/*"), ("pageSize", "2"))
@@ -87,7 +86,6 @@ def test_pages_are_together_what_is_not_paged(both: tuple[Judge, Judge]) -> None
     assert found == pywb.ask(query).lines
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_drawn_queries_are_understood_and_mostly_find_something(
     both: tuple[Judge, Judge], dialect: str
@@ -103,7 +101,6 @@ def test_drawn_queries_are_understood_and_mostly_find_something(
     assert found > 150
 
 
-@pytest.mark.slow
 def test_documented_queries_are_answered(both: tuple[Judge, Judge]) -> None:
     pywb, outbackcdx = both
     for query in PYWB_EXAMPLES:
