@@ -52,7 +52,14 @@ def asking(
     **options: object,
 ) -> Iterator[Ask]:
     index = CdxIndex(store.rows, rules=parse_rules(rules), **options)  # type: ignore[arg-type]
-    site = CdxSite(index, store.rows, threads=None, tokens=tokens)
+    site = CdxSite(
+        index,
+        store.rows,
+        threads=None,
+        otherwise=no_pages,
+        pages=("search", "suggest.js", "a.page"),
+        tokens=tokens,
+    )
     application = AsgiSite(no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
     with served(application) as (host, port):
 
@@ -389,3 +396,8 @@ def test_other_methods(ask: Ask) -> None:
     assert ask("/cdx?url=a", method="PUT").status == 405
     assert ask("/default?url=a", method="DELETE").status == 405
     assert ask("/cdx?url=example.org", method="HEAD").body == ""
+
+
+def test_what_is_no_collection_is_the_pages(ask: Ask) -> None:
+    for path in ("/nosuch", "/search", "/search?q=a", "/suggest.js", "/a.page?x=1", "/nosuch?"):
+        assert ask(path).body == "a page", path

@@ -44,7 +44,7 @@ async def _no_pages(scope: Scope, receive: Receive, send: Send) -> None:
 def serving(folder: Path) -> Iterator[tuple[Judge, Judge]]:
     """Our server over a store in `folder`: in pywb's dialect, and in OutbackCDX's."""
     rows = EmbeddedRowStore(folder / "rows.sqlite")
-    site = CdxSite(CdxIndex(rows), rows, threads=None, tokens=(TOKEN,))
+    site = CdxSite(CdxIndex(rows), rows, threads=None, otherwise=_no_pages, tokens=(TOKEN,))
     application = AsgiSite(_no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
     with served(application) as (_, port):
         yield (

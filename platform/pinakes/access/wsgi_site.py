@@ -46,6 +46,12 @@ class WsgiSite:
         self._urls = Map(rules, merge_slashes=False, converters={"rest": _Rest})
         self._hosts = AcceptedHosts(hosts)
 
+    @property
+    def first_parts(self) -> frozenset[str]:
+        """The first parts of the paths that it has rules for."""
+        parts = (rule.rule.split("/")[1] for rule in self._urls.iter_rules())
+        return frozenset(part for part in parts if part)
+
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:

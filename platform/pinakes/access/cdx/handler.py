@@ -12,7 +12,7 @@ POST /{collection}/delete          takes them away
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -20,6 +20,7 @@ from hmac import compare_digest
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from pinakes.access.asgi import (
+    Application,
     Receive,
     Scope,
     Send,
@@ -46,12 +47,10 @@ from .outputs import output_of
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
 
 _NAME = rb"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-RESERVED = (
-    "capture", "captures", "cdx", "digest", "healthz", "landing", "metrics", "qa", "record",
-    "replay", "robots.txt", "favicon.ico", "search", "static", "style.css", "timemap", "warc",
-)  # fmt: skip
-"""First parts of other paths: a collection of such a name is asked for at `/{collection}/cdx`."""
-_OTHERS = b"|".join(re.escape(word.encode("ascii")) for word in RESERVED)
+_OWN = frozenset({"cdx", "digest", "qa", "replay", "timemap", "warc"})
+"""First parts of paths that are no collection's, besides those of the pages: a collection of such a
+name is asked for at `/{collection}/cdx`."""
+
 BODY_BYTES = 64 << 20
 _BODY_S = 120.0
 
@@ -60,6 +59,7 @@ class CdxSite:
     """Answers CDX queries.
 
     `threads`: where the store is asked; None: in the event loop, if it answers at once.
+    `pages` are the first parts of the pages' paths, and `otherwise` answers what is neither.
     `tokens`: those of which writing needs one.  `replay_url` is where captures are replayed.
     """
 
@@ -69,6 +69,8 @@ class CdxSite:
         store: RowStore,
         *,
         threads: Executor | None,
+        otherwise: Application,
+        pages: Collection[str] = (),
         tokens: tuple[str, ...] = (),
         replay_url: str | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
@@ -76,6 +78,11 @@ class CdxSite:
         self._index = index
         self._store = store
         self._threads = threads
+        self._otherwise = otherwise
+        others = b"|".join(re.escape(part.encode("ascii")) for part in sorted({*_OWN, *pages}))
+        self._collections = re.compile(
+            rb"/(?!(?:" + others + rb")(?:/|\Z))(?P<c>" + _NAME + rb")(?P<delete>/delete)?"
+        )
         self._tokens = tuple(token.encode() for token in tokens)
         self._replay_url = replay_url
         self._now = now
@@ -92,12 +99,7 @@ class CdxSite:
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/timemap/link/(?P<rest>.+)", re.DOTALL),
                 self._timemap,
             ),
-            Route(
-                re.compile(
-                    rb"/(?!(?:" + _OTHERS + rb")(?:/|\Z))(?P<c>" + _NAME + rb")(?P<delete>/delete)?"
-                ),
-                self._collection,
-            ),
+            Route(self._collections, self._collection),
         )
 
     async def _cdx(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,6 +111,10 @@ class CdxSite:
         if scope["method"] == "POST":
             await self._post(scope, receive, send)
         elif not await _refuses(scope, send, "GET", "HEAD", "POST"):
+            collection = _collection_of(scope) or ""
+            if b"=" not in scope["query_string"] and not self._is_known(collection):
+                await self._otherwise(scope, receive, send)
+                return
             await self._answer(scope, receive, send, Dialect.OUTBACK)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, dialect: Dialect) -> None:

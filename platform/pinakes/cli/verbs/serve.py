@@ -138,19 +138,22 @@ def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Ite
         if configuration.profile == "cluster":
             threads = stack.enter_context(ThreadPoolExecutor(_STORE_THREADS))
         rules = parse_rules(configuration.access)
+        captures = ReadableCaptures(stores.rows, stores.archive, rules=rules)
+        site = Site(views, captures, hosts=hosts, replay_url=configuration.replay_url)
+        pages = WsgiMount(site)
         cdx = CdxSite(
             CdxIndex(stores.rows, rules=rules),
             stores.rows,
             threads=threads,
+            otherwise=pages,
+            pages=site.first_parts,
             tokens=_tokens(configuration.token_file),
             replay_url=configuration.replay_url,
         )
-        captures = ReadableCaptures(stores.rows, stores.archive, rules=rules)
-        pages = Site(views, captures, hosts=hosts, replay_url=configuration.replay_url)
         files = ArchiveBytes(stores.rows, stores.archive, rules=rules, now=_now)
         warc = Route(re.compile(rb"/warc/.+"), WarcServer(files))
         routes = (*cdx.routes(), warc)
-        yield AsgiSite(WsgiMount(pages), hosts=hosts, headers=HEADERS, routes=routes)
+        yield AsgiSite(pages, hosts=hosts, headers=HEADERS, routes=routes)
         if not views.close():
             # A thread hangs in a store, and ends with the process: the store is left open.
             stack.pop_all()
