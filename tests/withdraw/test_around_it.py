@@ -14,6 +14,7 @@ from failing_row_store import FailingRowStore
 from killing import KILLED, in_child, kill_at
 from scenes import COLLECTION, Scene, page, record
 from taken_down import (
+    bodies,
     copied,
     holds_anywhere,
     key_of,
@@ -23,6 +24,7 @@ from taken_down import (
     sha256_of,
     uri,
     withdraw,
+    write_site,
 )
 
 from pinakes.catalog.captures import get_captures
@@ -88,6 +90,31 @@ def test_a_crawlers_revisit_stops_it_before_anything_is_done(site: Scene) -> Non
     [report] = withdraw(site, original, revisit)
     assert report.is_complete
     assert is_withdrawn(site, revisit)
+
+
+def test_a_revisit_that_names_a_record_by_its_id_stops_it_as_well(site: Scene) -> None:
+    revisit = land_crawlers_revisit(site, WARC_Refers_To=record_id(1, 0))
+    original = key_of(site, 0, 1)
+    [report] = withdraw(site, original)
+    assert report.unprovided == [(revisit, original)]
+
+
+def test_what_lands_meanwhile_is_named(site: Scene) -> None:
+    write_site(site.crawls / "c4", 4)
+    landed: list[object] = []
+
+    def at(step: str) -> None:
+        if step == "bytes refused":
+            landed.extend(site.land(4))
+
+    [report] = withdraw(site, uri(0), at=at)
+    assert len(landed) == 1
+    assert [str(problem) for problem in report.problems] == [
+        "c4/site.warc.gz: landed meanwhile: run again"
+    ]
+    [report] = withdraw(site, uri(0))
+    assert not report.problems
+    assert bodies(site, 0) == []
 
 
 def test_a_crawlers_revisit_is_withdrawn_if_that_was_asked(site: Scene) -> None:

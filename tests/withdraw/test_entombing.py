@@ -162,3 +162,37 @@ def test_a_request_that_the_capture_names_belongs_to_it() -> None:
     named = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000002>")
     data = member(request) + member(warc(HTTP, number=1, extra=[named]))
     assert with_companions(source_of(data), {1}) == {0, 1}
+
+
+def of_one_uri(kind: str, number: int, minute: int, *extra: tuple[str, str]) -> bytes:
+    record = warc(
+        HTTP if kind == "response" else b"x", number=number, record_type=kind, extra=extra
+    )
+    found = record.replace(b"example.org/%d" % number, b"example.org/")
+    return member(found.replace(b"03:04:05Z", b"03:%02d:05Z" % minute))
+
+
+NAMES_5 = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000005>")
+
+
+@pytest.mark.parametrize(
+    ("captures", "wanted"),
+    [
+        pytest.param({0}, {0, 1}, id="the first"),
+        pytest.param({2}, {2, 3}, id="that of the same date"),
+        pytest.param({0, 2}, {0, 1, 2, 3}, id="both"),
+        pytest.param({4}, {4, 5}, id="the one that names its request"),
+    ],
+)
+def test_a_request_belongs_to_one_capture_of_its_uri(captures: set[int], wanted: set[int]) -> None:
+    data = b"".join(
+        [
+            of_one_uri("response", 0, 1),
+            of_one_uri("request", 1, 1),
+            of_one_uri("response", 2, 2),
+            of_one_uri("request", 3, 2),
+            of_one_uri("response", 4, 3, NAMES_5),
+            of_one_uri("request", 5, 3),
+        ]
+    )
+    assert with_companions(source_of(data), captures) == wanted

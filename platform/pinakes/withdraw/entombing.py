@@ -42,6 +42,7 @@ class _Named(NamedTuple):
     record_id: str | None
     concurrent_to: frozenset[str | None]
     target_uri: str | None
+    date: str | None
 
 
 def with_companions(source: Source, ordinals: Container[int]) -> set[int]:
@@ -49,20 +50,25 @@ def with_companions(source: Source, ordinals: Container[int]) -> set[int]:
     further segments.
 
     They name one of these, or are named by one (WARC-Concurrent-To, WARC-Refers-To,
-    WARC-Segment-Origin-ID); a request that neither names nor is named is that of the capture of
-    its URI beside it.  Another capture never belongs to one.  Memory: a name for each record asked
-    for, and each request.
+    WARC-Segment-Origin-ID); a request that neither names nor is named is that of one capture of
+    its URI beside it (`_answer_of`).  Another capture never belongs to one, nor does what a capture
+    that stays names.  Memory: a name for each record asked for, for each capture of their URIs, and
+    each request.
     """
-    found: set[int] = set()
     asked = [_named(r) for r in records_of(source) if r.ordinal in ordinals]
-    captures = [name for name, is_capture in asked if is_capture]
-    ids = {name.record_id for name, _ in asked} - {None}
-    named = {to for name, _ in asked for to in name.concurrent_to}
-    found |= {name.ordinal for name, _ in asked}
+    ids = {name.record_id for name in asked} - {None}
+    uris = {name.target_uri for name in asked}
+    captures = [
+        _named(r) for r in records_of(source) if r.type in CAPTURE_TYPES and r.target_uri in uris
+    ]
+    staying = (name for name in captures if name.ordinal not in ordinals)
+    kept = {to for name in staying for to in name.concurrent_to}
+    named = {to for name in asked for to in name.concurrent_to} - kept
+    found = {name.ordinal for name in asked}
     for record in records_of(source):
         if record.type in _STAYING or is_tombstone(record.header):
             continue
-        name, _ = _named(record)
+        name = _named(record)
         to = {
             strip_brackets(record.header.field(key))
             for key in (WARC_REFERS_TO_KEY, WARC_SEGMENT_ORIGIN_ID_KEY)
@@ -70,25 +76,34 @@ def with_companions(source: Source, ordinals: Container[int]) -> set[int]:
         if (
             not ids.isdisjoint(name.concurrent_to | to)
             or name.record_id in named
-            or (record.type == "request" and any(_is_beside(name, other) for other in captures))
+            or (
+                record.type == "request"
+                and name.record_id not in kept
+                and _answer_of(name, captures) in found
+            )
         ):
             found.add(record.ordinal)
     return found
 
 
-def _named(record: Record) -> tuple[_Named, bool]:
+def _named(record: Record) -> _Named:
     to = frozenset(map(strip_brackets, record.header.get_all(WARC_CONCURRENT_TO)))
-    name = _Named(record.ordinal, record.record_id, to, record.target_uri)
-    return name, record.type in CAPTURE_TYPES
+    return _Named(record.ordinal, record.record_id, to, record.target_uri, record.date_text)
 
 
-def _is_beside(asked: _Named, answer: _Named) -> bool:
-    return (
-        not asked.concurrent_to
-        and not answer.concurrent_to
-        and asked.target_uri == answer.target_uri
-        and abs(asked.ordinal - answer.ordinal) <= BESIDE_RECORDS
-    )
+def _answer_of(request: _Named, captures: Iterable[_Named]) -> int | None:
+    """The ordinal of the capture that a nameless request was answered by: of those beside it, of
+    its URI, that name no other, one of its date before others, then the nearest."""
+    if request.concurrent_to:
+        return None
+    beside = [
+        (capture.date != request.date, abs(capture.ordinal - request.ordinal), capture.ordinal)
+        for capture in captures
+        if not capture.concurrent_to
+        and capture.target_uri == request.target_uri
+        and abs(capture.ordinal - request.ordinal) <= BESIDE_RECORDS
+    ]
+    return min(beside)[2] if beside else None
 
 
 class Entombing:

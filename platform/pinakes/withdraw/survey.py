@@ -68,7 +68,7 @@ def survey_targets(
 def _find_references(
     rows: RowStore, collection: Collection, found: Survey, references: str
 ) -> None:
-    wanted = _Wanted(rows, found.targets)
+    wanted = _Wanted(rows, collection, found.targets)
     with_it: dict[bytes, bytes] = {}
     for name in sorted(collection.entries):
         for row in collection.sidecar_rows(name):
@@ -95,9 +95,13 @@ def _find_references(
 class _Wanted:
     """By what revisits name the targets."""
 
-    def __init__(self, rows: RowStore, targets: dict[bytes, Target]) -> None:
+    def __init__(
+        self, rows: RowStore, collection: Collection, targets: dict[bytes, Target]
+    ) -> None:
         self._rows = rows
+        self._collection = collection
         self._targets = targets
+        self._ids: dict[str, bytes] = {}
         self._seconds: dict[tuple[str, str], bytes] = {}
         self._uris: dict[str, list[Capture]] = defaultdict(list)
         self._digests: dict[Digest, bytes] = {}
@@ -109,6 +113,8 @@ class _Wanted:
             if second is not None:
                 self._seconds[facts.target_uri, second] = key
             self._uris[facts.target_uri].append(target.capture)
+            if facts.record_id:
+                self._ids[facts.record_id] = key
             if target.by_digest:
                 for text in (
                     facts.payload_sha1,
@@ -130,19 +136,26 @@ class _Wanted:
         if declared in self._digests:
             return self._digests[declared]
         if row.refers_uri and row.refers_date:
-            return self._seconds.get((row.refers_uri, second_of(row.refers_date) or ""))
+            found = self._seconds.get((row.refers_uri, second_of(row.refers_date) or ""))
+            if found is not None:
+                return found
+        if row.refers_id in self._ids:
+            return self._ids[row.refers_id]
+        if row.refers_uri and row.refers_date:
+            return None
         for capture in self._uris.get(row.target_uri or "", ()):
             if row.declared and has_digest(capture.facts, row.declared):
                 return capture.key
         return None
 
     def is_elsewhere(self, row: SidecarRow) -> bool:
-        """Whether a crawler's revisit resolves to a full record that stays."""
+        """Whether a crawler's revisit resolves to a full record that stays in its collection."""
         uri, second = row.target_uri or "", ""
         if row.refers_uri and row.refers_date:
             uri, second = row.refers_uri, second_of(row.refers_date) or ""
         return any(
             capture.key not in self._targets
+            and capture.facts.archive_file in self._collection.entries
             and capture.withdrawal is None
             and capture.facts.target_uri == uri
             and capture.facts.type in _FULL

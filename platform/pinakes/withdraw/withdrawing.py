@@ -106,9 +106,27 @@ class Withdrawer:
                 report = self._withdraw_leased(lease, doing, of_this)
                 if doing == request:
                     report.problems += targets.problems
+                    if report.is_complete and name == max(targets.by_collection):
+                        report.problems += self._landed_meanwhile(request)
                 yield report
                 if not report.is_complete:
                     break
+
+    def _landed_meanwhile(self, request: WithdrawalRequest) -> list[PinakesError]:
+        """What was asked for, and has landed since it was looked for.
+
+        A landing writes its rows before it asks whether its bytes are refused: so of two acts at
+        once, one sees the other.
+        """
+        again = find_targets(self._rows, request.targets)
+        files = {
+            target.capture.facts.archive_file
+            for targets in again.by_collection.values()
+            for target in targets.values()
+            if target.capture.withdrawal is None
+        }
+        landed = [Conflict("landed meanwhile: run again", file=name) for name in sorted(files)]
+        return [*again.problems, *landed]
 
     def _take_lease(self, collection: str) -> HeldLease:
         lease = read_lease(self._rows, collection)
