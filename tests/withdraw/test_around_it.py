@@ -282,3 +282,16 @@ def test_stores_that_fail_at_any_call(
 def _withdraw_with(stores: dict[str, object], key: str) -> None:
     work = Withdrawer(**stores, actor=Actor(), software="tests")  # type: ignore[arg-type]
     list(work.withdraw(request(key)))
+
+
+def test_a_backup_that_has_not_ended_stops_it(
+    site: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snapshot = site.folder / "store" / "backups" / "backup-1" / "archive"
+    snapshot.mkdir(parents=True)
+    words = ["withdraw", uri(0), "--store", str(site.folder / "store")]
+    before = outcome(site)
+    assert main([*words, "--reason", "asked to"]) == 3
+    assert "backup-1 has not ended" in capsys.readouterr().err
+    assert outcome(site) == before
+    assert main([*words, "--plan"]) == 0

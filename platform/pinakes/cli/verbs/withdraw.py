@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import getpass
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from pinakes import __version__
+from pinakes.backup.embedded import EmbeddedSnapshots
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
-from pinakes.errors import ConfigError
+from pinakes.errors import ConfigError, Conflict
 from pinakes.ingest.acts import Actor
 from pinakes.profile import open_stores
 from pinakes.withdraw.requests import PROMOTE, WITHDRAW, WithdrawalReport, WithdrawalRequest
@@ -59,7 +61,10 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         by=arguments.by or getpass.getuser(),
         references=arguments.references,
     )
-    with open_stores(configuration_of(arguments)) as stores:
+    configuration = configuration_of(arguments)
+    if configuration.profile == "embedded" and not only_says:
+        _require_no_backup(configuration.store)
+    with open_stores(configuration) as stores:
         software = f"pinakes {__version__}"
         withdrawer = Withdrawer(stores.rows, stores.archive, Actor(), software=software)
         reports = withdrawer.plan(request) if only_says else withdrawer.withdraw(request)
@@ -68,6 +73,16 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
             _say(report, console, only_says=only_says, details=arguments.plan)
             is_complete &= report.is_complete
     return Exit.DONE if is_complete else Exit.SOME_FAILED
+
+
+def _require_no_backup(store: Path) -> None:
+    """Raise Conflict where a backup that has not ended holds files, which would keep the bytes."""
+    held = EmbeddedSnapshots(store).acts()
+    if held:
+        raise Conflict(
+            f"{held[0]} has not ended, and holds files of the store: let it end, or run "
+            "`pinakes backup` again"
+        )
 
 
 def _say(report: WithdrawalReport, console: Console, *, only_says: bool, details: bool) -> None:
