@@ -376,6 +376,19 @@ def test_forms_of_lines_of_other_archives(ask: Ask, line: str, found: str) -> No
 
 
 @pytest.mark.parametrize(
+    "url", ["http://a.org/", 'http://a.org/?","collection":"x"}', "http://a.org/\\"], ids=repr
+)
+@pytest.mark.parametrize("more", [{}, {"lang": "el", "collection": "x"}], ids=["", "more"])
+def test_lines_of_other_archives_keep_their_collection(
+    ask: Ask, url: str, more: dict[str, str]
+) -> None:
+    fields = {"url": url, "offset": "5", "filename": "f", **more}
+    assert ask("/mine", f"x 2018 {json.dumps(fields)}").body == "Added 1 records\n"
+    [line] = ask("/mine/cdx?url=a.org*&filter=filename:f").lines
+    assert json.loads(line.split(" ", 2)[2]) == fields
+
+
+@pytest.mark.parametrize(
     ("body", "token", "status"),
     [
         ("x 2019 http://a/ - - - - - 1 2 f", None, 401),

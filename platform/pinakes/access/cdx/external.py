@@ -23,6 +23,7 @@ from pinakes.warc.dates import parse_digits_date
 from .lines import encoded
 
 TABLE = "captures"
+_LEAD = b'{"v":1,'
 _COLLECTION = b',"collection":"'
 _PADDING = "10000101000000"
 _HEADERS = {
@@ -123,8 +124,12 @@ def _cell(line: CdxLine, collection: str) -> bytes:
 
 def external_fields(value: bytes) -> tuple[bytes, str]:
     """The fields of a stored line, and its collection."""
+    # A quote within a value is escaped, so this is the key; behind its value is `more`, or nothing.
+    at = value.rfind(_COLLECTION)
+    end = value.find(b'"', at + len(_COLLECTION))
+    if value[:7] == _LEAD and value[end:] == b'"}':
+        return value[7:at], value[at + len(_COLLECTION) : end].decode()
     cell = decode_cell(ExternalLine, value)
-    fields = value[7 : value.rindex(_COLLECTION)]
     more: Mapping[str, object] = json.loads(cell.more) if cell.more is not None else {}
     texts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in more.items()}
-    return (fields + b"," + encoded(texts) if texts else fields), cell.collection
+    return value[7:at] + (b"," + encoded(texts) if texts else b""), cell.collection
