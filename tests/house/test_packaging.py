@@ -66,9 +66,11 @@ def test_the_wheel_says_what_it_needs(built: tuple[Path, Path]) -> None:
     assert base == {
         "a2wsgi",
         "deflate",
+        "google-re2",
         "httptools",
         "isal",
         "jinja2",
+        "markupsafe",
         "prometheus-client",
         "pyarrow",
         "rich",

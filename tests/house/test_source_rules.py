@@ -151,7 +151,7 @@ def imported_names(module: ast.Module) -> set[str]:
 
 
 # Distributions whose module has another name.
-MODULE_OF = {"opencv_python_headless": "cv2", "scikit_learn": "sklearn"}
+MODULE_OF = {"google_re2": "re2", "opencv_python_headless": "cv2", "scikit_learn": "sklearn"}
 
 
 def declared(repository: Path, *extras: str) -> set[str]:
