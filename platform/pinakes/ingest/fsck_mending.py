@@ -12,6 +12,7 @@ from itertools import islice
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import SIDECAR, aside_token
+from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
 from pinakes.catalog.file_rows import FileEntry, Held
 from pinakes.catalog.generation_rows import (
@@ -125,13 +126,25 @@ class StoredFileMender:
         column = numbered_column(Location, generation)
         captures, digests = self._lost_marks(batch), []
         withdrawn = self._withdrawn_cells(batch)
+        keys = [row.row_key for row in batch if row.row_key is not None]
+        known = get_captures(self._rows, keys) if generation != 1 else {}
         for row in batch:
             if row.row_key is None:
                 continue
             landed = without_decision(row) if row.is_replaced else row
-            cells = capture_cells(landed, self._entry.archive_file, generation=generation)
+            # Of a later generation, only the row, or the first sidecar, knows where it lay first.
+            capture = known.get(row.row_key)
+            first = capture.locations.get(1) if capture is not None else None
+            if first is not None:
+                landed = landed._replace(
+                    offset=first.offset, length=first.length, inner_offset=first.inner_offset
+                )
+            cells = capture_cells(
+                landed,
+                self._entry.archive_file,
+                generation=generation if first is None else 1,
+            )
             if generation != 1:
-                # Its first location is only in its first sidecar.
                 cells[column] = encode_cell(location_of(row))
             if is_entombed(row):
                 cells = {column: cells[column], **withdrawn.get(row.row_key, cells)}
@@ -157,7 +170,10 @@ class StoredFileMender:
         return {
             key: {}
             if key in known and set(columns) <= known[key].cells.keys()
-            else {**capture_cells(row, self._entry.archive_file), **lost}
+            else {
+                **capture_cells(row, self._entry.archive_file, generation=self._entry.generation),
+                **lost,
+            }
             for key, row in rows.items()
         }
 
