@@ -96,11 +96,10 @@ def captures_of(urlkey: str, *, start_time: str = "", stop_time: str = "") -> Ke
     Times are the first digits of a time, as in a CDX query (`2024`, `20240229`); the range
     begins with `start_time` and ends before `stop_time`.
     """
-    head = encode_urlkey(urlkey) + b" "
-    start_row = head + _digits(start_time)
-    if stop_time:
-        return KeyRange(start_row, head + _digits(stop_time))
-    return KeyRange(start_row, prefix_range(head).stop_row)
+    key = encode_urlkey(urlkey)
+    start_row = b"%b %b" % (key, _digits(start_time))
+    # `!` follows the space that ends the urlkey.
+    return KeyRange(start_row, b"%b %b" % (key, _digits(stop_time)) if stop_time else key + b"!")
 
 
 def captures_under(urlkey_prefix: str) -> KeyRange:

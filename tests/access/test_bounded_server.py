@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -41,6 +42,100 @@ class Endless:
     async def _gone(receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
+
+
+class Mixed:
+    """Has the answer to `/at-once/…` at once; `asked` are the paths that it was called for."""
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+
+    def at_once(
+        self, path: bytes, query: bytes, headers: Sequence[tuple[bytes, bytes]]
+    ) -> Sequence[bytes] | None:
+        if not path.startswith(b"/at-once"):
+            return None
+        body = path + b"?" + query
+        return [b"content-length: %d\r\n\r\n" % len(body), body]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked.append(scope["raw_path"])
+        while (await receive()).get("more_body"):
+            pass
+        await send_whole(send, 200, scope["raw_path"] + b"?" + scope["query_string"])
+
+
+@pytest.mark.parametrize(
+    ("head", "is_at_once"),
+    [
+        pytest.param(b"GET /at-once?a=1 HTTP/1.1\r\nHost: a\r\n\r\n", True, id="plain"),
+        pytest.param(b"GET /at-once HTTP/1.1\r\nContent-Length: 0\r\n\r\n", False, id="a-length"),
+        pytest.param(b"GET /at-once HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi", False, id="a-body"),
+        pytest.param(
+            b"GET /at-once HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            False,
+            id="chunks",
+        ),
+        pytest.param(b"POST /at-once HTTP/1.1\r\nContent-Length: 0\r\n\r\n", False, id="a-post"),
+        pytest.param(b"GET /at-once HTTP/1.1\r\nConnection: close\r\n\r\n", False, id="the-last"),
+        pytest.param(b"GET /at-once HTTP/1.0\r\n\r\n", False, id="HTTP-1.0"),
+        pytest.param(b"GET /at-once?a#b HTTP/1.1\r\n\r\n", False, id="a-fragment"),
+        pytest.param(
+            b"GET /at-once HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+            False,
+            id="an-upgrade",
+        ),
+        pytest.param(b"GET http://a/at-once HTTP/1.1\r\nHost: a\r\n\r\n", False, id="a-whole-URL"),
+    ],
+)
+def test_plain_request_alone_is_answered_at_once(head: bytes, is_at_once: bool) -> None:
+    mixed = Mixed()
+    with served(mixed) as address:
+        found = exchange(address, head + (GET % b"/last"))
+    assert (mixed.asked[0] != b"/at-once") is is_at_once
+    bodies = [line for line in found.split(b"\r\n") if line.startswith((b"/", b"HTTP/1.1 "))]
+    assert bodies[0].startswith(b"HTTP/1.1 200 OK")
+    assert bodies[1].partition(b"HTTP/1.1")[0] == b"/at-once?" + (b"a=1" if is_at_once else
+        b"a" if b"?a#" in head else b"")  # fmt: skip
+
+
+def test_requests_ahead_are_answered_in_their_order() -> None:
+    mixed = Mixed()
+    paths = [b"/at-once/%d" % n if n % 3 else b"/%d" % n for n in range(30)]
+    with served(mixed) as address:
+        heads = b"".join(b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n" % path for path in paths)
+        found = exchange(address, heads + (GET % b"/last"))
+    # A head follows a body on its line.
+    bodies = [part.rpartition(b"\r\n")[2] for part in found.split(b"HTTP/1.1 200 OK")[1:]]
+    assert bodies == [path + b"?" for path in [*paths, b"/last"]]
+    assert set(paths[::3]) < set(mixed.asked)
+
+
+def test_client_that_has_its_answer_at_once_may_be_idle_for_so_long() -> None:
+    with served(Mixed(), QUICK) as address, connected(address) as client:
+        client.sendall(b"GET /at-once HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert read_all(client).endswith(b"/at-once?")
+
+
+def test_client_that_does_not_read_has_no_second_answer_at_once() -> None:
+    large = 16 << 20
+
+    class Large(Mixed):
+        def at_once(
+            self, path: bytes, query: bytes, headers: Sequence[tuple[bytes, bytes]]
+        ) -> Sequence[bytes] | None:
+            self.asked.append(b"at once")
+            return [b"content-length: %d\r\n\r\n" % large, bytes(large)]
+
+    site = Large()
+    with served(site) as address, connected(address) as silent:
+        silent.sendall(b"GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
+        begun = silent.recv(1)
+        silent.sendall(b"GET /2 HTTP/1.1\r\nHost: a\r\n\r\n" + (GET % b"/3"))
+        found = begun + read_all(silent)
+    assert site.asked == [b"at once", b"/2", b"/3"]
+    assert found.endswith(b"/3?")
+    assert found.count(b"\0") == large
 
 
 @pytest.mark.parametrize(
@@ -134,14 +229,16 @@ def test_upgrade_is_not_taken() -> None:
 def test_requests_ahead_of_their_answers_are_few() -> None:
     begun = []
 
-    async def never(scope: Scope, receive: Receive, send: Send) -> None:
+    async def counted(scope: Scope, receive: Receive, send: Send) -> None:
         begun.append(scope["raw_path"])
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        await send_whole(send, 200, scope["raw_path"])
 
-    with served(never) as address:
-        assert exchange(address, b"GET /%d HTTP/1.1\r\nHost: a\r\n\r\n" % 7 * 3000) == b""
-    assert begun == [b"/7"]
+    heads = b"".join(b"GET /%d HTTP/1.1\r\nHost: a\r\n\r\n" % n for n in range(3000))
+    with served(counted) as address:
+        found = exchange(address, heads)
+    assert begun == [b"/%d" % n for n in range(33)]
+    assert found.count(b"HTTP/1.1 200 OK") == 33
+    assert found.endswith(b"/32")
 
 
 def test_answer_that_nobody_reads_is_given_up() -> None:

@@ -414,3 +414,32 @@ def test_other_methods(ask: Ask) -> None:
 def test_what_is_no_collection_is_the_pages(ask: Ask) -> None:
     for path in ("/nosuch", "/search", "/search?q=a", "/suggest.js", "/a.page?x=1", "/nosuch?"):
         assert ask(path).body == "a page", path
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "/cdx?url=%s",
+        "/cdx?url=%s&filter=statuscode:200",
+        "/cdx?url=%s&filter==mime:nothing",
+        "/cdx?url=%s&collapse=digest",
+        "/cdx?url=%s&sort=reverse&limit=-1",
+        "/cdx?url=%s&closest=2020&output=json",
+        "/cdx?url=%s&showNumPages=true",
+        "/default?url=%s&output=cdxj",
+        "/default?q=type:urlquery+url:%s",
+        "/timemap/link/%s",
+    ],
+)
+def test_answer_does_not_tell_of_what_rules_hide(landed: LandedStore, asked: str) -> None:
+    rules: list[dict[str, object]] = [{"block": "http://example.org/"}]
+    for ask in asking(landed, rules):
+        hidden, unknown = (
+            ask(asked % quote(url)) for url in ("http://example.org/", "http://nothing.org/")
+        )
+        assert hidden.status == unknown.status
+        told, expected = dict(hidden.headers), dict(unknown.headers)
+        for headers in (told, expected):
+            del headers["date"], headers["content-length"]
+        assert told == expected
+        assert hidden.body.replace("example", "nothing") == unknown.body

@@ -97,6 +97,22 @@ class FailingRowStore:
             )
         )
 
+    def values_around(
+        self,
+        table: str,
+        key_range: KeyRange,
+        key: bytes,
+        columns: Sequence[bytes],
+        *,
+        rows_before: int,
+        rows_after: int,
+    ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+        return self._call(
+            lambda: self.store.values_around(
+                table, key_range, key, columns, rows_before=rows_before, rows_after=rows_after
+            )
+        )
+
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         return self._call(lambda: self.store.versions(table, row, column))
 

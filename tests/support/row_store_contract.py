@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 
 import pytest
@@ -257,6 +258,31 @@ class RowStoreContract:
                 "captures", key_range, columns=columns, limit_rows=limit, reverse=reverse
             )
             assert list(found.items()) == [(r.key, r.cells[max(r.cells)].value) for r in rows]
+
+    @pytest.mark.parametrize(("before", "after"), [(1, 1), (2, 7), (3, 1), (1000, 1000)])
+    @pytest.mark.parametrize("at", [b"", b"00", b"05", b"055", b"11", b"99"])
+    def test_values_around_a_key_are_those_of_two_scans(
+        self, store: RowStore, prefix: bytes, at: bytes, before: int, after: int
+    ) -> None:
+        puts = [
+            Put(prefix + b"%02d" % n, {column: b"%d at %d" % (n, time)}, time)
+            for n in range(12)
+            for column in ((CAPTURE, DEDUPE), (CAPTURE,), (LOCATION,))[n % 3]
+            for time in range(1, 2 + n % 4)
+        ]
+        store.mutate("captures", puts)
+        whole, key = prefix_range(prefix), prefix + at
+        for columns in ([CAPTURE], [LOCATION, CAPTURE], [DEDUPE]):
+            found = store.values_around(
+                "captures", whole, key, columns, rows_before=before, rows_after=after
+            )
+            earlier, later = KeyRange(whole.start_row, key), KeyRange(key, whole.stop_row)
+            scan = partial(store.scan_values, "captures", columns=columns)
+            expected = (
+                scan(key_range=earlier, limit_rows=before, reverse=True),
+                scan(key_range=later, limit_rows=after),
+            )
+            assert [list(side.items()) for side in found] == [list(e.items()) for e in expected]
 
     # --- time
 

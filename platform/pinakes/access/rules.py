@@ -5,7 +5,7 @@ allows them.  The last rule that fits decides, and without one a capture is give
 rules come first, and exceptions after them, as in a `.gitignore`.
 
     [[access]]
-    block = "http://example.org/private/"    a prefix; `*.example.org`: a host and those below it
+    block = "http://example.org/private/"    how URLs begin; `*.example.org`: a host and those below
 
     [[access]]
     allow = "http://example.org/private/open/"
@@ -34,6 +34,12 @@ from pinakes.warc.dates import format_14, parse_digits_date
 _KEYS = frozenset(
     {"block", "allow", "collection", "crawl", "younger_than", "older_than", "from", "to"}
 )
+# A host has a dot or a scheme before it, so that a urlkey is not taken for one.
+_HOST = r"(?:[^\s/*?#,()]+)"
+_PATTERN = re.compile(
+    rf"\*\Z|\*\.{_HOST}\Z|(?:[a-z][a-z0-9+.-]*:/*{_HOST}|{_HOST}\.{_HOST})(?:[/?#][^\s*]*)?\*?\Z",
+    re.IGNORECASE,
+)
 _AGE = re.compile(r"\s*(\d{1,6})\s*(day|month|year)s?\s*\Z")
 _DAYS = {"day": 1, "month": 31, "year": 366}
 _DIGITS = re.compile(r"\d{4,14}\Z")
@@ -43,7 +49,8 @@ _DIGITS = re.compile(r"\d{4,14}\Z")
 class AccessRule:
     """Blocks or allows what fits all of its conditions; None: any.
 
-    `prefixes` are of urlkeys.  `start` is inclusive and `stop` exclusive, 14 digits each.
+    `prefixes` are of urlkeys with a space behind them, so that one can end there.  `start` is
+    inclusive and `stop` exclusive, 14 digits each.
     """
 
     allows: bool
@@ -61,7 +68,7 @@ class AccessRule:
             self.collection in (None, collection)
             and self.crawl in (None, crawl)
             and self.start <= time < self.stop
-            and urlkey.startswith(self.prefixes)
+            and f"{urlkey} ".startswith(self.prefixes)
             and (self.younger_than is None or time >= _before(now, self.younger_than))
             and (self.older_than is None or time < _before(now, self.older_than))
         )
@@ -113,6 +120,8 @@ def _rule(table: Mapping[str, object], number: int) -> AccessRule:
             raise wrong(f"{key} must be text")
     given = table[acts[0]]
     patterns = given if isinstance(given, list) else [given]
+    if not patterns:
+        raise wrong(f"{acts[0]} names nothing")
     try:
         return AccessRule(
             allows=acts[0] == "allow",
@@ -129,16 +138,22 @@ def _rule(table: Mapping[str, object], number: int) -> AccessRule:
 
 
 def _prefixes(pattern: object) -> Sequence[str]:
-    """The prefixes of urlkeys that a pattern stands for."""
-    if not isinstance(pattern, str) or not pattern.strip():
-        raise ValueError("a URL prefix, *.host, or *")
+    """The prefixes of urlkeys that a pattern stands for.
+
+    A folder, `http://example.org/a/`, is its own page as well, whose urlkey has lost the slash.
+    """
+    if not isinstance(pattern, str) or not _PATTERN.match(pattern):
+        raise ValueError(f"{pattern!r} is not a URL (the beginning of those meant), *.host, or *")
     if pattern == "*":
         return [""]
     if pattern.startswith("*."):
         host = urlkey(f"http://{pattern[2:]}/").partition(")")[0]
         return [f"{host})", f"{host},", f"{host}:"]
+    pattern = pattern.removesuffix("*")
     key = urlkey(pattern)
-    return [f"{key}/" if pattern.endswith("/") and not key.endswith("/") else key]
+    if pattern.endswith("/") and not key.endswith("/"):
+        return [f"{key} ", f"{key}/", f"{key}?"]
+    return [key]
 
 
 def _text(table: Mapping[str, object], key: str) -> str | None:

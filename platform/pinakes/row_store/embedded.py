@@ -21,7 +21,14 @@ from .port import Delete, Mutation, Put, Row, StoredCell
 from .rules import TableRules, rules_of
 from .sqlite_file import PATIENCE_S, SqliteFile, stored_version
 from .sqlite_mutations import delete_cells, present_value, put_cells
-from .sqlite_rows import Query, read_rows, read_versions, scan_newest_values, scan_rows
+from .sqlite_rows import (
+    Query,
+    newest_values_around,
+    read_rows,
+    read_versions,
+    scan_newest_values,
+    scan_rows,
+)
 
 TRANSACTION_CELLS = 20_000
 TRANSACTION_BYTES = 16 << 20
@@ -104,6 +111,21 @@ class EmbeddedRowStore:
         self._rules_of(table)
         return scan_newest_values(
             self._file, table, key_range, tuple(sorted(columns)), limit_rows, reverse=reverse
+        )
+
+    def values_around(
+        self,
+        table: str,
+        key_range: KeyRange,
+        key: bytes,
+        columns: Sequence[bytes],
+        *,
+        rows_before: int,
+        rows_after: int,
+    ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+        self._rules_of(table)
+        return newest_values_around(
+            self._file, table, key_range, key, tuple(sorted(columns)), rows_before, rows_after
         )
 
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:

@@ -111,6 +111,22 @@ class HBaseRowStore:
         rows = self.scan(table, key_range, columns=columns, reverse=reverse, limit_rows=limit_rows)
         return {row.key: row.cells[max(row.cells)].value for row in rows}
 
+    def values_around(
+        self,
+        table: str,
+        key_range: KeyRange,
+        key: bytes,
+        columns: Sequence[bytes],
+        *,
+        rows_before: int,
+        rows_after: int,
+    ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+        earlier, later = KeyRange(key_range.start_row, key), KeyRange(key, key_range.stop_row)
+        return (
+            self.scan_values(table, earlier, columns, limit_rows=rows_before, reverse=True),
+            self.scan_values(table, later, columns, limit_rows=rows_after),
+        )
+
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         return self._reading(table).versions(row, column)
 

@@ -142,6 +142,19 @@ class RowStore(Protocol):
         """
         ...
 
+    def values_around(
+        self,
+        table: str,
+        key_range: KeyRange,
+        key: bytes,
+        columns: Sequence[bytes],
+        *,
+        rows_before: int,
+        rows_after: int,
+    ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+        """What `scan_values` gives of a range before a key of it, in reverse, and from it on."""
+        ...
+
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         """The kept versions of a cell, newest first."""
         ...

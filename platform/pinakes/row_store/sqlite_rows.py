@@ -27,6 +27,7 @@ from .sqlite_file import SqliteFile
 PIECE_CELLS = 4096
 _BEHIND_ALL = b"\xff"  # no key has a byte above 0x7E
 _Cells = list[tuple[bytes, bytes, int, bytes]]
+_Values = list[tuple[bytes, bytes]]
 
 
 class Query(NamedTuple):
@@ -161,33 +162,77 @@ def scan_newest_values(
         wanted_cells = limit_rows - len(found) + more_cells
         cells = database.read(sql, (start_row, stop_row, *columns, wanted_cells))
         is_last = len(cells) < wanted_cells
-        if not is_last:
-            # The last row may have newer cells behind the limit.
-            cut = cells[-1][0]
-            while cells and cells[-1][0] == cut:
-                cells.pop()
-            if reverse:
-                stop_row = cut + b"\0"
-            else:
-                start_row = cut
-            if not cells:
-                more_cells *= 4
-        if reverse:
-            for key, value in cells:
-                found.setdefault(key, value)
-        else:
-            found.update(cells)
+        values = _newest_values(cells, is_cut=not is_last, reverse=reverse)
+        found.update(values)
         if is_last:
             break
+        if reverse:
+            stop_row = cells[-1][0] + b"\0"
+        else:
+            start_row = cells[-1][0]
+        if not values:
+            more_cells *= 4
     while len(found) > limit_rows:
         found.popitem()
     return found
 
 
+def _newest_values(cells: _Values, *, is_cut: bool, reverse: bool) -> dict[bytes, bytes]:
+    """Of some cells of a scan the newest by row; the last row, if it may have more, is left out."""
+    values = dict(cells)
+    if reverse and len(values) < len(cells):
+        values.update(cells[::-1])
+    if is_cut:
+        del values[cells[-1][0]]
+    return values
+
+
+def newest_values_around(
+    database: SqliteFile,
+    table: str,
+    key_range: KeyRange,
+    key: bytes,
+    columns: tuple[bytes, ...],
+    rows_before: int,
+    rows_after: int,
+) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """What `scan_newest_values` gives on both sides of a key.
+
+    With one query, which takes half the time of two, unless rows at the ends have several cells.
+    """
+    start_row, stop_row = key_range.start_row, key_range.stop_row or _BEHIND_ALL
+    cells = database.read(
+        _around_sql(table, len(columns)),
+        (start_row, key, *columns, rows_before + 1, key, stop_row, *columns, rows_after + 1),
+    )
+    before = [cell for cell in cells if cell[0] < key]
+    after = cells[len(before) :]
+
+    def side(cells: _Values, keys: KeyRange, limit_rows: int, reverse: bool) -> dict[bytes, bytes]:
+        is_cut = len(cells) > limit_rows
+        values = _newest_values(cells, is_cut=is_cut, reverse=reverse)
+        if is_cut and len(values) < limit_rows:
+            return scan_newest_values(database, table, keys, columns, limit_rows, reverse=reverse)
+        return values
+
+    return (
+        side(before, KeyRange(start_row, key), rows_before, True),
+        side(after, KeyRange(key, stop_row), rows_after, False),
+    )
+
+
+@cache
+def _around_sql(table: str, count: int) -> str:
+    # As subqueries, each with its own order and limit.
+    before, after = _values_sql(table, count, True), _values_sql(table, count, False)
+    return f"SELECT * FROM ({before}) UNION ALL SELECT * FROM ({after})"
+
+
 @cache
 def _values_sql(table: str, count: int, reverse: bool) -> str:
-    # `+`: SQLite sorts anew where it takes one column for a constant.
-    columns = f"+col IN ({', '.join(['?'] * count)})"
+    # `+`: SQLite sorts anew where it takes one column for a constant.  Not `IN`: it makes a tree
+    # of three values first, in half the time that a short scan takes.
+    columns = f"({' OR '.join(['+col = ?'] * count) or 0})"
     order = "row DESC, col DESC, ts DESC" if reverse else "row, col, ts"
     return (
         f"SELECT row, value FROM {table} WHERE row >= ? AND row < ? AND {columns}"

@@ -15,9 +15,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timezone
-from functools import partial
+from functools import lru_cache, partial
 
 from pinakes.access.rules import AccessRules
 from pinakes.catalog.captures import decode_capture
@@ -68,11 +68,21 @@ class TooManyRows(ConfigError):
 
 @dataclass(slots=True)
 class Progress:
-    """What an answer has read and given so far; `resume_key` is set once it has ended early."""
+    """What an answer has read and given so far; `resume_key` is set once it has ended early.
+
+    `hidden` are rows that access rules may have left out: their number is not told, since whoever
+    asks often enough would learn from it what there is.
+    """
 
     rows: int = 0
     lines: int = 0
+    hidden: int = 0
     resume_key: str | None = None
+
+    @property
+    def left_out(self) -> int:
+        """Rows that were read, may be seen, and are not given."""
+        return max(0, self.rows - self.lines - self.hidden)
 
 
 class CdxIndex:
@@ -100,20 +110,35 @@ class CdxIndex:
     ) -> bytes | None:
         """The whole answer, if it is CDXJ, as it is stored, and of few rows; else None.
 
-        Most queries are answered by this, in two or three reads.
+        Most queries are answered by this, in one or two reads.
         """
-        if query.output != "cdxj" or query.fields is not None or not query.is_plain:
+        if query.output != "cdxj" or query.fields is not None or not query.is_in_order:
             return None
+        if query.filters:
+            return self._filtered_as_stored(query, collection, progress)
         if query.sort is Sort.CLOSEST:
-            return self._closest_as_stored(query, collection, progress)
-        wanted = min(query.limit, _PIECE_ROWS)
-        values = self._store.scan_values(TABLE, query.keys, VALUES, limit_rows=wanted)
-        if len(values) == wanted and (wanted < query.limit or query.shows_resume_key):
+            values = self._closest_values(query)
+        else:
+            wanted = min(query.limit, _PIECE_ROWS)
+            values = self._store.scan_values(TABLE, query.keys, VALUES, limit_rows=wanted)
+            if len(values) == wanted and (wanted < query.limit or query.shows_resume_key):
+                return None
+        return self._stored_cdxj(values, collection) if values else None
+
+    def _filtered_as_stored(
+        self, query: CdxQuery, collection: str | None, progress: Progress
+    ) -> bytes | None:
+        """The lines that filters keep of few rows; None where more have to be read."""
+        if query.sort is not Sort.DEFAULT or query.shows_resume_key:
             return None
-        text = self._stored_cdxj(values, collection)
-        if text is not None:
-            progress.rows = progress.lines = len(values)
-        return text
+        most = min(max(16, 4 * query.limit), _PIECE_ROWS, self._most_left_out)
+        values = self._store.scan_values(TABLE, query.keys, VALUES, limit_rows=most)
+        lines = self._kept_of(query, collection, progress, values)
+        if len(values) == most and len(lines) < query.limit:
+            return None
+        progress.rows = len(values)
+        progress.lines = len(lines)
+        return b"".join(line.cdxj() for line in lines[: query.limit])
 
     def iter_bytes(
         self, query: CdxQuery, collection: str | None, progress: Progress
@@ -148,7 +173,7 @@ class CdxIndex:
             values = self._store.scan_values(TABLE, keys, VALUES, limit_rows=wanted)
             text = self._stored_cdxj(values, collection)
             if text is None:
-                return replace(query, keys=keys, limit=left)
+                return query._replace(keys=keys, limit=left)
             progress.rows += len(values)
             progress.lines += len(values)
             yield text
@@ -161,36 +186,26 @@ class CdxIndex:
             keys = _resumed(keys, last, reverse=False)
         return None
 
-    def _closest_as_stored(
-        self, query: CdxQuery, collection: str | None, progress: Progress
-    ) -> bytes | None:
-        """The lines closest to a time, as they are stored; None where `_by_distance` has to look:
-        there are very many, some have moved, or several earlier ones are of one second.
+    def _closest_values(self, query: CdxQuery) -> dict[bytes, bytes]:
+        """The rows closest to a time, the closest first; none where `_by_distance` has to look:
+        there are very many, or several earlier ones are of one second.
         """
         wanted = query.limit
         if query.match != "exact" or wanted > _PIECE_ROWS:
-            return None
-        closest, later, earlier = _around(query)
-        after = self._store.scan_values(TABLE, later, VALUES, limit_rows=wanted)
-        before: dict[bytes, bytes] = {}
-        if wanted > 1 or not after or next(iter(after))[-26:-12] != closest:
-            before = self._store.scan_values(
-                TABLE, earlier, VALUES, limit_rows=wanted + 1, reverse=True
-            )
-            if len({key[-26:-12] for key in before}) < len(before):
-                return None
-        moment = _seconds(closest.decode("ascii"))
+            return {}
+        at = _closest_key(query)
+        before, after = self._store.values_around(
+            TABLE, query.keys, at, VALUES, rows_before=wanted + 1, rows_after=wanted
+        )
+        if len({key[-26:-12] for key in before}) < len(before):
+            return {}
         # Sorting keeps the order of what is equally far.
         is_pywb = query.dialect is Dialect.PYWB
         found = [*before.items(), *after.items()] if is_pywb else [*after.items(), *before.items()]
         if len(found) > 1:
+            moment = _seconds(query.closest or "")
             found.sort(key=lambda item: abs(_seconds(item[0][-26:-12].decode("ascii")) - moment))
-        values = dict(found[:wanted])
-        text = self._stored_cdxj(values, collection)
-        if text is not None:
-            progress.rows += len(values)
-            progress.lines += len(values)
-        return text
+        return dict(found[:wanted])
 
     def iter_lines(
         self, query: CdxQuery, collection: str | None, progress: Progress
@@ -202,7 +217,7 @@ class CdxIndex:
         self, query: CdxQuery, collection: str | None, progress: Progress
     ) -> Iterator[bytes]:
         """How many pages an answer has, as pywb says it; empty pieces while lines are counted."""
-        whole = replace(query, offset=0, limit=self._most_left_out)
+        whole = query._replace(offset=0, limit=self._most_left_out)
         for _ in self.iter_lines(whole, collection, progress):
             yield b""
         if progress.lines == whole.limit:
@@ -223,13 +238,13 @@ class CdxIndex:
         parts: list[bytes] = []
         get, add = self._places.get, parts.extend
         # Neighbours are mostly of one file, and as long: what was found last is tried first.
-        end, raw, size = 0, b"", 0
+        end, start, tail = 0, 0, NAME_END
         for key, value in values.items():
-            if not value.startswith(NAME_END, end):
+            if not value.startswith(tail, start):
                 end = value.find(NAME_END, 40)
-            if not size or not value.startswith(raw, end - size):
                 # Of a name with a quote in it, and in other cells, this finds what is not known.
-                name = value[value.rfind(b'"', 0, end) + 1 : end]
+                start = value.rfind(b'"', 0, end) + 1
+                name = value[start:end]
                 place = get(name)
                 if (
                     place is None
@@ -237,7 +252,7 @@ class CdxIndex:
                     or not (collection is None or place.collection == collection)
                 ):
                     return None
-                raw, size = b'"' + name, len(name) + 1
+                tail = name + NAME_END
             if key[-26] == ZERO:
                 return None
             add((key[:-12], b" {", value[7:end], b'"}\n'))
@@ -384,25 +399,39 @@ class CdxIndex:
         first_rows: int,
     ) -> Iterator[list[Line]]:
         """Lines of a range, behind filters; `counted` counts digests from piece to piece."""
-        hints = [each.hint for each in query.filters if each.hint is not None]
-        if query.resolves_revisits:
-            hints = []
         for values in self._pieces(keys, reverse=reverse, first_rows=first_rows):
             progress.rows += len(values)
-            lines = self.lines_of(_with_hints(values, hints) if hints else values, collection)
-            if query.resolves_revisits:
-                lines = with_originals(
-                    self._store, lines, lines_of=self.lines_of, place_of=self.place_of
-                )
-            if query.start is not None or query.stop is not None:
-                lines = [line for line in lines if _is_within(line, query)]
-            for each in query.filters:
-                lines = [line for line in lines if each.keeps(line)]
+            lines = self._kept_of(query, collection, progress, values)
             if query.omits_self_redirects:
                 lines = [line for line in lines if not _is_self_redirect(line)]
             if query.counts_duplicates:
                 lines = [_counted(line, counted) for line in lines]
             yield lines
+
+    def _kept_of(
+        self,
+        query: CdxQuery,
+        collection: str | None,
+        progress: Progress,
+        values: Mapping[bytes, bytes],
+    ) -> list[Line]:
+        """The lines of stored values that time and filters keep."""
+        hints = [each.hint for each in query.filters if each.hint is not None]
+        if hints and not query.resolves_revisits:
+            lines = self.lines_of(_with_hints(values, hints), collection)
+        else:
+            lines = self.lines_of(values, collection)
+        if not self._rules.is_open:
+            progress.hidden += len(values) - len(lines)
+        if query.resolves_revisits:
+            lines = with_originals(
+                self._store, lines, lines_of=self.lines_of, place_of=self.place_of
+            )
+        if query.start is not None or query.stop is not None:
+            lines = [line for line in lines if _is_within(line, query)]
+        for each in query.filters:
+            lines = [line for line in lines if each.keeps(line)]
+        return lines
 
     def _batches(
         self, query: CdxQuery, collection: str | None, progress: Progress
@@ -445,7 +474,8 @@ class CdxIndex:
         if query.match != "exact":
             batches = kept(query.keys, reverse=False, first_rows=_PIECE_ROWS)
             return _nearest(batches, moment, min(wanted, MOST_SORTED))
-        _, later, earlier = _around(query)
+        at = _closest_key(query)
+        later, earlier = KeyRange(at, query.keys.stop_row), KeyRange(query.keys.start_row, at)
         first_rows = max(1, min(wanted // 2 + 1, _PIECE_ROWS))
         forward = _with_distance(kept(later, reverse=False, first_rows=first_rows), moment)
         backward = _with_distance(kept(earlier, reverse=True, first_rows=first_rows), moment)
@@ -485,16 +515,11 @@ class CdxIndex:
                 return
 
 
-def _around(query: CdxQuery) -> tuple[bytes, KeyRange, KeyRange]:
-    """The time asked for, the rows of the URL from there on, and those before it."""
-    closest = (query.closest or "").encode("ascii")
+def _closest_key(query: CdxQuery) -> bytes:
+    """Where the rows of a URL from the time asked for on begin, within those asked for."""
     start_row, stop_row = query.keys
-    at = start_row[: start_row.rindex(b" ") + 1] + closest
-    return (
-        closest,
-        KeyRange(max(at, start_row), stop_row),
-        KeyRange(start_row, at if stop_row is None else min(at, stop_row)),
-    )
+    at = start_row[: start_row.rindex(b" ") + 1] + (query.closest or "").encode("ascii")
+    return max(start_row, at if stop_row is None else min(at, stop_row))
 
 
 def _collapsed(query: CdxQuery, batches: Iterator[list[Line]]) -> Iterator[list[Line]]:
@@ -572,13 +597,19 @@ def _counted(line: Line, counted: Counter[str]) -> Line:
 
 
 def _seconds(text: str) -> int:
-    """Seconds from the year 1 of 14 digits; of a day that its month does not have, the last."""
-    year, month, day = int(text[:4]), int(text[4:6]), int(text[6:8])
+    """Seconds from the year 1 of 14 digits."""
     of_day = int(text[8:10]) * 3600 + int(text[10:12]) * 60 + int(text[12:14])
+    return _days(text[:8]) * 86400 + of_day
+
+
+@lru_cache(maxsize=4096)
+def _days(text: str) -> int:
+    """Days from the year 1; of a day that its month does not have, of its last."""
+    year, month, day = int(text[:4]), int(text[4:6]), int(text[6:8])
     for earlier in range(4):
         with suppress(ValueError):
-            return date(year, month, day - earlier).toordinal() * 86400 + of_day
-    return (year * 372 + month * 31 + day) * 86400 + of_day
+            return date(year, month, day - earlier).toordinal()
+    return year * 372 + month * 31 + day
 
 
 def _seconds_of(line: Line) -> int:

@@ -12,10 +12,10 @@ POST /{collection}/delete          takes them away
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Executor
-from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from hmac import compare_digest
 from urllib.parse import quote, unquote, unquote_to_bytes
 
@@ -27,9 +27,8 @@ from pinakes.access.asgi import (
     header_values,
     read_body,
     send_line,
-    send_whole,
 )
-from pinakes.access.asgi_site import Route
+from pinakes.access.asgi_site import Route, Whole
 from pinakes.access.pieces import send_pieces
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.lookup import INDEXED
@@ -91,7 +90,11 @@ class CdxSite:
     def routes(self) -> tuple[Route, ...]:
         """The paths that it answers."""
         return (
-            Route(re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/cdx"), self._cdx),
+            Route(
+                re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/cdx"),
+                self._cdx,
+                partial(self._at_once, Dialect.PYWB),
+            ),
             Route(
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/digest/(?P<rest>[^/]+)"), self._digest
             ),
@@ -99,7 +102,7 @@ class CdxSite:
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/timemap/link/(?P<rest>.+)", re.DOTALL),
                 self._timemap,
             ),
-            Route(self._collections, self._collection),
+            Route(self._collections, self._collection, partial(self._at_once, Dialect.OUTBACK)),
         )
 
     async def _cdx(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -131,11 +134,6 @@ class CdxSite:
                 await self._send(receive, send, pieces, xml_answer.CONTENT_TYPE, progress, None)
                 return
         query = parse_query(query_string, dialect)
-        if self._threads is None:
-            stored = self._index.stored_answer(query, collection, progress)
-            if stored:
-                await send_whole(send, 200, stored, content_type=b"text/x-cdxj")
-                return
         if query.output == "link":
             await self._send_timemap(scope, receive, send, query, collection)
             return
@@ -146,6 +144,15 @@ class CdxSite:
         pieces = self._index.iter_bytes(query, collection, progress)
         content_type = output_of(query).content_type
         await self._send(receive, send, pieces, content_type, progress, collection)
+
+    def _at_once(self, dialect: Dialect, parts: Mapping[str, bytes], query: bytes) -> Whole | None:
+        """Most answers: lines as they are stored, and few."""
+        if self._threads is not None or b"q=" in query or b"url=" not in query:
+            return None
+        asked, name, progress = parse_query(query, dialect), parts["c"], Progress()
+        collection = name.decode("ascii") if name else None
+        stored = self._index.stored_answer(asked, collection, progress)
+        return Whole(b"text/x-cdxj", stored, _told_of(progress)) if stored else None
 
     async def _send(
         self,
@@ -159,13 +166,6 @@ class CdxSite:
         if collection is not None:
             pieces = self._of_known(pieces, progress, collection)
 
-        def headers() -> list[tuple[bytes, bytes]]:
-            left_out = max(0, progress.rows - progress.lines)
-            found = [(b"pinakes-rows-left-out", b"%d" % left_out)] if left_out else []
-            if progress.resume_key is not None:
-                found.append((b"pinakes-resume-key", progress.resume_key.encode("ascii")))
-            return found
-
         try:
             await send_pieces(
                 receive,
@@ -173,7 +173,7 @@ class CdxSite:
                 pieces,
                 content_type=content_type.encode("ascii"),
                 threads=self._threads,
-                headers_at_end=headers,
+                headers_at_end=lambda: _told_of(progress),
             )
         except NoCollection as error:
             await send_line(send, 404, error.message)
@@ -230,7 +230,7 @@ class CdxSite:
         self, scope: Scope, receive: Receive, send: Send, query: CdxQuery, collection: str | None
     ) -> None:
         most = min(query.limit, timemap.PAGE_MEMENTOS)
-        query = replace(query, limit=most, shows_resume_key=True)
+        query = query._replace(limit=most, shows_resume_key=True)
         progress = Progress()
         host = header_values(scope, b"host")[0].decode("ascii")
         site = f"{scope['scheme']}://{host}"
@@ -301,6 +301,15 @@ async def _refuses(scope: Scope, send: Send, *methods: str) -> bool:
     return True
 
 
+def _told_of(progress: Progress) -> list[tuple[bytes, bytes]]:
+    """What the headers of an answer say of it."""
+    left_out = progress.left_out
+    found = [(b"pinakes-rows-left-out", b"%d" % left_out)] if left_out else []
+    if progress.resume_key is not None:
+        found.append((b"pinakes-resume-key", progress.resume_key.encode("ascii")))
+    return found
+
+
 def _part(scope: Scope, name: str) -> bytes:
     found: bytes = scope["path_parts"].get(name) or b""
     return found
@@ -314,8 +323,7 @@ def _form_of(given: Parameters) -> CdxQuery:
     """A query that says only in what form lines are given."""
     output, fields = given.text("output"), given.text("fl", "fields")
     query = parse_query(b"url=-", Dialect.PYWB)
-    return replace(
-        query,
+    return query._replace(
         output={None: "cdxj", "json": "ndjson"}.get(output, output or "cdxj"),
         fields=tuple(fields.split(",")) if fields else None,
     )
