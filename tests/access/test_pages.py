@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
+from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, unquote
@@ -106,16 +107,17 @@ def check_page(answer: TestResponse) -> Outline:
 
 @pytest.fixture
 def site(store: LandedStore) -> Iterator[Callable[..., Ask]]:
-    views = Views(store.rows, store.archive)
+    with ExitStack() as stack:
 
-    def make(**named: Any) -> Ask:
-        rules = {"rules": named.pop("rules")} if "rules" in named else {}
-        captures = ReadableCaptures(store.rows, store.archive, **rules)
-        client = Client(Site(views, captures, hosts=None, **named))
-        return client.get
+        def make(**named: Any) -> Ask:
+            rules = {"rules": named.pop("rules")} if "rules" in named else {}
+            captures = ReadableCaptures(store.rows, store.archive, **rules)
+            views = Views(store.rows, store.archive, shows_crawl=captures.shows_crawl)
+            stack.callback(views.close)
+            client = Client(Site(views, captures, hosts=None, **named))
+            return client.get
 
-    yield make
-    views.close()
+        yield make
 
 
 @pytest.fixture
@@ -334,7 +336,9 @@ def test_restricted_captures_are_on_no_page(store: LandedStore, site: Callable[.
     assert "hidden.example" not in restricted("/search?q=*").text
     assert "one open" in check_page(restricted("/")).text
     assert "hidden open" in check_page(everything("/")).text
-    assert "hidden" not in check_page(restricted("/")).text
+    for path in ("/", "/landing", "/metrics"):
+        assert "hidden" in everything(path).text
+        assert "hidden" not in restricted(path).text
     assert json.loads(restricted("/suggest?q=hidden.example/").text) == []
     digest = check_page(everything(hidden)).links("/search?q=sha1")[0]
     assert hidden in check_page(everything(digest)).links("/capture/")

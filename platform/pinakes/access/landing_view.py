@@ -31,6 +31,15 @@ RECOUNT_S = 3600.0
 RECENT_MS = 3600_000
 """How long an ended ingest is shown."""
 
+ShowsCrawl = Callable[[str, str], bool]
+"""Whether readers may know of a crawl, by its name and its collection."""
+
+
+def shows_all(crawl: str, collection: str) -> bool:
+    """Of every crawl."""
+    return True
+
+
 SILENT_MS = 120_000
 """An ingest without files in flight and without a report for so long may be dead."""
 
@@ -90,6 +99,7 @@ class LandingView:
     rows: RowStore
     now_ms: Callable[[], int]
     is_gone: Callable[[str], bool]
+    shows_crawl: ShowsCrawl = shows_all
     rates: Rates = field(default_factory=Rates)
 
     def read(self) -> Landing:
@@ -97,12 +107,16 @@ class LandingView:
         now_ms = self.now_ms()
         found = self.rows.scan(INFLIGHT, limit_rows=INFLIGHT_LIMIT + 1)
         names = [decode_file_key(row.key) for row in found]
+        crawls = list(scan_crawls(self.rows))
+        shown = [c for c in crawls if self.shows_crawl(c.crawl, c.facts.collection)]
+        hidden = {c.crawl for c in crawls} - {c.crawl for c in shown}
         flights = self._flights(names[:INFLIGHT_LIMIT], now_ms)
+        runs = self._runs(flights, now_ms)
         return Landing(
             at_ms=now_ms,
-            crawls=tuple(scan_crawls(self.rows)),
-            flights=flights,
-            runs=self._runs(flights, now_ms),
+            crawls=tuple(shown),
+            flights=tuple(flight for flight in flights if crawl_of(flight.file) not in hidden),
+            runs=tuple(run for run in runs if run.crawl not in hidden),
             more=len(names) > INFLIGHT_LIMIT,
         )
 
@@ -160,6 +174,7 @@ class TotalsView:
 
     rows: RowStore
     clock: Callable[[], float]
+    shows_crawl: ShowsCrawl = shows_all
     _kept: dict[str, tuple[CrawlTotals, int, float, bool]] = field(default_factory=dict)
 
     def read(self, busy: set[str]) -> Mapping[str, CrawlTotals]:
@@ -167,6 +182,8 @@ class TotalsView:
         and each once in `RECOUNT_S`."""
         kept = {}
         for crawl in scan_crawls(self.rows):
+            if not self.shows_crawl(crawl.crawl, crawl.facts.collection):
+                continue
             known = self._kept.get(crawl.crawl)
             if known is None or crawl.crawl in busy or self._is_old(known, crawl):
                 totals = read_totals(self.rows, crawl.crawl)

@@ -11,7 +11,7 @@ from pinakes.ingest.acts import Actor
 from pinakes.row_store.port import RowStore
 
 from .health import Health, StoreHealth
-from .landing_view import Landing, LandingView, TotalsView
+from .landing_view import Landing, LandingView, ShowsCrawl, TotalsView, shows_all
 from .recent import Look, Recent
 
 LANDING_EVERY_S = 2.0
@@ -20,14 +20,18 @@ WAIT_S = 2.0
 
 
 class Views:
-    """Cached views of a pair of stores.  Safe for several threads."""
+    """Cached views of a pair of stores, of the crawls that readers may know of.
 
-    def __init__(self, rows: RowStore, archive: ArchiveReader) -> None:
+    Safe for several threads.
+    """
+
+    def __init__(
+        self, rows: RowStore, archive: ArchiveReader, *, shows_crawl: ShowsCrawl = shows_all
+    ) -> None:
         actor = Actor()
-        self._landing = Recent(
-            LandingView(rows, actor.now_ms, actor.is_gone).read, every_s=LANDING_EVERY_S
-        )
-        totals = TotalsView(rows, time.monotonic)
+        landing = LandingView(rows, actor.now_ms, actor.is_gone, shows_crawl)
+        self._landing = Recent(landing.read, every_s=LANDING_EVERY_S)
+        totals = TotalsView(rows, time.monotonic, shows_crawl)
         self._totals = Recent(lambda: totals.read(self._busy()), every_s=TOTALS_EVERY_S)
         self._health = Health(rows, archive)
 

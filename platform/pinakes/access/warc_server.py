@@ -63,7 +63,7 @@ class WarcServer:
         name = unquote_to_bytes(scope["raw_path"][len(PREFIX) :]).decode("utf-8", "surrogateescape")
         file = await self._find(name)
         if file is None:
-            await send_line(send, 404, "no such archive file in the catalogue")
+            await self._send_absent(send)
             return
         etag = _etag(file)
         if etag in _listed(header_values(scope, b"if-none-match")):
@@ -78,10 +78,20 @@ class WarcServer:
             text = b",".join(asked).decode("latin-1") if asked else None
             part = select_range(text, file.size)
         except NotSatisfiable:
+            if self._files.gives_records_only:  # the size tells that the file is there
+                await self._send_absent(send)
+                return
             size = b"bytes */%d" % file.size
             await send_line(send, 416, headers=[(b"content-range", size)])
             return
         await self._send(scope, receive, send, file, part)
+
+    async def _send_absent(self, send: Send) -> None:
+        """The same words for what is not there and for what may not be given out."""
+        if self._files.gives_records_only:
+            await send_line(send, 404, "no record that may be given out has this range")
+        else:
+            await send_line(send, 404, "no such archive file in the catalogue")
 
     async def _send(
         self,
@@ -102,7 +112,7 @@ class WarcServer:
             # Before the head is sent: a store that fails is a 503, not an answer that is cut off.
             first, opened = await self._in_thread(self._read_first, file, start, end, reads_to)
         except Denied:
-            await send_line(send, 404, "no record that may be given out has this range")
+            await self._send_absent(send)
             return
         except Dropped as dropped:
             current = quote(dropped.current.encode("utf-8", "surrogateescape"))

@@ -79,13 +79,7 @@ class Browsing:
     def _home(self, request: Request) -> Response:
         views = self._views
         return _html(
-            home_page(
-                views.landing(),
-                views.totals(),
-                views.health(),
-                shows_crawl=self._captures.shows_crawl,
-                links=self.links(request),
-            )
+            home_page(views.landing(), views.totals(), views.health(), links=self.links(request))
         )
 
     def _landing(self, request: Request) -> Response:

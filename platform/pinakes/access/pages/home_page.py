@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -92,12 +92,10 @@ def home_page(
     totals: Look[Mapping[str, CrawlTotals]],
     health: Sequence[StoreHealth],
     *,
-    shows_crawl: Callable[[str, str], bool],
     links: Links,
 ) -> str:
-    """The page; `shows_crawl` says of a crawl and its collection whether readers may know it."""
+    """The page."""
     crawls = list(_crawls(landing.value, totals.value or {})) if landing.value is not None else []
-    crawls = [one for one in crawls if shows_crawl(one.name, one.entry.facts.collection)]
     crawls.sort(key=lambda one: (one.entry.facts.collection, -one.latest_ms, one.name))
     return render(
         "home.html",

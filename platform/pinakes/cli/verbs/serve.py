@@ -133,12 +133,12 @@ def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Ite
     """What one process answers with, on stores of its own."""
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores(configuration, serving=True))
-        views = Views(stores.rows, stores.archive)
         threads = None
         if configuration.profile == "cluster":
             threads = stack.enter_context(ThreadPoolExecutor(_STORE_THREADS))
         rules = parse_rules(configuration.access)
         captures = ReadableCaptures(stores.rows, stores.archive, rules=rules)
+        views = Views(stores.rows, stores.archive, shows_crawl=captures.shows_crawl)
         site = Site(views, captures, hosts=hosts, replay_url=configuration.replay_url)
         pages = WsgiMount(site)
         cdx = CdxSite(
