@@ -397,8 +397,17 @@ def test_lines_of_other_archives_keep_their_collection(
         ("x 2019 http://a/ - - - - - 1 - f", TOKEN, 400),
         ("x 2019130 http://a/ - - - - - 1 2 f", TOKEN, 400),
         ('x 2019 {"url": 5', TOKEN, 400),
+        ("x 2019 http://a/ - - - - - 1 -5 f", TOKEN, 400),
+        (f"x 2019 http://a/ - - - - - 1 {10**22} f", TOKEN, 400),
+        ("x 2019 http://a/\0 - - - - - 1 2 f", TOKEN, 400),
+        ('x 2019 {"url":"http://a/\\ud800","offset":"5","filename":"f"}', TOKEN, 400),
+        ('x 2019 {"url":"http://a/","offset":"5","filename":"f","x":["\\ud800"]}', TOKEN, 400),
+        ('x 2019 {"url":"http://a/","offset":"5","filename":"f\\n"}', TOKEN, 400),
+        ('x 2019 {"url":' + "[" * 20_000 + "]" * 20_000 + "}", TOKEN, 400),
+        ("\n" * 1_000_001, TOKEN, 400),
         ("", TOKEN, 200),
     ],
+    ids=lambda value: repr(value)[:70],
 )
 def test_what_may_not_be_written(ask: Ask, body: str, token: str | None, status: int) -> None:
     assert ask("/mine", body, token).status == status

@@ -7,8 +7,8 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
 from contextlib import ExitStack
+from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, unquote

@@ -82,7 +82,7 @@ def parse_cdxj(text: str, *, number: int | None = None) -> CdxLine:
         int(timestamp)
         known = {name: _value(name, str(fields.pop(name))) for name in _JSON_KEYS if name in fields}
         return CdxLine(key, timestamp, **known, extra=fields or None)  # type: ignore[arg-type]
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise _malformed(text, number, "CDXJ") from error
 
 

@@ -8,6 +8,7 @@ the line is not believed, as OutbackCDX does not: it is made from the URL.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from pinakes.errors import InputRefused, MalformedRecord
@@ -23,9 +24,12 @@ from pinakes.warc.dates import parse_digits_date
 from .lines import encoded
 
 TABLE = "captures"
+MOST_LINES = 1_000_000
 _LEAD = b'{"v":1,'
 _COLLECTION = b',"collection":"'
 _PADDING = "10000101000000"
+_MOST_OFFSET = 1 << 53  # what every client reads as a number
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _HEADERS = {
     10: " CDX N b a m s k r M V g",
     14: " CDX N b a m s k r M S V g x x x",  # and the original's place, of a revisit
@@ -36,8 +40,11 @@ def parse_lines(text: str, *, skips_bad: bool = False) -> list[CdxLine]:
     """The lines of a body: CDX, with or without a first line that names its columns, or CDXJ.
 
     Raises:
-        InputRefused: a line is none of these, and none of them is taken, unless `skips_bad`.
+        InputRefused: a line is none of these, and none of them is taken, unless `skips_bad`; or
+            there are more than `MOST_LINES`.
     """
+    if text.count("\n") > MOST_LINES:
+        raise InputRefused(f"nothing was changed: more than {MOST_LINES:,} lines: post some a time")
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -65,7 +72,22 @@ def _checked(line: str, number: int, header: list[str]) -> Iterator[CdxLine]:
     time = _full_time(parsed.timestamp)
     if time is None:
         raise MalformedRecord(f"line {number} has no time of up to 14 digits: {line[:200]!r}")
+    if not 0 <= parsed.offset < _MOST_OFFSET or not 0 <= (parsed.length or 0) < _MOST_OFFSET:
+        raise MalformedRecord(f"line {number} has no place in a file: {line[:200]!r}")
+    if not _is_text(parsed):
+        raise MalformedRecord(f"line {number} has characters of no text: {line[:200]!r}")
     yield parsed._replace(timestamp=time)
+
+
+def _is_text(line: CdxLine) -> bool:
+    """Whether its values have no control characters, nor surrogates but those of raw bytes."""
+    values = "".join(value for value in line if isinstance(value, str))
+    extra = json.dumps(line.extra, ensure_ascii=False)
+    try:
+        (values + extra).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return _CONTROL.search(values) is None
 
 
 def _full_time(text: str) -> str | None:

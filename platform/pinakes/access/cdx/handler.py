@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime, timezone
 from functools import partial
 from hmac import compare_digest
@@ -86,6 +86,7 @@ class CdxSite:
         self._replay_url = replay_url
         self._now = now
         self._last_ms = 0
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="cdx-write")
 
     def routes(self) -> tuple[Route, ...]:
         """The paths that it answers."""
@@ -277,8 +278,9 @@ class CdxSite:
                 external.put_lines(self._store, lines, collection, act_time_ms=self._last_ms)
                 yield b"Added %d records\n" % len(lines)
 
+        # A million lines take half a minute: never in the event loop.
         await send_pieces(
-            receive, send, write(), content_type=b"text/plain; charset=utf-8", threads=self._threads
+            receive, send, write(), content_type=b"text/plain; charset=utf-8", threads=self._writer
         )
 
     def _is_allowed(self, scope: Scope) -> bool:
