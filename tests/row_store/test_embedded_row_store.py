@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -291,6 +292,21 @@ def test_threads_that_end_leave_nothing_open(store: EmbeddedRowStore) -> None:
     # SQLite may keep one for the next to use.
     assert open_files() <= before + 4
     get()
+
+
+def test_store_that_was_there_is_unavailable_once_it_is_gone(
+    store: EmbeddedRowStore, path: Path
+) -> None:
+    def get() -> object:
+        with ThreadPoolExecutor(1) as thread:  # opens the file for itself
+            return thread.submit(store.get_rows, "captures", [b"a"]).result()
+
+    assert get() == {}
+    path.rename(path.with_name("away"))
+    with pytest.raises(StoreUnavailable, match="gone"):
+        get()
+    path.with_name("away").rename(path)
+    assert get() == {}
 
 
 def test_a_forked_child_opens_the_store_anew(path: Path) -> None:

@@ -67,6 +67,7 @@ class SqliteFile:
         self._mapped = mapped
         self._patience_s = patience_s
         self._lock = threading.Lock()
+        self._was_there = False
         self._forget()
 
     def _forget(self) -> None:
@@ -157,6 +158,9 @@ class SqliteFile:
 
     def _connect(self) -> sqlite3.Connection:
         if not self.path.is_file():
+            if self._was_there:
+                raise StoreUnavailable("the store is gone: it was moved or deleted, or its disk is "
+                                       "not mounted", file=str(self.path))  # fmt: skip
             raise ConfigError("there is no store here: make one with `pinakes init`",
                               file=str(self.path))  # fmt: skip
         connection = sqlite3.connect(
@@ -168,6 +172,7 @@ class SqliteFile:
         )
         for setting in (*_SETTINGS, _MAPPED) if self._mapped else _SETTINGS:
             connection.execute(setting)
+        self._was_there = True
         [[page_bytes]] = connection.execute("PRAGMA page_size")
         connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_BYTES // page_bytes:d}")
         return connection
