@@ -566,13 +566,11 @@ def _resumed(keys: KeyRange, after: bytes, *, reverse: bool) -> KeyRange:
     return KeyRange(max(after + b"\0", keys.start_row), keys.stop_row)
 
 
-def _with_hints(values: Mapping[bytes, bytes], hints: Sequence[bytes]) -> dict[bytes, bytes]:
+def _with_hints(values: Mapping[bytes, bytes], hints: Sequence[bytes]) -> Mapping[bytes, bytes]:
     """Those of these values that a filter may keep; of old versions, all."""
-    return {
-        key: value
-        for key, value in values.items()
-        if value[:7] != LEAD or all(hint in value for hint in hints)
-    }
+    for hint in hints:
+        values = {k: v for k, v in values.items() if hint in v or v[:7] != LEAD}
+    return values
 
 
 def _is_within(line: Line, query: CdxQuery) -> bool:
