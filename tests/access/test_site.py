@@ -245,6 +245,25 @@ def test_unavailable_store_is_shown_without_waiting(store: LandedStore, hangs: b
             away.may_answer.set()
 
 
+def test_page_of_a_store_that_fails_does_not_tell_where_it_lies(
+    store: LandedStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Lost:
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            def fail(*args: object, **given: object) -> Any:
+                raise StoreUnavailable("the disk failed to read", file="/srv/secret/rows.sqlite")
+
+            return fail
+
+    with asking(Lost(), store.archive) as ask:
+        answer = ask("/captures?url=http://example.org/")
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"]
+    assert "the disk failed to read" in answer.text
+    assert "secret" not in answer.text
+    assert "GET /captures: /srv/secret/rows.sqlite: the disk failed to read" in caplog.text
+
+
 def test_returning_store_is_healthy_again(store: LandedStore) -> None:
     class Sometimes:
         away = True

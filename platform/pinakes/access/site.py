@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
@@ -14,6 +15,7 @@ from werkzeug.wrappers import Request, Response
 from pinakes import __version__
 from pinakes.errors import InputRefused, PinakesError, StoreUnavailable
 
+from .asgi_site import LOGGER
 from .exposition import (
     CONTENT_TYPE,
     crawl_metrics,
@@ -72,12 +74,16 @@ class Site(WsgiSite):
         return self._pages.problem(request, error.code or 500, error.name, words)
 
     def failure(self, request: Request, error: PinakesError) -> Response:
-        """Of what was asked for, or of a store: then it may be asked again."""
+        """Of what was asked for, or of a store: then it may be asked again.
+
+        Where the store lies is logged, and not told.
+        """
         if isinstance(error, InputRefused):
             return self._pages.problem(request, 404, "Not there", str(error))
+        logging.getLogger(LOGGER).error("%s %.200s: %s", request.method, request.path, error)
         if not isinstance(error, StoreUnavailable):
-            return self._pages.problem(request, 500, "This cannot be shown", str(error))
-        response = self._pages.problem(request, 503, "The store does not answer", str(error))
+            return self._pages.problem(request, 500, "This cannot be shown", error.message)
+        response = self._pages.problem(request, 503, "The store does not answer", error.message)
         response.headers["Retry-After"] = "10"
         return response
 
