@@ -69,6 +69,7 @@ def test_without_a_block_nothing_has_to_be_asked() -> None:
         ({"block": "http://example.org/*/z"}, "not a URL"),
         ({"block": "private"}, "not a URL"),
         ({"block": []}, "names nothing"),
+        ({"block": "*", "from": "2021", "to": "2020"}, "behind to"),
         ({"block": 5}, "must be text"),
         ({"block": "*", "urls": "x"}, "unknown key urls"),
         ({"block": "*", "from": "soon"}, "a date"),

@@ -220,6 +220,7 @@ def test_timemap(ask: Ask) -> None:
     assert re.findall(r'rel="(\w+)', got.body) == ["original", "self"] + ["memento"] * 3
     assert 'datetime="Fri, 01 Jan 2021 00:00:00 GMT"' in got.body
     assert ask("/timemap/link/http://none.example/").body == ""
+    assert ask("/timemap/link/example.org").body.startswith('<http://example.org>; rel="original"')
 
 
 def test_digest(ask: Ask) -> None:
@@ -243,6 +244,8 @@ def test_digest(ask: Ask) -> None:
         ("/cdx?url=a&from=soon", 400, "from"),
         ("/cdx?url=a&closest=soon", 400, "closest"),
         ("/cdx?url=a&filter=~url:(", 400, "regular expression"),
+        ("/cdx?url=a&filter=~url:" + ".{0,1000}" * 20 + "zz", 400, "too large"),
+        ("/cdx?url=a" + "&filter=~url:.{0,100}z" * 3, 400, "too large"),
         ("/cdx?url=a&filter=~url:" + "a" * 3000, 400, "filter"),
         ("/default?url=a&filter=nofield", 400, "filter"),
         ("/cdx?url=a&resumeKey=*", 400, "resumeKey"),

@@ -123,7 +123,7 @@ def _rule(table: Mapping[str, object], number: int) -> AccessRule:
     if not patterns:
         raise wrong(f"{acts[0]} names nothing")
     try:
-        return AccessRule(
+        rule = AccessRule(
             allows=acts[0] == "allow",
             prefixes=tuple(prefix for each in patterns for prefix in _prefixes(each)),
             collection=_text(table, "collection"),
@@ -135,6 +135,9 @@ def _rule(table: Mapping[str, object], number: int) -> AccessRule:
         )
     except ValueError as error:
         raise wrong(str(error)) from error
+    if rule.start >= rule.stop:
+        raise wrong("from is behind to, so it fits nothing")
+    return rule
 
 
 def _prefixes(pattern: object) -> Sequence[str]:

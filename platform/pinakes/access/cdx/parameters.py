@@ -20,7 +20,7 @@ from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.index.post_query import with_query
 from pinakes.index.urlkey import urlkey
 
-from .filters import Collapse, Filter, parse_filter
+from .filters import Collapse, Filter, parse_filters
 
 PYWB_LIMIT = 100_000
 MOST_LIMIT = 10**15
@@ -230,7 +230,7 @@ def _with_more(query: CdxQuery, given: Parameters) -> CdxQuery:
         raise ConfigError("resumeKey goes with the order of time, not with closest")
     is_regex = query.dialect is Dialect.OUTBACK
     return query._replace(
-        filters=tuple(parse_filter(text, is_regex=is_regex) for text in given.texts("filter")),
+        filters=parse_filters(given.texts("filter"), is_regex=is_regex),
         collapse=_collapse(given),
         limit=query.limit if page is None else min(query.limit, page_lines),
         is_last=query.is_last or given.is_true("fastLatest"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from email.utils import format_datetime
 from urllib.parse import quote
@@ -12,6 +13,7 @@ from .lines import Line
 
 CONTENT_TYPE = "application/link-format"
 PAGE_MEMENTOS = 10_000
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
 _SAFE = "!#$%&'()*+,/:;=?@[]~"
 
 
@@ -35,7 +37,8 @@ def iter_timemap(
             if moment is None:
                 continue
             if not has_begun:
-                piece.append(_link(url, 'rel="original"'))
+                original = url if _SCHEME.match(url) else f"http://{url}"
+                piece.append(_link(original, 'rel="original"'))
                 piece.append(",\n" + _link(self_url, f'rel="self"; type="{CONTENT_TYPE}"'))
                 has_begun = True
             date = format_datetime(moment, usegmt=True)
