@@ -13,7 +13,7 @@ from archive_builders import HTTP, arc, member, records_of, source_of, three, wa
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.rewrite.replace import copy_source_with_replacements
 from pinakes.warc.tombstone import Inscription, is_tombstone
-from pinakes.withdraw.entombing import Entombing, with_companions
+from pinakes.withdraw.entombing import Entombing
 
 WORDS = Inscription("withdraw-1", "2026-11-25T12:00:00Z")
 SECRET = b"<p>secret"
@@ -120,79 +120,3 @@ def test_the_check_sees_a_change_anywhere_else(at: int) -> None:
         changed = bytearray(out.getvalue().replace(b"\x00", b"\x01", 1))
     with pytest.raises(DigestMismatch):
         entombing.check(source, source_of(bytes(changed)))
-
-
-TO_CAPTURE = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000001>")
-TO_OTHER = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000009>")
-ABOUT = ("WARC-Refers-To", TO_CAPTURE[1])
-SEGMENT = ("WARC-Segment-Origin-ID", TO_CAPTURE[1])
-SAME_URI = ("WARC-Target-URI", "http://example.org/1")
-
-
-def beside(record_type: str, *extra: tuple[str, str], uri: str = "http://example.org/2") -> bytes:
-    return warc(b"x", number=2, record_type=record_type, extra=extra).replace(
-        b"http://example.org/2", uri.encode()
-    )
-
-
-@pytest.mark.parametrize(
-    ("other", "belongs"),
-    [
-        pytest.param(beside("request", TO_CAPTURE), True, id="its request"),
-        pytest.param(beside("request", TO_OTHER, TO_CAPTURE), True, id="that names two"),
-        pytest.param(beside("request", TO_OTHER, uri=SAME_URI[1]), False, id="of another"),
-        pytest.param(beside("request", uri=SAME_URI[1]), True, id="a request that names nothing"),
-        pytest.param(beside("request"), False, id="of another URI"),
-        pytest.param(beside("metadata", TO_CAPTURE), True, id="its metadata"),
-        pytest.param(beside("metadata", ABOUT), True, id="metadata about it"),
-        pytest.param(beside("metadata", uri=SAME_URI[1]), False, id="metadata of its URI"),
-        pytest.param(beside("conversion", ABOUT), True, id="a conversion"),
-        pytest.param(beside("continuation", SEGMENT), True, id="a further segment"),
-        pytest.param(beside("response", TO_CAPTURE), False, id="another capture"),
-        pytest.param(beside("warcinfo", TO_CAPTURE), False, id="warcinfo"),
-    ],
-)
-def test_what_belongs_to_a_capture(other: bytes, belongs: bool) -> None:
-    data = member(warc(HTTP + SECRET, number=1)) + member(other)
-    assert with_companions(source_of(data), {0}) == ({0, 1} if belongs else {0})
-
-
-def test_a_request_that_the_capture_names_belongs_to_it() -> None:
-    request = beside("request")
-    named = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000002>")
-    data = member(request) + member(warc(HTTP, number=1, extra=[named]))
-    assert with_companions(source_of(data), {1}) == {0, 1}
-
-
-def of_one_uri(kind: str, number: int, minute: int, *extra: tuple[str, str]) -> bytes:
-    record = warc(
-        HTTP if kind == "response" else b"x", number=number, record_type=kind, extra=extra
-    )
-    found = record.replace(b"example.org/%d" % number, b"example.org/")
-    return member(found.replace(b"03:04:05Z", b"03:%02d:05Z" % minute))
-
-
-NAMES_5 = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000005>")
-
-
-@pytest.mark.parametrize(
-    ("captures", "wanted"),
-    [
-        pytest.param({0}, {0, 1}, id="the first"),
-        pytest.param({2}, {2, 3}, id="that of the same date"),
-        pytest.param({0, 2}, {0, 1, 2, 3}, id="both"),
-        pytest.param({4}, {4, 5}, id="the one that names its request"),
-    ],
-)
-def test_a_request_belongs_to_one_capture_of_its_uri(captures: set[int], wanted: set[int]) -> None:
-    data = b"".join(
-        [
-            of_one_uri("response", 0, 1),
-            of_one_uri("request", 1, 1),
-            of_one_uri("response", 2, 2),
-            of_one_uri("request", 3, 2),
-            of_one_uri("response", 4, 3, NAMES_5),
-            of_one_uri("request", 5, 3),
-        ]
-    )
-    assert with_companions(source_of(data), captures) == wanted

@@ -23,10 +23,9 @@ from pinakes.rewrite.generations import (
 )
 from pinakes.row_store.port import RowStore
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source
 from pinakes.warc.tombstone import Inscription
 
-from .entombing import Entombing, with_companions
+from .entombing import Entombing
 
 VERB = "withdraw"
 
@@ -87,7 +86,7 @@ class FileWithdrawer:
         self._at = at
 
     def withdraw(self, archive_file: str, ordinals: set[int]) -> int:
-        """Put tombstones for these records of a file, and what belongs to them; how many.
+        """Put tombstones for these records of a file; how many.
 
         May be repeated: those that are entombed stay as they are.
 
@@ -110,10 +109,8 @@ class FileWithdrawer:
         old = current_generation(read_entry(self._rows, held.archive_file))
         if not _holds(self._archive, old.name, ordinals):
             return 0
-        with self._archive.open(old.name) as file:
-            wanted = with_companions(Source(file, name=held.archive_file), ordinals)
         stones = {row.ordinal for row in iter_sidecar(self._archive, old.name) if is_entombed(row)}
-        entombing = Entombing(frozenset(wanted - stones), self._inscription)
+        entombing = Entombing(frozenset(ordinals - stones), self._inscription)
 
         def annotate(row: SidecarRow, record: Record) -> SidecarRow:
             if row.ordinal not in entombing.ordinals:

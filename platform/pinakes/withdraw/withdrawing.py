@@ -195,9 +195,7 @@ class Withdrawer:
         report.unprovided = [
             (key.decode("ascii"), original.decode("ascii")) for key, original in found.unprovided
         ]
-        report.files = [
-            name for name in sorted(found.ordinals) if found.ordinals[name] - found.entombed[name]
-        ]
+        report.files = [name for name in sorted(found.ordinals) if found.going(name)]
         going = {
             stored
             for name, ordinals in found.ordinals.items()
@@ -275,7 +273,7 @@ class Withdrawer:
     def _note(self, lease: HeldLease, request: WithdrawalRequest, found: Survey) -> None:
         """Note all captures as withdrawn: from here on no reader is given one of them."""
         act, act_time_ms = lease.lease.act, lease.lease.act_time_ms
-        files = sorted(found.ordinals)
+        files = [name for name in sorted(found.ordinals) if found.going(name)]
         refuse_bytes(self._rows, read_entries(self._rows, files).values(), act, act_time_ms)
         self._at("bytes refused")
         of_file: dict[str, list[tuple[bytes, Withdrawal]]] = defaultdict(list)
