@@ -6,12 +6,14 @@ import bz2
 import gzip
 import io
 import zlib
+from collections.abc import Callable
 
 import pytest
 from archive_builders import HTTP, arc, member, records_of, source_of, three, warc
 
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.rewrite.replace import copy_source_with_replacements
+from pinakes.warc.record import IN_MEMORY_BYTES
 from pinakes.warc.tombstone import Inscription, is_tombstone
 from pinakes.withdraw.entombing import Entombing
 
@@ -34,7 +36,7 @@ def entomb(data: bytes, ordinals: set[int]) -> bytes:
 
 def inflated(data: bytes) -> bytes:
     if data[:3] == b"BZh":
-        return bz2.decompress(data)
+        return bz2.decompress(data)  # all streams
     found = b""
     while data[:2] == b"\x1f\x8b":
         inflater = zlib.decompressobj(31)
@@ -52,6 +54,15 @@ FILES = [
         id="two in one member",
     ),
     pytest.param(b"".join(map(bz2.compress, records())), id="bzip2"),
+    pytest.param(bz2.compress(b"".join(records())), id="one bzip2 stream"),
+    pytest.param(
+        member(b"".join(records())[:700]) + member(b"".join(records())[700:]),
+        id="members that end in records",
+    ),
+    pytest.param(
+        b"".join(member(b"".join(records())[at : at + 150]) for at in range(0, 1800, 150)),
+        id="records over several members",
+    ),
 ]
 
 
@@ -80,11 +91,22 @@ def test_twice_at_once(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("compressed", [True, False])
-def test_in_an_arc_file(version: int, compressed: bool) -> None:
+@pytest.mark.parametrize(
+    "whole",
+    [
+        pytest.param(b"".join, id="plain"),
+        pytest.param(lambda parts: b"".join(map(gzip.compress, parts)), id="a member each"),
+        pytest.param(lambda parts: gzip.compress(b"".join(parts)), id="one member for all"),
+    ],
+)
+def test_in_an_arc_file(version: int, whole: Callable[[list[bytes]], bytes]) -> None:
     parts = arc(version=version)
-    data = b"".join(map(gzip.compress, parts)) if compressed else b"".join(parts)
-    new = records_of(entomb(data, {1}))
+    data = whole(parts)
+    entombed = entomb(data, {1})
+    new = records_of(entombed)
+    assert b"<p>old" not in inflated(entombed)
+    assert inflated(entombed).startswith(parts[0])
+    assert inflated(entombed).endswith(parts[2])
     old = records_of(data)
     assert [r.target_uri for r in new] == [r.target_uri for r in old]
     assert [is_tombstone(r.header) for r in new] == [False, True, False]
@@ -101,10 +123,26 @@ def test_a_damaged_record_goes_as_well(harm: str) -> None:
     assert is_tombstone(records_of(new)[1].header)
 
 
-def test_a_member_that_does_not_add_up_is_refused() -> None:
+def test_a_damaged_member_of_several_is_refused_in_words_that_help() -> None:
     shared = member(b"".join(records()[1:3]))
-    with pytest.raises(MalformedRecord, match="do not add up"):
+    with pytest.raises(MalformedRecord, match="take the crawl out"):
         entomb(shared[:-8] + b"harm" + shared[-4:], {0})
+
+
+def test_a_neighbour_too_large_for_memory_stays() -> None:
+    large = warc(HTTP + bytes(IN_MEMORY_BYTES + 1000), number=7)
+    words = inflated(entomb(member(b"".join(records()[:2]) + large), {1}))
+    assert SECRET not in words
+    assert words.endswith(large)
+
+
+def test_what_is_too_long_goes_with_its_record() -> None:
+    first, second, last, _ = records()
+    longer = second[:-4] + b"and a secret more\r\n\r\n"
+    words = inflated(entomb(member(first + longer + last), {1}))
+    assert words.startswith(first)
+    assert words.endswith(last)
+    assert b"secret" not in words
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 3])

@@ -1,28 +1,22 @@
 """Tombstones for records of a file, and what is asked of the new file before anybody may read it.
 
-A record that is alone in its member, or in none, is replaced as its bytes lie, whole or damaged;
-a member that holds several is cut apart.
+A record that is alone in its members, or in none, is replaced as its bytes lie, whole or damaged;
+members that several share are cut apart.
 """
 
 from __future__ import annotations
 
 import bz2
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
-from pinakes.dedupe.validate.shared_members import (
-    RECORD_END,
-    compress_member,
-    cut_apart,
-    pieces_of,
-)
-from pinakes.errors import MalformedRecord
+from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.members import compression_of
 from pinakes.warc.record import Record
-from pinakes.warc.revisit import Unwritable
 from pinakes.warc.source import Source
 from pinakes.warc.tombstone import Inscription, tombstone_of
 
+from .cutting import Cut, cut_apart
 from .replaced_records import ReplacedRecords, block_of, records_of
 
 
@@ -38,50 +32,31 @@ class Entombing:
         """The tombstones, in order of offset.
 
         Raises:
-            MalformedRecord: a record shares its member with others, and that cannot be cut apart.
+            MalformedRecord: a record shares a member that is damaged.
         """
         return self._replaced.noted(self._stones(source))
 
     def _stones(self, source: Source) -> Iterator[Replacement]:
-        shared = -1
-        places = {
-            (r.offset, r.inner_offset) for r in records_of(source) if r.ordinal in self.ordinals
-        }
+        sharing = _Sharing(source)
         for record in records_of(source):
-            if record.ordinal not in self.ordinals or record.offset == shared:
-                continue
-            compression = compression_of(source, record.offset)
-            if compression is not None and any(f.code == "member" for f in record.findings):
-                shared = record.offset
-                pieces = self._cut_apart(source, record, places)
-            else:
-                pieces = [self._alone(record, compression)]
-            yield Replacement(record.offset, record.length, pieces)
+            shares = any(finding.code == "member" for finding in record.findings)
+            if not shares or record.offset >= sharing.end:
+                yield from sharing.replacement()
+                sharing = _Sharing(source)
+            stone = self._stone(source, record) if record.ordinal in self.ordinals else None
+            if shares:
+                sharing.add(record, stone)
+            elif stone is not None:
+                pieces = [_compressed(stone, compression_of(source, record.offset))]
+                yield Replacement(record.offset, record.length, pieces)
+        yield from sharing.replacement()
 
-    def _alone(self, record: Record, compression: str | None) -> bytes:
+    def _stone(self, source: Source, record: Record) -> bytes:
         stone = tombstone_of(record.header, self._inscription)
-        if compression is None:
+        if compression_of(source, record.offset) is None:
             # What closes an uncompressed record lies outside its length, and stays.
             return stone
-        end = b"\n" if record.version.startswith("ARC") else RECORD_END
-        return bz2.compress(stone + end) if compression == "bzip2" else compress_member(stone + end)
-
-    def _cut_apart(
-        self, source: Source, first: Record, places: set[tuple[int, int]]
-    ) -> Iterable[bytes]:
-        def stone(record: Record) -> list[bytes] | None:
-            if (record.offset, record.inner_offset) not in places:
-                return None
-            return [tombstone_of(record.header, self._inscription), RECORD_END]
-
-        try:
-            return pieces_of(cut_apart(source, first.offset, first.length, stone))
-        except Unwritable:
-            raise MalformedRecord(
-                "the records of this member do not add up to its content: not withdrawn",
-                file=source.name,
-                offset=first.offset,
-            ) from None
+        return stone + (b"\n" if record.version.startswith("ARC") else RECORD_END)
 
     def check(self, before: Source, after: Source) -> None:
         """Raise DigestMismatch unless only these records were replaced, by tombstones."""
@@ -90,3 +65,29 @@ class Entombing:
             return tombstone_of(old.header, self._inscription) == new.header.raw + block_of(new)
 
         self._replaced.check(before, after, self.ordinals, fits)
+
+
+class _Sharing:
+    """Records that share members with one another."""
+
+    def __init__(self, source: Source) -> None:
+        self.end = 0
+        self._source = source
+        self._cuts: list[Cut] = []
+
+    def add(self, record: Record, stone: bytes | None) -> None:
+        self._cuts.append(Cut(record.offset, record.inner_offset, stone))
+        self.end = max(self.end, record.offset + record.length)
+
+    def replacement(self) -> Iterator[Replacement]:
+        """Their members anew, if any of them is replaced."""
+        if any(cut.stone is not None for cut in self._cuts):
+            start = self._cuts[0].offset
+            pieces = cut_apart(self._source, start, self.end, self._cuts)
+            yield Replacement(start, self.end - start, pieces)
+
+
+def _compressed(stone: bytes, compression: str | None) -> bytes:
+    if compression is None:
+        return stone
+    return bz2.compress(stone) if compression == "bzip2" else compress_member(stone)
