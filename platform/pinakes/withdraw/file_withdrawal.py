@@ -7,10 +7,15 @@ from collections.abc import Callable, Container
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_counts import put_withdrawn_counts
 from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
-from pinakes.catalog.file_rows import Held, read_entry, release_claim, require_claim
+from pinakes.catalog.file_rows import (
+    Held,
+    read_entry,
+    release_claim,
+    require_claim,
+    set_withdrawing,
+)
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import entombed, is_entombed
 from pinakes.errors import DigestMismatch
@@ -76,7 +81,8 @@ class FileWithdrawer:
         wait_until_unpinned: Callable[[], None],
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`claim(archive_file)` takes a file's claim for the act; `wait_until_unpinned` returns
+        """`claim(archive_file)` takes a file's claim for the act, and deletes what dead ones wrote
+        aside; `wait_until_unpinned` returns
         once no backup needs the bytes to stay."""
         self._rows = rows
         self._archive = archive
@@ -95,15 +101,22 @@ class FileWithdrawer:
             DigestMismatch, MalformedRecord: it cannot be rewritten; it is as it was.
         """
         held = self._claim(archive_file)
-        clear_dead_asides(self._archive, held)
         try:
             count = self._entomb(held, ordinals)
             holding = holding_files(self._rows, self._archive, archive_file, ordinals)
             self._drop(held, holding)
+            self._forget(held, ordinals)
         finally:
             release_claim(self._rows, held)
         self._at("file done")
         return count
+
+    def _forget(self, held: Held, ordinals: set[int]) -> None:
+        """These records are gone: nobody has to look for them any more."""
+        entry = read_entry(self._rows, held.archive_file)
+        if entry.facts is not None and entry.withdrawing:
+            set_withdrawing(self._rows, held, entry.facts, entry.withdrawing - ordinals)
+            self._at("records forgotten")
 
     def _entomb(self, held: Held, ordinals: set[int]) -> int:
         old = current_generation(read_entry(self._rows, held.archive_file))
