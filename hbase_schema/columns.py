@@ -41,7 +41,7 @@ from .run_cells import (
     RunStep,
 )
 from .text import check_name
-from .withdrawal_cells import Withdrawal, WithdrawnFile
+from .withdrawal_cells import Withdrawal, WithdrawingRecords, WithdrawnFile
 
 CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
     {
@@ -65,6 +65,7 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             Claim,
             FileStateCell,
             CurrentGeneration,
+            WithdrawingRecords,
         ),
         "crawls": (CrawlFacts, WithdrawnFile, CrawlState, Lease),
         "runs": (RunFacts, SignOff, RunState, RunStep, RunProgress),

@@ -25,6 +25,23 @@ class Withdrawal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawingRecords:
+    """`l:withdrawing` of an archive file: records that are withdrawn, and may still be there.
+
+    `records` are their numbers in the file, as ranges: `3-5 9`.  Written before the captures are
+    noted, deleted once no generation holds them.  `landing` is the act that landed the file: one
+    that lands later in its place is another.
+    """
+
+    COLUMN: ClassVar[bytes] = b"l:withdrawing"
+    VERSION: ClassVar[int] = 1
+
+    act: str
+    landing: str
+    records: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawnFile:
     """`f:withdrawn` of a SHA-256: records of the archive file that landed with it were withdrawn.
 

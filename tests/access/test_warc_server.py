@@ -24,10 +24,13 @@ from pinakes.access.rules import AccessRules
 from pinakes.access.warc_server import PIECE_BYTES, WarcServer
 from pinakes.catalog.captures import decode_capture
 from pinakes.catalog.file_records import iter_sidecar
-from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.file_rows import read_entry, scan_entries
 from pinakes.errors import StoreUnavailable
 from pinakes.hbase_schema.capture_cells import Location
-from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
+from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
+from pinakes.row_store.port import Put
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 
@@ -86,6 +89,24 @@ def content(store: LandedStore) -> bytes:
 def ask(store: LandedStore, content: bytes) -> Iterator[Ask]:
     with asking(store.rows, store.archive) as ask:
         yield ask
+
+
+def test_withdrawn_records_are_gone_until_they_are_rewritten(
+    store: LandedStore, content: bytes, ask: Ask
+) -> None:
+    facts = read_entry(store.rows, NAME).facts
+    assert facts is not None
+    cell = WithdrawingRecords(act="withdraw-1", landing=facts.act, records="1")
+    cells = {WithdrawingRecords.COLUMN: encode_cell(cell)}
+    store.rows.mutate("files", [Put(encode_file_key(NAME), cells, None)])
+    first, second, third = (row.offset for row in iter_sidecar(store.archive, NAME))
+    assert ask(NAME).status == 410
+    assert ask(NAME, "HEAD").status == 410
+    gone = ask(NAME, range=f"bytes={second}-{third - 1}")
+    assert (gone.status, gone.body) == (410, b"410 Gone: a record in this range was withdrawn\n")
+    assert ask(NAME, range=f"bytes={second - 1}-{second}").status == 410
+    for start, end in ((first, second), (third, len(content))):
+        assert ask(NAME, range=f"bytes={start}-{end - 1}").body == content[start:end]
 
 
 def test_a_whole_file(ask: Ask, content: bytes) -> None:

@@ -34,7 +34,7 @@ from pinakes.hbase_schema.run_cells import (
     RunState,
     RunStep,
 )
-from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawnFile
+from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawingRecords, WithdrawnFile
 
 CAPTURE_KEY = "org,example)/ 20240229123456789 QAAZR4QR"
 
@@ -205,5 +205,6 @@ SAMPLES: tuple[Cell, ...] = (
         by="nadia",
         asked="http://example.org/",
     ),
+    WithdrawingRecords(act="withdraw-1", landing="land-1", records="3-5 9"),
     WithdrawnFile(archive_file="news-2024/a.warc.gz", act="withdraw-1"),
 )

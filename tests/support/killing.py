@@ -41,6 +41,17 @@ def kill_at(number: int) -> Callable[[str], None]:
     return at
 
 
+def kill_after(name: str, count: int = 1) -> Callable[[str], None]:
+    """End the process, as kill -9 does, when it has done so many steps of this name."""
+    steps = iter(range(1, 1 << 30))
+
+    def at(step: str) -> None:
+        if step == name and next(steps) == count:
+            os._exit(KILLED)
+
+    return at
+
+
 def dies(arguments: Sequence[object], folder: Path, step: int, *, well: int = 0) -> bool:
     """Run the verb in a child that ends itself, as by kill -9, at its step on `folder`.
 

@@ -36,7 +36,7 @@ def record_id(crawl: int, number: int, kind: int = 0) -> str:
 
 def write_site(folder: Path, crawl: int) -> None:
     """Pages that never change, each in a file with its request and its metadata."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     members = []
     for number in range(PAGES):
         date = f"202{crawl}-01-01T00:00:{number:02d}Z"
@@ -63,6 +63,31 @@ def write_site(folder: Path, crawl: int) -> None:
         ]
     data = b"".join(gzip.compress(member, mtime=0) for member in members)
     (folder / "site.warc.gz").write_bytes(data)
+
+
+def write_parts(folder: Path, crawl: int) -> None:
+    """A file beside: of each page a conversion, its further segment, and metadata of that."""
+    folder.mkdir(parents=True, exist_ok=True)
+    members = []
+    for number in range(PAGES):
+        ids = [record_id(crawl, number, kind) for kind in (0, 3, 4, 5)]
+        for at, (kind, field) in enumerate(
+            [
+                ("conversion", "WARC-Refers-To"),
+                ("continuation", "WARC-Segment-Origin-ID"),
+                ("metadata", "WARC-Concurrent-To"),
+            ]
+        ):
+            about = {
+                "WARC-Target-URI": uri(number),
+                "WARC-Date": f"202{crawl}-01-01T00:01:00Z",
+                "WARC-Record-ID": ids[at + 1],
+                field: ids[at],
+                "Content-Type": "text/plain",
+            }
+            members.append(record(kind, about, f"words-{crawl}-{number}".encode()))
+    data = b"".join(gzip.compress(member, mtime=0) for member in reversed(members))
+    (folder / "texts.warc.gz").write_bytes(data)
 
 
 def land_site(scene: Scene, *crawls: int) -> None:

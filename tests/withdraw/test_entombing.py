@@ -6,14 +6,16 @@ import bz2
 import gzip
 import io
 import zlib
+from collections.abc import Callable
 
 import pytest
 from archive_builders import HTTP, arc, member, records_of, source_of, three, warc
 
 from pinakes.errors import DigestMismatch, MalformedRecord
 from pinakes.rewrite.replace import copy_source_with_replacements
+from pinakes.warc.record import IN_MEMORY_BYTES
 from pinakes.warc.tombstone import Inscription, is_tombstone
-from pinakes.withdraw.entombing import Entombing, with_companions
+from pinakes.withdraw.entombing import Entombing
 
 WORDS = Inscription("withdraw-1", "2026-11-25T12:00:00Z")
 SECRET = b"<p>secret"
@@ -34,7 +36,7 @@ def entomb(data: bytes, ordinals: set[int]) -> bytes:
 
 def inflated(data: bytes) -> bytes:
     if data[:3] == b"BZh":
-        return bz2.decompress(data)
+        return bz2.decompress(data)  # all streams
     found = b""
     while data[:2] == b"\x1f\x8b":
         inflater = zlib.decompressobj(31)
@@ -52,6 +54,15 @@ FILES = [
         id="two in one member",
     ),
     pytest.param(b"".join(map(bz2.compress, records())), id="bzip2"),
+    pytest.param(bz2.compress(b"".join(records())), id="one bzip2 stream"),
+    pytest.param(
+        member(b"".join(records())[:700]) + member(b"".join(records())[700:]),
+        id="members that end in records",
+    ),
+    pytest.param(
+        b"".join(member(b"".join(records())[at : at + 150]) for at in range(0, 1800, 150)),
+        id="records over several members",
+    ),
 ]
 
 
@@ -80,11 +91,22 @@ def test_twice_at_once(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("compressed", [True, False])
-def test_in_an_arc_file(version: int, compressed: bool) -> None:
+@pytest.mark.parametrize(
+    "whole",
+    [
+        pytest.param(b"".join, id="plain"),
+        pytest.param(lambda parts: b"".join(map(gzip.compress, parts)), id="a member each"),
+        pytest.param(lambda parts: gzip.compress(b"".join(parts)), id="one member for all"),
+    ],
+)
+def test_in_an_arc_file(version: int, whole: Callable[[list[bytes]], bytes]) -> None:
     parts = arc(version=version)
-    data = b"".join(map(gzip.compress, parts)) if compressed else b"".join(parts)
-    new = records_of(entomb(data, {1}))
+    data = whole(parts)
+    entombed = entomb(data, {1})
+    new = records_of(entombed)
+    assert b"<p>old" not in inflated(entombed)
+    assert inflated(entombed).startswith(parts[0])
+    assert inflated(entombed).endswith(parts[2])
     old = records_of(data)
     assert [r.target_uri for r in new] == [r.target_uri for r in old]
     assert [is_tombstone(r.header) for r in new] == [False, True, False]
@@ -101,10 +123,26 @@ def test_a_damaged_record_goes_as_well(harm: str) -> None:
     assert is_tombstone(records_of(new)[1].header)
 
 
-def test_a_member_that_does_not_add_up_is_refused() -> None:
+def test_a_damaged_member_of_several_is_refused_in_words_that_help() -> None:
     shared = member(b"".join(records()[1:3]))
-    with pytest.raises(MalformedRecord, match="do not add up"):
+    with pytest.raises(MalformedRecord, match="take the crawl out"):
         entomb(shared[:-8] + b"harm" + shared[-4:], {0})
+
+
+def test_a_neighbour_too_large_for_memory_stays() -> None:
+    large = warc(HTTP + bytes(IN_MEMORY_BYTES + 1000), number=7)
+    words = inflated(entomb(member(b"".join(records()[:2]) + large), {1}))
+    assert SECRET not in words
+    assert words.endswith(large)
+
+
+def test_what_is_too_long_goes_with_its_record() -> None:
+    first, second, last, _ = records()
+    longer = second[:-4] + b"and a secret more\r\n\r\n"
+    words = inflated(entomb(member(first + longer + last), {1}))
+    assert words.startswith(first)
+    assert words.endswith(last)
+    assert b"secret" not in words
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 3])
@@ -120,79 +158,3 @@ def test_the_check_sees_a_change_anywhere_else(at: int) -> None:
         changed = bytearray(out.getvalue().replace(b"\x00", b"\x01", 1))
     with pytest.raises(DigestMismatch):
         entombing.check(source, source_of(bytes(changed)))
-
-
-TO_CAPTURE = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000001>")
-TO_OTHER = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000009>")
-ABOUT = ("WARC-Refers-To", TO_CAPTURE[1])
-SEGMENT = ("WARC-Segment-Origin-ID", TO_CAPTURE[1])
-SAME_URI = ("WARC-Target-URI", "http://example.org/1")
-
-
-def beside(record_type: str, *extra: tuple[str, str], uri: str = "http://example.org/2") -> bytes:
-    return warc(b"x", number=2, record_type=record_type, extra=extra).replace(
-        b"http://example.org/2", uri.encode()
-    )
-
-
-@pytest.mark.parametrize(
-    ("other", "belongs"),
-    [
-        pytest.param(beside("request", TO_CAPTURE), True, id="its request"),
-        pytest.param(beside("request", TO_OTHER, TO_CAPTURE), True, id="that names two"),
-        pytest.param(beside("request", TO_OTHER, uri=SAME_URI[1]), False, id="of another"),
-        pytest.param(beside("request", uri=SAME_URI[1]), True, id="a request that names nothing"),
-        pytest.param(beside("request"), False, id="of another URI"),
-        pytest.param(beside("metadata", TO_CAPTURE), True, id="its metadata"),
-        pytest.param(beside("metadata", ABOUT), True, id="metadata about it"),
-        pytest.param(beside("metadata", uri=SAME_URI[1]), False, id="metadata of its URI"),
-        pytest.param(beside("conversion", ABOUT), True, id="a conversion"),
-        pytest.param(beside("continuation", SEGMENT), True, id="a further segment"),
-        pytest.param(beside("response", TO_CAPTURE), False, id="another capture"),
-        pytest.param(beside("warcinfo", TO_CAPTURE), False, id="warcinfo"),
-    ],
-)
-def test_what_belongs_to_a_capture(other: bytes, belongs: bool) -> None:
-    data = member(warc(HTTP + SECRET, number=1)) + member(other)
-    assert with_companions(source_of(data), {0}) == ({0, 1} if belongs else {0})
-
-
-def test_a_request_that_the_capture_names_belongs_to_it() -> None:
-    request = beside("request")
-    named = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000002>")
-    data = member(request) + member(warc(HTTP, number=1, extra=[named]))
-    assert with_companions(source_of(data), {1}) == {0, 1}
-
-
-def of_one_uri(kind: str, number: int, minute: int, *extra: tuple[str, str]) -> bytes:
-    record = warc(
-        HTTP if kind == "response" else b"x", number=number, record_type=kind, extra=extra
-    )
-    found = record.replace(b"example.org/%d" % number, b"example.org/")
-    return member(found.replace(b"03:04:05Z", b"03:%02d:05Z" % minute))
-
-
-NAMES_5 = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000005>")
-
-
-@pytest.mark.parametrize(
-    ("captures", "wanted"),
-    [
-        pytest.param({0}, {0, 1}, id="the first"),
-        pytest.param({2}, {2, 3}, id="that of the same date"),
-        pytest.param({0, 2}, {0, 1, 2, 3}, id="both"),
-        pytest.param({4}, {4, 5}, id="the one that names its request"),
-    ],
-)
-def test_a_request_belongs_to_one_capture_of_its_uri(captures: set[int], wanted: set[int]) -> None:
-    data = b"".join(
-        [
-            of_one_uri("response", 0, 1),
-            of_one_uri("request", 1, 1),
-            of_one_uri("response", 2, 2),
-            of_one_uri("request", 3, 2),
-            of_one_uri("response", 4, 3, NAMES_5),
-            of_one_uri("request", 5, 3),
-        ]
-    )
-    assert with_companions(source_of(data), captures) == wanted

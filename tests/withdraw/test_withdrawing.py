@@ -20,12 +20,17 @@ from taken_down import (
     outcome,
     record_id,
     records_by_id,
+    request,
     sha256_of,
+    uri,
     withdraw,
+    write_parts,
 )
 
 from pinakes.catalog.captures import get_captures
+from pinakes.ingest.acts import Actor
 from pinakes.withdraw.requests import WITHDRAW
+from pinakes.withdraw.withdrawing import Withdrawer
 
 
 def test_a_digest_is_nowhere_below_the_store(site: Scene) -> None:
@@ -80,10 +85,39 @@ def test_dedupe_goes_on_afterwards(site: Scene) -> None:
     assert bodies(site, 0) == [page(0)] * 2
 
 
+def test_parts_in_other_files_of_the_crawl_go_as_well(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        write_parts(scene.crawls / "c1", 1)
+        land_site(scene, 1)
+        work = Withdrawer(scene.rows, scene.archive, Actor(), software="tests")
+        [plan] = work.plan(request(uri(0)))
+        [report] = withdraw(scene, uri(0))
+        assert (plan.files, plan.generations) == (report.files, report.generations)
+        assert report.files == ["c1/site.warc.gz", "c1/texts.warc.gz"]
+        assert report.records == 6
+        assert not holds_anywhere(scene.folder / "store" / "archive", b"words-1-0")
+        assert len(holds_anywhere(scene.folder / "store" / "archive", b"words-1-1")) == 1
+        [again] = withdraw(scene, uri(0))
+        assert (again.files, again.generations, again.records) == ([], [], 0)
+
+
+def test_parts_that_an_act_has_left_go_with_the_next(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        land_site(scene, 1)
+        withdraw(scene, uri(0))
+        write_parts(scene.crawls / "c1", 1)
+        (scene.crawls / "c1" / "site.warc.gz").unlink()
+        scene.land(1)
+        [report] = withdraw(scene, uri(0))
+        assert (report.files, report.records) == (["c1/texts.warc.gz"], 3)
+        assert not holds_anywhere(scene.folder / "store" / "archive", b"words-1-0")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("what", [pytest.param("original", marks=pytest.mark.large), "digest"])
 def test_killed_at_any_step_and_run_again(tmp_path: Path, what: str) -> None:
     with make_scene(tmp_path / "made", ()) as scene:
+        write_parts(scene.crawls / "c1", 1)
         land_site(scene, 1, 2, 3)
         asked = key_of(scene, 0, 1) if what == "original" else sha256_of(page(0))
     with copied(tmp_path / "made", tmp_path / "whole") as scene:
@@ -96,6 +130,7 @@ def test_killed_at_any_step_and_run_again(tmp_path: Path, what: str) -> None:
             reports = withdraw(scene, asked)
             assert not any(report.problems for report in reports)
             assert outcome(scene) == whole, step
+            assert not holds_anywhere(folder / "store" / "archive", b"words-1-0")
         shutil.rmtree(folder)
         if code == 0:
             break

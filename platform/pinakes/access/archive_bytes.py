@@ -10,13 +10,14 @@ another record; the file alone is not believed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import BinaryIO
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar_at, sidecar_name
 from pinakes.catalog.stored_generations import StoredGeneration, find_generation
+from pinakes.catalog.withdrawals import rows_still_there
 from pinakes.errors import DigestMismatch, InputRefused
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.urlkey import urlkey
@@ -38,6 +39,10 @@ class Dropped(Exception):
 
 class Denied(Exception):
     """Access rules do not let these bytes be given out, or they are not those of one record."""
+
+
+class Withdrawn(Exception):
+    """A record in these bytes was withdrawn, and is still to be replaced."""
 
 
 class ArchiveBytes:
@@ -78,11 +83,16 @@ class ArchiveBytes:
 
         Raises:
             Denied: they may not be given out, or the file was removed meanwhile.
+            Withdrawn: a record in them was.
             Dropped: the file is gone, and another generation is current.
             DigestMismatch: the current generation is not in the store.
         """
         if not (self._rules.is_open or self._admits(file, start, end)):
             raise Denied
+        if any(
+            row.offset < end and start < row.offset + row.length for row in self._still_there(file)
+        ):
+            raise Withdrawn
         try:
             return self._archive.open(file.name)
         except InputRefused as error:
@@ -94,6 +104,12 @@ class ArchiveBytes:
             raise DigestMismatch(
                 "it is not in the archive store: run fsck", file=file.name
             ) from error
+
+    def _still_there(self, file: StoredGeneration) -> Iterator[SidecarRow]:
+        try:
+            yield from rows_still_there(self._archive, file.name, file.withdrawing)
+        except InputRefused as error:  # without a sidecar nobody knows where they are
+            raise Denied from error
 
     def _admits(self, file: StoredGeneration, start: int, end: int) -> bool:
         """Whether these bytes are of one record, from its first one on, which may be given out.

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote_to_bytes
 from pinakes.catalog.stored_generations import StoredGeneration
 from pinakes.errors import DigestMismatch
 
-from .archive_bytes import ArchiveBytes, Denied, Dropped
+from .archive_bytes import ArchiveBytes, Denied, Dropped, Withdrawn
 from .asgi import Message, Receive, Scope, Send, header_values, send_line
 from .byte_range import NotSatisfiable, select_range
 
@@ -113,6 +113,9 @@ class WarcServer:
             first, opened = await self._in_thread(self._read_first, file, start, end, reads_to)
         except Denied:
             await self._send_absent(send)
+            return
+        except Withdrawn:
+            await send_line(send, 410, "Gone: a record in this range was withdrawn")
             return
         except Dropped as dropped:
             current = quote(dropped.current.encode("utf-8", "surrogateescape"))

@@ -77,7 +77,8 @@ class StoredRows:
         for row in captures:
             capture = known.get(row.row_key or b"")
             wanted = mark_of(row, run)
-            if capture is None or _same(capture.dedupe, wanted):
+            # The mark of what was withdrawn stays in its row, and nowhere else.
+            if capture is None or capture.withdrawal is not None or _same(capture.dedupe, wanted):
                 continue
             if capture.dedupe is not None:
                 stopped.add(capture.dedupe.run)

@@ -26,10 +26,11 @@ def stored_files(rows: RowStore, crawl: str) -> Iterator[FileEntry]:
 
 
 def iter_stored_entries(archive: ArchiveReader, entry: FileEntry) -> Iterator[Entry]:
-    """The records of a stored file as it is now, in order."""
+    """The records of a stored file as it is now, in order, without those that were withdrawn."""
     name = generation_file(entry.archive_file, entry.generation)
     for row in iter_sidecar(archive, name):
-        yield _entry_of_row(row, name)
+        if is_entombed(row) or row.ordinal not in entry.withdrawing:
+            yield _entry_of_row(row, name)
 
 
 def _entry_of_row(row: SidecarRow, file: str) -> Entry:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from pinakes.hbase_schema.cells import C, decode_cell, encode_cell
 from pinakes.hbase_schema.file_cells import (
@@ -20,6 +21,7 @@ from pinakes.hbase_schema.file_cells import (
 from pinakes.hbase_schema.file_states import FileState, require_next
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
 from pinakes.hbase_schema.ranges import KeyRange
+from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
 from .claims import ClaimedCell
@@ -37,7 +39,8 @@ class FileEntry:
     """An archive file as the catalogue knows it; None for unknown values.
 
     `state_act` is the act that set its state.  `decided` is None until a dedupe run has
-    decided on the file as it has landed now.
+    decided on the file as it has landed now.  `withdrawing` are the ordinals of records that are
+    withdrawn, and may still be there.
     """
 
     archive_file: str
@@ -47,6 +50,7 @@ class FileEntry:
     claim: Claim | None
     decided: FirstDecision | None = None
     state_act: str | None = None
+    withdrawing: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,37 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         claim=read(Claim),
         decided=decided if is_of_this_landing else None,
         state_act=state.act if state is not None else None,
+        withdrawing=withdrawing_in(row, facts),
     )
+
+
+def withdrawing_in(row: Row | None, facts: FileFacts | None) -> frozenset[int]:
+    """The ordinals of records that are withdrawn, and may still be there; by the file's row."""
+    value = row.value(WithdrawingRecords.COLUMN) if row is not None else None
+    if value is None or facts is None:
+        return frozenset()
+    cell = decode_cell(WithdrawingRecords, value)
+    ranges = (part.partition("-") for part in cell.records.split())
+    found = (at for start, _, end in ranges for at in range(int(start), int(end or start) + 1))
+    return frozenset(found) if cell.landing == facts.act else frozenset()
+
+
+def set_withdrawing(store: RowStore, held: Held, facts: FileFacts, ordinals: Iterable[int]) -> None:
+    """Note records that are withdrawn, and may still be there; none: they are gone."""
+    key = encode_file_key(held.archive_file)
+    column = WithdrawingRecords.COLUMN
+    records = " ".join(_ranges(sorted(ordinals)))
+    if not records:
+        store.mutate(TABLE, [Delete(key, None, columns=(column,))])
+        return
+    cell = WithdrawingRecords(act=held.claim.act, landing=facts.act, records=records)
+    store.mutate(TABLE, [Put(key, {column: encode_cell(cell)}, None)])
+
+
+def _ranges(ordinals: Sequence[int]) -> Iterator[str]:
+    for _, run in groupby(enumerate(ordinals), key=lambda numbered: numbered[1] - numbered[0]):
+        (_, first), *more = run
+        yield f"{first}-{more[-1][1]}" if more else f"{first}"
 
 
 def put_first_decisions(

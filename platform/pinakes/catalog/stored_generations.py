@@ -14,9 +14,12 @@ from pinakes.hbase_schema.file_cells import (
 )
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import encode_file_key, generation_file, generation_of
+from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
 from pinakes.row_store.port import RowStore, get_row
 
-from .file_rows import TABLE, hidden_among
+from .file_rows import TABLE, hidden_among, withdrawing_in
+
+_COLUMNS = (FileStateCell.COLUMN, CurrentGeneration.COLUMN, WithdrawingRecords.COLUMN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,8 @@ class StoredGeneration:
     size: int
     sha256: str
     current: str
+    withdrawing: frozenset[int] = frozenset()
+    """Records that are withdrawn, and may still be there."""
 
     @property
     def is_current(self) -> bool:
@@ -54,7 +59,7 @@ def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
         store,
         TABLE,
         encode_file_key(archive_file),
-        columns=(FileFacts.COLUMN, facts_column, FileStateCell.COLUMN, CurrentGeneration.COLUMN),
+        columns=(FileFacts.COLUMN, facts_column, *_COLUMNS),
     )
     file, state = (row and row.value(cls.COLUMN) for cls in (FileFacts, FileStateCell))
     if row is None or file is None or state is None:
@@ -75,4 +80,5 @@ def find_generation(store: RowStore, name: str) -> StoredGeneration | None:
         size=facts.size,
         sha256=facts.sha256,
         current=generation_file(archive_file, current),
+        withdrawing=withdrawing_in(row, landed),
     )

@@ -6,19 +6,21 @@ of the record as landed, by which its rows are found when its crawl is removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
+from pinakes.archive_store.port import ArchiveReader
 from pinakes.errors import InputRefused
 from pinakes.hbase_schema.capture_cells import ExtractedView
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.hbase_schema.name_keys import encode_withdrawn_key
+from pinakes.hbase_schema.name_keys import encode_withdrawn_key, generation_of
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawnFile
 from pinakes.row_store.port import Delete, Put, RowStore, get_row
 from pinakes.warc.tombstone import TOMBSTONE_TYPE
 
 from .captures import TABLE
 from .crawl_rows import TABLE as CRAWLS
-from .file_rows import FileEntry
+from .file_records import iter_sidecar
+from .file_rows import FileEntry, read_entry
 from .sidecar import SidecarRow
 
 SKIP = "withdrawn"
@@ -50,6 +52,45 @@ def entombed(row: SidecarRow) -> SidecarRow:
 def is_entombed(row: SidecarRow) -> bool:
     """Whether a tombstone stands for this record."""
     return row.skip == SKIP
+
+
+def rows_still_there(
+    archive: ArchiveReader, name: str, withdrawing: Collection[int]
+) -> Iterator[SidecarRow]:
+    """Of these withdrawn records, those that a stored file still holds; in order.
+
+    Nothing is read where none are withdrawn.
+    """
+    if withdrawing:
+        rows = iter_sidecar(archive, name)
+        yield from (row for row in rows if row.ordinal in withdrawing and not is_entombed(row))
+
+
+def require_none_at(
+    store: RowStore, archive: ArchiveReader, name: str, offset: int, inner_offset: int
+) -> None:
+    """Raise InputRefused for a place in a stored file that is of a withdrawn record.
+
+    A neighbour in its member may be read, at the place where that begins.
+    """
+    entry = read_entry(store, generation_of(name)[0])
+    there = [
+        row
+        for row in rows_still_there(archive, name, entry.withdrawing)
+        if row.offset <= offset < row.offset + row.length
+    ]
+    if not there or any(
+        (row.offset, row.inner_offset) == (offset, inner_offset)
+        for row in iter_sidecar(archive, name)
+        if row.ordinal not in entry.withdrawing
+    ):
+        return
+    raise withdrawn_at(name, offset)
+
+
+def withdrawn_at(name: str, offset: int) -> InputRefused:
+    """For a record that is not given out any more."""
+    return InputRefused("the record here was withdrawn", file=name, offset=offset)
 
 
 def put_withdrawals(

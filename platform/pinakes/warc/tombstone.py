@@ -102,3 +102,14 @@ def is_tombstone(header: Header) -> bool:
     if isinstance(header, ArcHeader):
         return header.get(CONTENT_TYPE) == _MEDIA_TYPE
     return header.get(TOMBSTONE_FIELD) is not None
+
+
+def withdrawn_type(header: Header) -> str | None:
+    """The type of the record for which this tombstone stands; of one in an ARC file `response`.
+
+    None if it is no tombstone.
+    """
+    if isinstance(header, ArcHeader):
+        return "response" if is_tombstone(header) else None
+    said = header.get(TOMBSTONE_FIELD)
+    return said.rpartition("type=")[2] if said is not None else None

@@ -7,10 +7,15 @@ from collections.abc import Callable, Container
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_counts import put_withdrawn_counts
 from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
-from pinakes.catalog.file_rows import Held, read_entry, release_claim, require_claim
+from pinakes.catalog.file_rows import (
+    Held,
+    read_entry,
+    release_claim,
+    require_claim,
+    set_withdrawing,
+)
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import entombed, is_entombed
 from pinakes.errors import DigestMismatch
@@ -23,10 +28,9 @@ from pinakes.rewrite.generations import (
 )
 from pinakes.row_store.port import RowStore
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source
 from pinakes.warc.tombstone import Inscription
 
-from .entombing import Entombing, with_companions
+from .entombing import Entombing
 
 VERB = "withdraw"
 
@@ -77,7 +81,8 @@ class FileWithdrawer:
         wait_until_unpinned: Callable[[], None],
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
-        """`claim(archive_file)` takes a file's claim for the act; `wait_until_unpinned` returns
+        """`claim(archive_file)` takes a file's claim for the act, and deletes what dead ones wrote
+        aside; `wait_until_unpinned` returns
         once no backup needs the bytes to stay."""
         self._rows = rows
         self._archive = archive
@@ -87,7 +92,7 @@ class FileWithdrawer:
         self._at = at
 
     def withdraw(self, archive_file: str, ordinals: set[int]) -> int:
-        """Put tombstones for these records of a file, and what belongs to them; how many.
+        """Put tombstones for these records of a file; how many.
 
         May be repeated: those that are entombed stay as they are.
 
@@ -96,24 +101,29 @@ class FileWithdrawer:
             DigestMismatch, MalformedRecord: it cannot be rewritten; it is as it was.
         """
         held = self._claim(archive_file)
-        clear_dead_asides(self._archive, held)
         try:
             count = self._entomb(held, ordinals)
             holding = holding_files(self._rows, self._archive, archive_file, ordinals)
             self._drop(held, holding)
+            self._forget(held, ordinals)
         finally:
             release_claim(self._rows, held)
         self._at("file done")
         return count
 
+    def _forget(self, held: Held, ordinals: set[int]) -> None:
+        """These records are gone: nobody has to look for them any more."""
+        entry = read_entry(self._rows, held.archive_file)
+        if entry.facts is not None and entry.withdrawing:
+            set_withdrawing(self._rows, held, entry.facts, entry.withdrawing - ordinals)
+            self._at("records forgotten")
+
     def _entomb(self, held: Held, ordinals: set[int]) -> int:
         old = current_generation(read_entry(self._rows, held.archive_file))
         if not _holds(self._archive, old.name, ordinals):
             return 0
-        with self._archive.open(old.name) as file:
-            wanted = with_companions(Source(file, name=held.archive_file), ordinals)
         stones = {row.ordinal for row in iter_sidecar(self._archive, old.name) if is_entombed(row)}
-        entombing = Entombing(frozenset(wanted - stones), self._inscription)
+        entombing = Entombing(frozenset(ordinals - stones), self._inscription)
 
         def annotate(row: SidecarRow, record: Record) -> SidecarRow:
             if row.ordinal not in entombing.ordinals:

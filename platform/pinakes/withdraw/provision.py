@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.captures import Capture, get_captures, place_captures, scan_captures_of
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.catalog.generation_rows import mark_of
@@ -165,7 +164,6 @@ def _repoint(
 ) -> None:
     """Make revisits of a file, by row key, refer to other originals; `collection` as it is now."""
     held = act.claim(name)
-    clear_dead_asides(archive, held)
     places = _places(rows, originals)
     own = {
         row.ordinal: (row, places[row.row_key])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
+from pinakes.dedupe.decide.compare import equal_streams
 from pinakes.errors import DigestMismatch
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.reader import iter_records
@@ -94,7 +95,7 @@ def _require_equal(before: Source, after: Source, start: int, end: int, shift: i
 def _are_equal(old: Record, new: Record) -> bool:
     if old.header.raw != new.header.raw or old.block_size != new.block_size:
         return False
-    return all(one == other for one, other in zip_longest(old.chunks(), new.chunks()))
+    return equal_streams(map(bytes, old.chunks()), map(bytes, new.chunks()))
 
 
 def _wrong(before: Source, offset: int) -> DigestMismatch:

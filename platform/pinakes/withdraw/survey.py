@@ -1,13 +1,14 @@
-"""What belongs to the captures to be withdrawn, and what refers to them: from sidecars.
+"""What belongs to the captures to be withdrawn, and what refers to them.
 
 A pass over the sidecars of the collection finds revisits of the targets, ours by the row key that
-they note, a crawler's by the URI and second (or digest) that it names; another, over those of the
-crawls concerned, the records that name a target as theirs.
+they note, a crawler's by the URI and second (or digest) that it names; another, over the files of
+the crawls concerned, what belongs to the targets (`companions`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,12 +18,14 @@ from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.withdrawals import is_entombed
 from pinakes.dedupe.run.collection import Collection
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.index.scan import CAPTURE_TYPES
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
+from pinakes.rewrite.generations import current_name
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest, parse_digest
+from pinakes.warc.source import Source
 
+from .companions import find_companions
 from .requests import WITHDRAW
 from .targets import Target
 
@@ -50,6 +53,10 @@ class Survey:
     unprovided: list[tuple[bytes, bytes]] = field(default_factory=list)
     ordinals: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     entombed: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+    def going(self, archive_file: str) -> set[int]:
+        """The records of a file that are still to be entombed."""
+        return self.ordinals[archive_file] - self.entombed[archive_file]
 
 
 def survey_targets(
@@ -167,22 +174,28 @@ class _Wanted:
 
 
 def _find_records(collection: Collection, found: Survey) -> None:
-    ids: set[str] = set()
-    requests: set[str] = set()
-    files = {target.capture.facts.archive_file for target in found.targets.values()}
-    for name in sorted(files & collection.entries.keys()):
-        for row in collection.sidecar_rows(name):
-            if row.row_key in found.targets:
-                _note(found, name, row)
-                ids |= {row.record_id} if row.record_id else set()
-                requests |= {row.concurrent_to} if row.concurrent_to else set()
-    crawls = set(map(crawl_of, files))
+    """The records of the targets, and what belongs to them in their crawls.
+
+    Tombstones of the crawls are taken for targets: an act that died, or one that did not look into
+    other files, has left what belongs to their records.
+    """
+    crawls: dict[str, list[str]] = defaultdict(list)
     for name in sorted(collection.entries):
-        for row in collection.sidecar_rows(name) if crawl_of(name) in crawls else ():
-            if row.type not in CAPTURE_TYPES and (
-                row.concurrent_to in ids or row.record_id in requests
-            ):
-                _note(found, name, row)
+        crawls[crawl_of(name)].append(name)
+    for crawl in sorted({crawl_of(t.capture.facts.archive_file) for t in found.targets.values()}):
+        for name in crawls[crawl]:
+            for row in collection.sidecar_rows(name):
+                if row.row_key in found.targets or is_entombed(row):
+                    _note(found, name, row)
+        companions = find_companions(_sources(collection, crawls[crawl]), found.ordinals)
+        for name, ordinals in companions.items():
+            found.ordinals[name] |= ordinals
+
+
+def _sources(collection: Collection, names: Iterable[str]) -> Iterator[tuple[str, Source]]:
+    for name in names:
+        with collection.archive.open(current_name(collection.entries[name])) as file:
+            yield name, Source(file, name=name)
 
 
 def _note(found: Survey, name: str, row: SidecarRow) -> None:

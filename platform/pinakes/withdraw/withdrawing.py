@@ -20,7 +20,7 @@ from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
-from pinakes.catalog.file_rows import Held, read_entries, release_claim
+from pinakes.catalog.file_rows import Held, read_entries, release_claim, set_withdrawing
 from pinakes.catalog.leases import (
     HeldLease,
     leave_lease,
@@ -195,9 +195,7 @@ class Withdrawer:
         report.unprovided = [
             (key.decode("ascii"), original.decode("ascii")) for key, original in found.unprovided
         ]
-        report.files = [
-            name for name in sorted(found.ordinals) if found.ordinals[name] - found.entombed[name]
-        ]
+        report.files = [name for name in sorted(found.ordinals) if found.going(name)]
         going = {
             stored
             for name, ordinals in found.ordinals.items()
@@ -256,12 +254,13 @@ class Withdrawer:
                 report.problems.append(problem)
 
     def _claim(self, lease: HeldLease, archive_file: str) -> Held:
-        """A file's claim; renews the lease, so that a long act is not taken for a dead one."""
+        """A file's claim, what dead ones wrote aside deleted; renews the lease, so that a long
+        act is not taken for a dead one."""
         renew_lease(self._rows, lease, self._actor.now_ms())
-        claim = lease.lease
-        return self._actor.claim(
-            self._rows, archive_file, act=claim.act, after_ms=claim.act_time_ms
-        )
+        act, after_ms = lease.lease.act, lease.lease.act_time_ms
+        held = self._actor.claim(self._rows, archive_file, act=act, after_ms=after_ms)
+        clear_dead_asides(self._archive, held)
+        return held
 
     def _release_left(self, lease: HeldLease) -> None:
         """Release claims that this act left when it died, on files that it had moved already."""
@@ -269,14 +268,14 @@ class Withdrawer:
             claim = entry.claim
             if claim is not None and claim.expires_ms and claim.act == lease.lease.act:
                 held = self._claim(lease, entry.archive_file)
-                clear_dead_asides(self._archive, held)
                 release_claim(self._rows, held)
 
     def _note(self, lease: HeldLease, request: WithdrawalRequest, found: Survey) -> None:
-        """Note all captures as withdrawn: from here on no reader is given one of them."""
+        """Note all records as withdrawn: from here on no reader is given one of them."""
         act, act_time_ms = lease.lease.act, lease.lease.act_time_ms
-        files = sorted(found.ordinals)
-        refuse_bytes(self._rows, read_entries(self._rows, files).values(), act, act_time_ms)
+        files = [name for name in sorted(found.ordinals) if found.going(name)]
+        entries = read_entries(self._rows, files)
+        refuse_bytes(self._rows, entries.values(), act, act_time_ms)
         self._at("bytes refused")
         of_file: dict[str, list[tuple[bytes, Withdrawal]]] = defaultdict(list)
         for key, target in found.targets.items():
@@ -289,9 +288,13 @@ class Withdrawer:
                     asked=target.asked,
                 )
                 of_file[target.capture.facts.archive_file].append((key, cell))
-        for name, withdrawals in sorted(of_file.items()):
+        for name in sorted({*files, *of_file}):
             held = self._claim(lease, name)
-            put_withdrawals(self._rows, withdrawals, act_time_ms=held.claim.act_time_ms)
+            if name in entries and (facts := entries[name].facts) is not None:
+                going = found.going(name) | entries[name].withdrawing
+                set_withdrawing(self._rows, held, facts, going)
+                self._at("records noted")
+            put_withdrawals(self._rows, of_file[name], act_time_ms=held.claim.act_time_ms)
             self._at("withdrawals noted")
             release_claim(self._rows, held)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from pinakes.access.readable import ReadableCaptures
 from pinakes.catalog.captures import Placed, require_visible
+from pinakes.catalog.file_rows import read_entry
+from pinakes.catalog.withdrawals import rows_still_there, withdrawn_at
 from pinakes.errors import InputRefused
 
 _PIECE_BYTES = 1 << 18
@@ -23,12 +25,18 @@ def record_bytes(captures: ReadableCaptures, placed: Placed) -> Iterator[bytes]:
     """The bytes, in pieces; the first is read at once, so that errors come before any byte.
 
     Raises:
-        InputRefused: the file is not there, or is shorter.
+        InputRefused: the file is not there, or is shorter; or its member holds a record that was
+            withdrawn.
     """
     require_visible(captures.rows, placed.entry.archive_file)
     if captures.archive.size(placed.file) is None:  # a newer generation may have replaced it
         again = captures.get([placed.capture.key]).get(placed.capture.key)
         placed = (again.placed if again is not None else None) or placed
+    start, end = placed.location.offset, placed.location.offset + placed.location.length
+    withdrawing = read_entry(captures.rows, placed.entry.archive_file).withdrawing
+    for row in rows_still_there(captures.archive, placed.file, withdrawing):
+        if row.offset < end and start < row.offset + row.length:
+            raise withdrawn_at(placed.file, row.offset)
     pieces = _pieces(captures, placed)
     first = next(pieces, b"")
     return _chained(first, pieces)

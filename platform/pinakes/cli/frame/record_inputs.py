@@ -18,6 +18,7 @@ from pinakes.archive_store.located import (
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.entries import iter_stored_entries, stored_files
 from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.withdrawals import rows_still_there, withdrawn_at
 from pinakes.cli.frame.archive_inputs import ArchiveInputs, archive_inputs_of
 from pinakes.cli.frame.input_paths import iter_paths
 from pinakes.cli.frame.options import PIPED
@@ -127,6 +128,7 @@ class RecordInputs:
             for _, record in self.records(file):
                 yield entry_of(record, file)
             return
+        self._left_out(file)
         yield from self.guarded(iter_stored_entries(self.stores.archive, file))
 
     def records(
@@ -137,8 +139,19 @@ class RecordInputs:
             yield from read_records(file, self.warn, advance, opened=self._given.opened)
             return
         name = current_name(file)
+        left_out = self._left_out(file)
         with self.stores.archive.open(name) as opened:
-            yield from _intact(Source(opened, name=name), self.warn, advance)
+            for source, record in _intact(Source(opened, name=name), self.warn, advance):
+                if record.ordinal not in left_out:
+                    yield source, record
+
+    def _left_out(self, file: FileEntry) -> set[int]:
+        """The ordinals of records that are withdrawn and still there; they are named."""
+        name, left_out = current_name(file), set()
+        for row in rows_still_there(self.stores.archive, name, file.withdrawing):
+            self.warn(withdrawn_at(name, row.offset))
+            left_out.add(row.ordinal)
+        return left_out
 
     def guarded(self, items: Iterable[T]) -> Iterator[T]:
         """The same items; what cannot be read of them is named."""

@@ -13,6 +13,7 @@ from pinakes.archive_store.located import folder_of, is_at, open_place
 from pinakes.catalog.captures import Placed, get_captures, place_captures
 from pinakes.catalog.file_records import capture_at, name_in_store
 from pinakes.catalog.payloads import open_body, open_placed, open_record
+from pinakes.catalog.withdrawals import require_none_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console
@@ -125,6 +126,8 @@ def _in_store(stores: Stores, named: bytes | Place, request: CatRequest) -> Iter
     else:
         found = capture_at(stores.archive, *named) if request.payload else None
         if found is None:
+            place = (named.file, named.offset, named.inner_offset or 0)
+            require_none_at(stores.rows, stores.archive, *place)
             location = Location(offset=named.offset, length=0, inner_offset=named.inner_offset or 0)
             with open_record(stores.archive, named.file, location) as record:
                 yield record

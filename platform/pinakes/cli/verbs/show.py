@@ -14,6 +14,7 @@ from pinakes.catalog.captures import Capture, Placed, get_captures, place_captur
 from pinakes.catalog.file_records import capture_at, name_in_store
 from pinakes.catalog.file_rows import scan_inflight
 from pinakes.catalog.payloads import open_record, read_body
+from pinakes.catalog.withdrawals import require_none_at
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
@@ -188,6 +189,7 @@ def _show_place(stores: Stores, place: Place, view: View, console: Console) -> N
         return
     if view.before_ms is not None:
         raise ConfigError("only captures have a history, and this record is not a capture")
+    require_none_at(stores.rows, stores.archive, place.file, place.offset, place.inner_offset or 0)
     location = Location(offset=place.offset, length=0, inner_offset=place.inner_offset or 0)
     with open_record(stores.archive, place.file, location) as record:
         _show_record(record, place, view, console)

@@ -139,7 +139,8 @@ def _outcome(report: WithdrawalReport, *, only_says: bool) -> str:
             "was changed: name them, too, or use --references withdraw"
         )
     if report.problems:
-        return "not finished: run it again"
+        again = any(isinstance(problem, Conflict) for problem in report.problems)
+        return "not finished: run it again" if again else "not finished: see above"
     if not report.captures and not report.generations:
         return "withdrawn already"
     return "would be withdrawn" if only_says else f"{report.records} records withdrawn"

@@ -52,7 +52,7 @@ class Representative:
         if not self.is_read:
             self.body, self.is_read = represent(self.line, bodies).body, True
         if self.body is None:
-            return _equal_streams(
+            return equal_streams(
                 self._counted(read_body(line, bodies)), read_body(self.line, bodies)
             )
         try:
@@ -110,7 +110,8 @@ def _unreadable(line: ManifestLine, error: PinakesError | OSError) -> Unreadable
     return UnreadableBody(line, InputRefused(reason, file=line.file, offset=line.offset))
 
 
-def _equal_streams(one: Iterator[bytes], other: Iterator[bytes]) -> bool:
+def equal_streams(one: Iterator[bytes], other: Iterator[bytes]) -> bool:
+    """Whether these pieces are the same bytes, however they are divided."""
     left = right = b""
     while True:
         left = left or next(filter(None, one), b"")
