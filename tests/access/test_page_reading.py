@@ -13,6 +13,7 @@ from pinakes.access.pages.calendar import read_calendar
 from pinakes.access.pages.query import PrefixQuery, parse_query
 from pinakes.access.pages.url_list import list_urls
 from pinakes.access.readable import ReadableCaptures, ReadBudget
+from pinakes.access.rules import parse_rules
 from pinakes.catalog.file_rows import INFLIGHT
 from pinakes.hbase_schema.capture_keys import captures_of
 from pinakes.hbase_schema.cells import encode_cell
@@ -22,20 +23,6 @@ from pinakes.hbase_schema.ranges import ALL_ROWS
 from pinakes.row_store.port import Put
 
 URL, KEY = "http://a.example/", b"example,a)/"
-
-
-class Only:
-    """Rules that admit one crawl, and record what they were asked."""
-
-    is_open = False
-
-    def __init__(self, crawl: str) -> None:
-        self.crawl = crawl
-        self.asked: list[dict[str, str]] = []
-
-    def admits(self, **asked: str) -> bool:
-        self.asked.append(asked)
-        return asked["crawl"] == self.crawl
 
 
 class CountingRows:
@@ -71,17 +58,18 @@ def test_files_in_flight_and_restricted_crawls_are_left_out(store: LandedStore) 
     store.land("one", "a.warc.gz", *dated(URL, "2020-01-01", "2020-03-01"))
     store.land("two", "b.warc.gz", *dated(URL, "2020-02-01"), collection="news")
     assert times(reader(store)) == ["20200101", "20200201", "20200301"]
-    rules = Only("two")
+    fitting = {"allow": URL, "crawl": "two", "collection": "news", "from": "2020-02-01"}
+    rules = parse_rules([{"block": "*"}, {**fitting, "to": "2020-02-01"}])
     assert times(reader(store, rules=rules)) == ["20200201"]
-    assert {asked["collection"] for asked in rules.asked} == {"default", "news"}
-    assert all(asked["urlkey"] == KEY.decode() for asked in rules.asked)
-    assert all(len(asked["time"]) == 17 and len(asked["now"]) == 14 for asked in rules.asked)
     cells = {InFlight.COLUMN: encode_cell(InFlight(act="remove-1", direction="leaving"))}
     store.rows.mutate(INFLIGHT, [Put(encode_file_key("one/a.warc.gz"), cells, None)])
     assert times(reader(store)) == ["20200201"]
     keys = [row.key for row in store.rows.scan("captures")]
     assert [one.collection for one in reader(store).get(keys).values()] == ["news"]
-    assert reader(store, rules=Only("one")).get(keys) == {}
+    assert (
+        reader(store, rules=parse_rules([{"block": "*"}, {"allow": "*", "crawl": "one"}])).get(keys)
+        == {}
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from werkzeug.test import Client, TestResponse
 
 from pinakes.access.pages.rendering import capture_time, size
 from pinakes.access.readable import ReadableCaptures, ReadBudget
+from pinakes.access.rules import parse_rules
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
 from pinakes.hbase_schema.cells import encode_cell
@@ -34,18 +35,6 @@ EVIL = 'http://evil.example/"><script>alert(1)</script>\u202e\x1b[31m&amp;'
 DECEIVING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")
 VOID = {"meta", "link", "input", "br"}
 Ask = Callable[[str], TestResponse]
-
-
-class NoCrawl:
-    """Rules that admit nothing of one crawl."""
-
-    is_open = False
-
-    def __init__(self, crawl: str) -> None:
-        self.crawl = crawl
-
-    def admits(self, *, crawl: str, **_: str) -> bool:
-        return crawl != self.crawl
 
 
 class Outline(HTMLParser):
@@ -327,7 +316,7 @@ def test_restricted_captures_are_on_no_page(store: LandedStore, site: Callable[.
     first, second = "2020-01-02T03:04:05Z", "2020-02-02T03:04:05Z"
     store.land("one", "a.warc.gz", page(URL, date=first))
     store.land("hidden", "b.warc.gz", page(URL, date=second), page("http://hidden.example/"))
-    everything, restricted = site(), site(rules=NoCrawl("hidden"))
+    everything, restricted = site(), site(rules=parse_rules([{"block": "*", "crawl": "hidden"}]))
     hidden = key_of(everything, URL, 1)
     assert "1 capture, of 2020-01-02" in check_page(restricted(f"/captures?url={URL}")).text
     assert restricted(hidden).status_code == 404
@@ -399,3 +388,16 @@ def test_words_for_times(digits: str, words: str) -> None:
 )
 def test_words_for_sizes(count: int | None, words: str) -> None:
     assert size(count) == words
+
+
+def test_record_that_shares_its_member_with_a_restricted_one_is_not_given(
+    store: LandedStore, site: Callable[..., Ask]
+) -> None:
+    both = gzip.decompress(page(URL)) + gzip.decompress(page("http://secret.example/", b"secret"))
+    store.land("one", "a.warc.gz", gzip.compress(both))
+    everything = site()
+    path = key_of(everything, URL).replace("/capture/", "/record/")
+    assert b"secret" in gzip.decompress(everything(path).data)
+    answer = site(rules=parse_rules([{"block": "http://secret.example/"}]))(path)
+    assert answer.status_code == 404
+    assert "may not be given out" in check_page(answer).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import re
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from io import BytesIO, RawIOBase
+from itertools import accumulate
 from typing import Any
 from urllib.parse import quote
 
@@ -20,7 +22,7 @@ from served_sites import connected, exchange, served, status_of
 from pinakes.access.archive_bytes import ArchiveBytes
 from pinakes.access.asgi_site import AsgiSite, Route
 from pinakes.access.bounded_server import Bounds
-from pinakes.access.rules import AccessRules
+from pinakes.access.rules import AccessRules, parse_rules
 from pinakes.access.warc_server import PIECE_BYTES, WarcServer
 from pinakes.catalog.captures import decode_capture
 from pinakes.catalog.file_records import iter_sidecar
@@ -484,3 +486,20 @@ def test_file_that_is_missing_is_the_store_s_fault(store: LandedStore, content: 
     with asking(store.rows, store.archive) as ask:
         answer = ask(NAME)
     assert (answer.status, answer.body) == (500, b"500 Internal Server Error\n")
+
+
+def test_line_ends_behind_an_open_record_may_be_asked_for_with_it(store: LandedStore) -> None:
+    records = [gzip.decompress(page(f"http://{name}.example/")) for name in "abc"]
+    store.land("one", "a.warc", *records)
+    rules = parse_rules([{"block": "http://b.example/"}])
+    ends = list(accumulate(map(len, records)))
+    with asking(store.rows, store.archive, rules) as ask:
+        for first, last, status in [
+            (0, ends[0] - 5, 206),
+            (0, ends[0] - 1, 206),
+            (0, ends[0], 404),
+            (ends[0], ends[1] - 1, 404),
+            (ends[0] - 2, ends[0] - 1, 404),
+            (ends[1], ends[2] - 1, 206),
+        ]:
+            assert ask("one/a.warc", Range=f"bytes={first}-{last}").status == status, (first, last)

@@ -27,6 +27,7 @@ from pinakes.warc.dates import format_14, parse_date
 from .rules import AccessRules
 
 _LONGEST_NAME = 4096
+_MOST_LINE_ENDS = 4
 
 
 class Dropped(Exception):
@@ -114,7 +115,8 @@ class ArchiveBytes:
     def _admits(self, file: StoredGeneration, start: int, end: int) -> bool:
         """Whether these bytes are of one record, from its first one on, which may be given out.
 
-        Of records that share a gzip member, all must be.
+        Of records that share a gzip member, all must be.  The empty lines behind a record that is
+        not compressed may be among them: some indexes count them (jwarc's).
         """
         sidecar = sidecar_name(file.name)
         if self._archive.size(sidecar) is None:
@@ -122,8 +124,18 @@ class ArchiveBytes:
         with self._archive.open(sidecar) as opened:
             records = read_sidecar_at(opened, start)
         return bool(records) and all(
-            end <= start + record.length and self._admits_record(file, record) for record in records
+            self._admits_record(file, record)
+            and (
+                end <= (behind := start + record.length)
+                or (end - behind <= _MOST_LINE_ENDS and self._has_line_ends(file, behind, end))
+            )
+            for record in records
         )
+
+    def _has_line_ends(self, file: StoredGeneration, start: int, end: int) -> bool:
+        with self._archive.open(file.name) as opened:
+            opened.seek(start)
+            return not opened.read(end - start).strip(b"\r\n")
 
     def _admits_record(self, file: StoredGeneration, record: SidecarRow) -> bool:
         """A record without a URI (warcinfo) is decided by crawl and collection; one without a

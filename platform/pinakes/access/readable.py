@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import islice
-from typing import Protocol
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import (
@@ -31,29 +30,13 @@ from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.row_store.port import Row, RowStore
 from pinakes.warc.dates import format_14
 
+from .archive_bytes import ArchiveBytes
+from .rules import OPEN, AccessRules
+
 KEY_ONLY = (CaptureFacts.COLUMN,)
 """The columns of a scan that counts: captures in it have neither places nor marks."""
 
 _FIRST_BATCH, _LAST_BATCH = 16, 1024
-
-
-class Rules(Protocol):
-    """Which captures readers may see (`pinakes.access.rules.AccessRules`)."""
-
-    @property
-    def is_open(self) -> bool: ...
-
-    def admits(self, *, urlkey: str, time: str, collection: str, crawl: str, now: str) -> bool: ...
-
-
-class _Open:
-    is_open = True
-
-    def admits(self, *, urlkey: str, time: str, collection: str, crawl: str, now: str) -> bool:
-        return True
-
-
-NOTHING_RESTRICTED: Rules = _Open()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -119,11 +102,12 @@ class ReadableCaptures:
         rows: RowStore,
         archive: ArchiveReader,
         *,
-        rules: Rules = NOTHING_RESTRICTED,
+        rules: AccessRules = OPEN,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self.rows = rows
         self.archive = archive
+        self.files = ArchiveBytes(rows, archive, rules=rules, now=now)
         self._rules = rules
         self._now = now
 

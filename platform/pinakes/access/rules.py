@@ -97,6 +97,10 @@ class AccessRules:
         return True
 
 
+OPEN = AccessRules()
+"""Nothing is restricted."""
+
+
 def parse_rules(tables: Iterable[Mapping[str, object]]) -> AccessRules:
     """Rules as they stand in `pinakes.toml`.
 

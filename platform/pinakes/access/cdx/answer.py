@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from functools import lru_cache, partial
 
-from pinakes.access.rules import AccessRules
+from pinakes.access.rules import OPEN, AccessRules
 from pinakes.catalog.captures import decode_capture
 from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
 from pinakes.errors import ConfigError
@@ -92,13 +92,13 @@ class CdxIndex:
         self,
         store: RowStore,
         *,
-        rules: AccessRules | None = None,
+        rules: AccessRules = OPEN,
         files: VisibleFiles | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
         most_left_out: int = MOST_LEFT_OUT,
     ) -> None:
         self._store = store
-        self._rules = rules or AccessRules()
+        self._rules = rules
         self._files = files or VisibleFiles(store)
         self._now = now
         self._most_left_out = most_left_out

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import BinaryIO
 
+from pinakes.access.archive_bytes import Denied, Dropped, Withdrawn
 from pinakes.access.readable import ReadableCaptures
-from pinakes.catalog.captures import Placed, require_visible
-from pinakes.catalog.file_rows import read_entry
-from pinakes.catalog.withdrawals import rows_still_there, withdrawn_at
-from pinakes.errors import InputRefused
+from pinakes.catalog.captures import Placed
+from pinakes.errors import DigestMismatch, InputRefused
 
 _PIECE_BYTES = 1 << 18
 _ENDINGS = (".warc.gz", ".arc.gz", ".warc.zst", ".warc.bz2", ".arc.bz2", ".warc", ".arc")
@@ -25,26 +25,41 @@ def record_bytes(captures: ReadableCaptures, placed: Placed) -> Iterator[bytes]:
     """The bytes, in pieces; the first is read at once, so that errors come before any byte.
 
     Raises:
-        InputRefused: the file is not there, or is shorter; or its member holds a record that was
-            withdrawn.
+        InputRefused: the file is not there, or is shorter; or its member holds another record
+            that may not be given out, or was withdrawn.
     """
-    require_visible(captures.rows, placed.entry.archive_file)
-    if captures.archive.size(placed.file) is None:  # a newer generation may have replaced it
+    try:
+        opened = _opened(captures, placed)
+    except Dropped:  # a newer generation has replaced it
         again = captures.get([placed.capture.key]).get(placed.capture.key)
-        placed = (again.placed if again is not None else None) or placed
-    start, end = placed.location.offset, placed.location.offset + placed.location.length
-    withdrawing = read_entry(captures.rows, placed.entry.archive_file).withdrawing
-    for row in rows_still_there(captures.archive, placed.file, withdrawing):
-        if row.offset < end and start < row.offset + row.length:
-            raise withdrawn_at(placed.file, row.offset)
-    pieces = _pieces(captures, placed)
+        if again is None or again.placed is None:
+            raise InputRefused("the capture is not there any more", file=placed.file) from None
+        placed = again.placed
+        opened = _opened(captures, placed)
+    pieces = _pieces(opened, placed)
     first = next(pieces, b"")
     return _chained(first, pieces)
 
 
-def _pieces(captures: ReadableCaptures, placed: Placed) -> Iterator[bytes]:
+def _opened(captures: ReadableCaptures, placed: Placed) -> BinaryIO:
+    file, start = captures.files.find(placed.file), placed.location.offset
+    if file is None:
+        raise InputRefused("the file is not there any more", file=placed.file)
+    try:
+        return captures.files.open(file, start, start + placed.location.length)
+    except Denied as error:
+        raise InputRefused(
+            "it shares its member with a record that may not be given out", file=placed.file
+        ) from error
+    except Withdrawn as error:
+        raise InputRefused("a record in the same member was withdrawn", file=placed.file) from error
+    except DigestMismatch as error:
+        raise InputRefused(error.message, file=placed.file) from error
+
+
+def _pieces(opened: BinaryIO, placed: Placed) -> Iterator[bytes]:
     left = placed.location.length
-    with captures.archive.open(placed.file) as file:
+    with opened as file:
         file.seek(placed.location.offset)
         while left:
             piece = file.read(min(left, _PIECE_BYTES))

@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
-from pinakes.access.archive_bytes import ArchiveBytes
 from pinakes.access.asgi import Application
 from pinakes.access.asgi_site import AsgiSite, Route
 from pinakes.access.bounded_server import serve
@@ -124,10 +122,6 @@ def _local(url: str, host: str) -> str:
     return url.replace(f"//{host}:", "//127.0.0.1:") if host == "0.0.0.0" else url
 
 
-def _now() -> datetime:
-    return datetime.now(timezone.utc)
-
-
 @contextmanager
 def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Iterator[Application]:
     """What one process answers with, on stores of its own."""
@@ -150,8 +144,7 @@ def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Ite
             tokens=_tokens(configuration.token_file),
             replay_url=configuration.replay_url,
         )
-        files = ArchiveBytes(stores.rows, stores.archive, rules=rules, now=_now)
-        warc = Route(re.compile(rb"/warc/.+"), WarcServer(files))
+        warc = Route(re.compile(rb"/warc/.+"), WarcServer(captures.files))
         routes = (*cdx.routes(), warc)
         yield AsgiSite(pages, hosts=hosts, headers=HEADERS, routes=routes)
         if not views.close():
