@@ -61,3 +61,19 @@ def test_dedupe_says_where_the_files_are_and_what_next(
     assert "next: pinakes dedupe c --drop-old" in answer.err
     assert main(words) == 0
     assert capsys.readouterr().err == ""  # nothing was rewritten
+
+
+def test_dedupe_of_a_collection_without_crawls_says_which_have_some(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["dedupe", "--all", "--store", str(store)]
+    assert main(words) == 0
+    assert "collection default has no crawl\n" in capsys.readouterr().err
+    main(["-q", "ingest", f"{store}-inbox", "--crawl", "c", "--collection", "news", *words[2:]])
+    assert main([*words, "--plan"]) == 0
+    assert (
+        "collection default has no crawl; there are in news: --collection NAME\n"
+        in capsys.readouterr().err
+    )
+    assert main([*words, "--collection", "news"]) == 0
+    assert "has no crawl" not in capsys.readouterr().err

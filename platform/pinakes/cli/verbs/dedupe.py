@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from pinakes import __version__
-from pinakes.catalog.crawl_rows import require_crawl
+from pinakes.catalog.crawl_rows import require_crawl, scan_crawls
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.leases import HeldLease, leave_lease, release_lease, renew_lease
 from pinakes.catalog.run_rows import has_ended, put_run, read_run, set_run_state
@@ -207,6 +207,8 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
         open_stores(configuration, tally=tally) as stores,
     ):
         request = _request(call, configuration, stores)
+        if call.crawl is None:
+            _say_if_there_is_none(stores, request.collection, console)
         if call.forecast_from is not None:
             return _forecast(request, call.forecast_from, stores, console)
         actor = Actor()
@@ -286,6 +288,14 @@ def _request(call: DedupeCall, configuration: Configuration, stores: Stores) -> 
         min_file_saving=configuration.min_file_saving,
         max_extra_bytes=configuration.max_extra_bytes,
     )
+
+
+def _say_if_there_is_none(stores: Stores, collection: str, console: Console) -> None:
+    """Where a collection has no crawl, which ones have."""
+    found = {entry.facts.collection for entry in scan_crawls(stores.rows)}
+    if collection not in found:
+        others = f"; there are in {', '.join(sorted(found))}: --collection NAME" if found else ""
+        console.say(f"collection {collection} has no crawl{others}")
 
 
 def _what_to_do(
