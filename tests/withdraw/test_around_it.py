@@ -170,6 +170,17 @@ def test_another_take_down_completes_an_unfinished_one(site: Scene) -> None:
     assert findings(site) == []
 
 
+@pytest.mark.parametrize("step", ["sidecar published", "bytes deleted"])
+def test_a_sidecar_that_an_act_left_alone_is_deleted_by_fsck(site: Scene, step: str) -> None:
+    assert in_child(partial(withdraw, site, uri(0), at=kill_after(step))) == KILLED
+    assert "sidecar-alone" in findings(site, repair=True)
+    assert set(findings(site)) == {"unfinished-act"}
+    [report] = withdraw(site, uri(0))
+    assert report.is_complete
+    assert findings(site) == []
+    assert not holds_anywhere(site.folder / "store", page(0)[-200:])
+
+
 def test_twice_is_once(site: Scene) -> None:
     withdraw(site, uri(0))
     before = outcome(site)
