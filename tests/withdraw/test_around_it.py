@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from failing_archive_store import FailingArchiveStore
 from failing_row_store import FailingRowStore
-from killing import KILLED, in_child, kill_at
+from killing import KILLED, in_child, kill_after, kill_at
 from scenes import COLLECTION, Scene, page, record
 from taken_down import (
     bodies,
@@ -28,10 +28,12 @@ from taken_down import (
 )
 
 from pinakes.catalog.captures import get_captures
+from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.leases import read_lease, release_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
 from pinakes.errors import ConfigError, Conflict, InputRefused
+from pinakes.hbase_schema.file_states import FileState
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, REMOVE, Remover
@@ -168,6 +170,17 @@ def test_another_take_down_completes_an_unfinished_one(site: Scene) -> None:
     assert findings(site) == []
 
 
+@pytest.mark.parametrize("step", ["sidecar published", "bytes deleted"])
+def test_a_sidecar_that_an_act_left_alone_is_deleted_by_fsck(site: Scene, step: str) -> None:
+    assert in_child(partial(withdraw, site, uri(0), at=kill_after(step))) == KILLED
+    assert "sidecar-alone" in findings(site, repair=True)
+    assert set(findings(site)) == {"unfinished-act"}
+    [report] = withdraw(site, uri(0))
+    assert report.is_complete
+    assert findings(site) == []
+    assert not holds_anywhere(site.folder / "store", page(0)[-200:])
+
+
 def test_twice_is_once(site: Scene) -> None:
     withdraw(site, uri(0))
     before = outcome(site)
@@ -195,9 +208,28 @@ def test_the_same_bytes_do_not_land_again(site: Scene, removed: bool) -> None:
             main(["crawl", "commit", crawl, "--store", str(site.folder / "store")])
             Remover(site.rows, site.archive, Actor()).take_out(crawl, REMOVE)
     (site.crawls / "c1").rename(site.crawls / "c4")
-    with pytest.raises(InputRefused, match="withdrawn"):
-        site.land(4)
+    store = ["--store", str(site.folder / "store")]
+    assert main(["ingest", str(site.crawls / "c4"), "--crawl", "c4", *store]) == 3
     assert not holds_anywhere(site.folder / "store", page(0)[-200:])
+    assert findings(site) == []
+    assert not any(b"c4/" in row.key for row in site.rows.scan("captures"))
+    assert not any(b"c4/" in row.key for row in site.rows.scan("digests"))
+    assert read_entry(site.rows, "c4/site.warc.gz").state is FileState.REMOVED
+    if not removed:
+        [report] = withdraw(site, uri(1))
+        assert report.is_complete
+
+
+@pytest.mark.parametrize("step", ["rows", "facts", "rows deleted"])
+def test_a_refused_landing_that_dies_is_put_in_order_by_fsck(site: Scene, step: str) -> None:
+    withdraw(site, uri(0))
+    (site.crawls / "c1").rename(site.crawls / "c4")
+    code = in_child(partial(site.land, 4, at=kill_after(step)))
+    assert code == (70 if step == "facts" else KILLED)  # it is refused before
+    findings(site, repair=True)
+    assert findings(site) == []
+    [report] = withdraw(site, uri(1))
+    assert report.is_complete
 
 
 def test_fsck_makes_the_sidecar_of_tombstones_again(site: Scene) -> None:

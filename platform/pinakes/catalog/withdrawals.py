@@ -26,6 +26,10 @@ from .sidecar import SidecarRow
 SKIP = "withdrawn"
 
 
+class BytesWithdrawn(InputRefused):
+    """Records of these very bytes were withdrawn, so they do not land again."""
+
+
 def entombed(row: SidecarRow) -> SidecarRow:
     """The row of a record for which a tombstone stands now.
 
@@ -119,7 +123,7 @@ def refuse_bytes(
 
 
 def require_not_withdrawn(store: RowStore, sha256: str, place: str) -> None:
-    """Raise InputRefused where records of a file with this SHA-256 were withdrawn.
+    """Raise BytesWithdrawn where records of a file with this SHA-256 were withdrawn.
 
     One round trip.
     """
@@ -128,7 +132,7 @@ def require_not_withdrawn(store: RowStore, sha256: str, place: str) -> None:
     value = row.value(WithdrawnFile.COLUMN) if row is not None else None
     if value is not None:
         cell = decode_cell(WithdrawnFile, value)
-        raise InputRefused(
+        raise BytesWithdrawn(
             f"these are the bytes that landed as {cell.archive_file}, and records of them were "
             f"withdrawn ({cell.act}): leave those out first, with `pinakes filter`",
             file=place,

@@ -26,7 +26,7 @@ from pinakes.catalog.row_deletion import RowName, delete_rows, scan_rows_outside
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.hbase_schema.name_keys import crawl_of, generation_file, generation_of
 from pinakes.row_store.port import RowStore
 
 from .acts import Actor
@@ -174,7 +174,9 @@ class Fsck:
             )
         if self._archive.size(file) is not None:
             return None
-        mend = partial(self._archive.delete, name) if file not in known else None
+        # A generation that an act was writing or deleting when it died; the act does it anew.
+        unneeded = file not in known or not self._is_current(file)
+        mend = partial(self._archive.delete, name) if unneeded else None
         return FsckFinding(
             code="sidecar-alone",
             file=name,
@@ -182,6 +184,10 @@ class Fsck:
             repair="delete it" if mend is not None else None,
             mend=mend,
         )
+
+    def _is_current(self, file: str) -> bool:
+        entry = read_entry(self._rows, generation_of(file)[0])
+        return file == generation_file(entry.archive_file, entry.generation)
 
     def _is_busy(self, name: str, known: set[str]) -> bool:
         """Whether a process works on this file now, in any generation, or has done so meanwhile."""

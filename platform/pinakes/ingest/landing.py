@@ -14,10 +14,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from pinakes.archive_store.located import declared_at, file_at, open_place
 from pinakes.archive_store.names import check_file_name
-from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.port import ArchiveStore, AsideFile
 from pinakes.catalog.asides import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
 from pinakes.catalog.crawl_rows import require_open
 from pinakes.catalog.file_counts import put_landed_counts
@@ -32,8 +33,9 @@ from pinakes.catalog.file_rows import (
     set_inflight,
     set_state,
 )
-from pinakes.catalog.sidecar import sidecar_name
-from pinakes.catalog.withdrawals import require_not_withdrawn
+from pinakes.catalog.row_deletion import delete_rows, rows_of_records
+from pinakes.catalog.sidecar import read_sidecar, sidecar_name
+from pinakes.catalog.withdrawals import BytesWithdrawn, require_not_withdrawn
 from pinakes.errors import Conflict, DigestMismatch, InputRefused
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
@@ -49,6 +51,7 @@ from .row_sink import RowSinks, stored_rows
 
 VERB = "ingest"
 _ACT = f"{VERB}-"
+_GOING = (FileState.LEAVING, FileState.LEFT, FileState.REMOVED)
 Reached = Callable[[int], None]
 
 
@@ -143,6 +146,9 @@ class Lander:
             raise
         try:
             return self._publish_claimed(place, held, collection, entry.state, reached)
+        except BytesWithdrawn:
+            self._end_without_trace(held)
+            raise
         except (InputRefused, DigestMismatch):
             self._withdraw(held)
             raise
@@ -198,7 +204,11 @@ class Lander:
                     "what was stored is not what was read: check the disk", file=held.archive_file
                 )
             self._at("copied")
-            require_not_withdrawn(self._rows, result.sha256, place)
+            try:
+                require_not_withdrawn(self._rows, result.sha256, place)
+            except BytesWithdrawn:
+                self._delete_rows(held, sidecar, collection)
+                raise
             write_facts(self._rows, place, held=held, collection=collection, result=result)
             self._at("facts")
             require_claim(self._rows, held)
@@ -258,6 +268,20 @@ class Lander:
         set_inflight(self._rows, held, None)
         self._at("visible")
         release_claim(self._rows, held)
+
+    def _delete_rows(self, held: Held, sidecar: AsideFile, collection: str) -> None:
+        sidecar.checksum()
+        with sidecar.open() as file:
+            rows = rows_of_records(read_sidecar(file), held.archive_file, collection)
+            times = {held.archive_file: held.claim.act_time_ms}
+            delete_rows(self._rows, rows, times)
+        self._at("rows deleted")
+
+    def _end_without_trace(self, held: Held) -> None:
+        """End a refused landing whose rows are deleted."""
+        for was, state in pairwise((FileState.LANDING, *_GOING)):
+            set_state(self._rows, held, was, state)
+        self._show(held)
 
     def _withdraw(self, held: Held) -> None:
         """Undo a refused landing as far as readers see it; fsck deletes its rows."""

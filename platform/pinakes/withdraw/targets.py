@@ -56,7 +56,9 @@ def find_targets(rows: RowStore, queries: Iterable[str]) -> Targets:
                 if entry.state is FileState.STORED and entry.facts is not None:
                     of_collection = by_collection[entry.facts.collection]
                     of_collection.setdefault(target.capture.key, target)
-                elif entry.state is None or not entry.state.is_gone:
+                elif entry.state is not FileState.REFUSED and not (
+                    entry.state is not None and entry.state.is_gone
+                ):
                     problems.append(Conflict("is landing or being removed: run again", file=name))
         if not known:
             raise InputRefused(f"{query}: no such capture is in the store")
