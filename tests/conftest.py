@@ -66,9 +66,11 @@ settings.register_profile("long", parent=settings.get_profile("pinakes"), max_ex
 PROFILE = os.environ.get("PINAKES_TEST_PROFILE", "pinakes")
 settings.load_profile(PROFILE)
 
-# A shell has its background jobs ignore it, and so would all that tests start and interrupt.
+# A shell has its background jobs ignore it, nohup the other: so would all that tests start and end.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def shared_folder() -> Path:
