@@ -59,9 +59,13 @@ BUDGET_S = {
 
 # No timed assertion anywhere: a slow machine is no failure.
 settings.register_profile(
-    "pinakes", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "pinakes",
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
-settings.register_profile("brief", parent=settings.get_profile("pinakes"), max_examples=25)
+settings.register_profile("brief", parent=settings.get_profile("pinakes"), max_examples=20)
 settings.register_profile("long", parent=settings.get_profile("pinakes"), max_examples=2000)
 PROFILE = os.environ.get("PINAKES_TEST_PROFILE", "pinakes")
 settings.load_profile(PROFILE)
