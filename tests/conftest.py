@@ -26,49 +26,55 @@ WANTING = "for want of ../shared/data"
 # Markers of what `make test` leaves to the parts of `make test-long` (CONTRIBUTING.md, "Tests").
 PARTS = ("faults", "yarn", "browsers", "large")
 
-# Seconds that the tests of a folder may take in `make test`, summed over its two processes: with
-# what is installed before, twenty minutes.  Who adds a suite makes its room.  Printed, not
-# asserted: a slow machine is no failure.
+# Seconds that the tests of a folder may take in `make test`, summed over its two processes: 2,400
+# in all, which is twenty minutes.  Who adds a suite makes its room.  Printed, not asserted: a slow
+# machine is no failure.
 BUDGET_S = {
-    "access": 150,
-    "archive_store": 35,
-    "attack": 50,
+    "access": 170,
+    "archive_store": 40,
+    "attack": 60,
     "backup": 80,
-    "bench": 5,
+    "bench": 8,
     "catalog": 10,
-    "cli": 80,
+    "cli": 100,
     "cluster": 50,
-    "conformance": 20,
+    "conformance": 25,
     "dedupe": 190,
     "extract": 5,
     "fuzz": 20,
     "hbase_schema": 10,
     "house": 95,
-    "index": 15,
-    "ingest": 390,
-    "mr_jobs": 400,
+    "index": 20,
+    "ingest": 335,
+    "mr_jobs": 220,
     "peers": 50,
-    "qa": 470,
+    "qa": 320,
     "rewrite": 25,
     "row_store": 120,
-    "store": 210,
+    "store": 195,
     "tests": 8,
-    "warc": 170,
+    "warc": 130,
     "withdraw": 110,
 }
 
 # No timed assertion anywhere: a slow machine is no failure.
 settings.register_profile(
-    "pinakes", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "pinakes",
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
-settings.register_profile("brief", parent=settings.get_profile("pinakes"), max_examples=25)
+settings.register_profile("brief", parent=settings.get_profile("pinakes"), max_examples=20)
 settings.register_profile("long", parent=settings.get_profile("pinakes"), max_examples=2000)
 PROFILE = os.environ.get("PINAKES_TEST_PROFILE", "pinakes")
 settings.load_profile(PROFILE)
 
-# A shell has its background jobs ignore it, and so would all that tests start and interrupt.
+# A shell has its background jobs ignore it, nohup the other: so would all that tests start and end.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def shared_folder() -> Path:

@@ -1,3 +1,3 @@
 """Empty and landed stores."""
 
-from store_fixtures import landed, scene, store  # noqa: F401
+from store_fixtures import landed, landed_folder, scene, store  # noqa: F401

@@ -11,7 +11,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
@@ -19,8 +19,11 @@ import pytest
 from exposed_metrics import sample
 from landed_stores import LandedStore, page
 
+from pinakes.cli import main
+
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300
+Exit = Callable[..., tuple[int, str]]
 
 
 def command(folder: Path, *options: str) -> list[str]:
@@ -51,11 +54,15 @@ def get(url: str) -> str:
         return str(answer.read().decode())
 
 
-def exit_of(*options: str, folder: Path) -> tuple[int, str]:
-    done = subprocess.run(
-        command(folder, *options), capture_output=True, text=True, timeout=PATIENCE_S
-    )
-    return done.returncode, done.stderr
+@pytest.fixture
+def exit_of(capsys: pytest.CaptureFixture[str]) -> Exit:
+    """The exit code of a call that is refused before anything is served, and what it said."""
+
+    def call(folder: Path, *options: str) -> tuple[int, str]:
+        code = main(["serve", "--json", "--store", str(folder), *options])
+        return code, capsys.readouterr().err
+
+    return call
 
 
 def test_landing_of_another_process_is_shown(store: LandedStore) -> None:
@@ -90,9 +97,9 @@ def test_bad_and_unfinished_requests_are_not_served(
             if request_line.endswith(b"\r\n\r\n"):
                 silent.settimeout(PATIENCE_S)
                 assert silent.recv(1000).startswith(b"HTTP/1.1 400 ")
-    with serving(store.folder) as (_, url), pytest.raises(urllib.error.HTTPError) as error:
-        urllib.request.urlopen(f"{url}metrics", data=b"x" * 100_000, timeout=PATIENCE_S)
-    assert error.value.code in (405, 413)
+        with pytest.raises(urllib.error.HTTPError) as error:
+            urllib.request.urlopen(f"{url}metrics", data=b"x" * 100_000, timeout=PATIENCE_S)
+        assert error.value.code in (405, 413)
 
 
 @pytest.mark.large
@@ -105,10 +112,10 @@ def test_idle_connections_beyond_the_limit(store: LandedStore) -> None:
         assert json.loads(get(f"{url}healthz"))["status"] == "ok"
 
 
-def test_taken_port_is_a_wrong_call(store: LandedStore) -> None:
+def test_taken_port_is_a_wrong_call(store: LandedStore, exit_of: Exit) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
-        code, said = exit_of("--port", str(port), folder=store.folder)
+        code, said = exit_of(store.folder, "--port", str(port))
     assert code == 2
     assert f"cannot listen on 127.0.0.1 port {port}" in said
 
@@ -122,15 +129,15 @@ def test_taken_port_is_a_wrong_call(store: LandedStore) -> None:
     ],
 )
 def test_address_that_cannot_be_bound(
-    store: LandedStore, options: tuple[str, ...], words: str
+    store: LandedStore, options: tuple[str, ...], words: str, exit_of: Exit
 ) -> None:
-    code, said = exit_of(*options, folder=store.folder)
+    code, said = exit_of(store.folder, *options)
     assert code == 2
     assert words in said
 
 
-def test_missing_store_is_refused(tmp_path: Path) -> None:
-    code, said = exit_of("--port", "0", folder=tmp_path / "none")
+def test_missing_store_is_refused(tmp_path: Path, exit_of: Exit) -> None:
+    code, said = exit_of(tmp_path / "none", "--port", "0")
     assert code == 2
     assert "pinakes init" in said
 
@@ -192,16 +199,16 @@ def test_signals_end_it(store: LandedStore, number: signal.Signals, processes: i
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1000"])
-def test_number_of_processes_is_checked(store: LandedStore, number: str) -> None:
-    code, said = exit_of("--processes", number, folder=store.folder)
+def test_number_of_processes_is_checked(store: LandedStore, number: str, exit_of: Exit) -> None:
+    code, said = exit_of(store.folder, "--processes", number)
     assert code == 2
     assert "--processes" in said
 
 
-def test_second_server_on_the_same_port_is_refused(store: LandedStore) -> None:
+def test_second_server_on_the_same_port_is_refused(store: LandedStore, exit_of: Exit) -> None:
     """Though the processes of the first share it."""
     with serving(store.folder, 2) as (_, url):
         port = url.strip("/").rpartition(":")[2]
-        code, said = exit_of("--port", port, folder=store.folder)
+        code, said = exit_of(store.folder, "--port", port)
     assert code == 2
     assert f"cannot listen on 127.0.0.1 port {port}" in said

@@ -14,6 +14,7 @@ from exposed_metrics import sample, samples_of
 from landed_stores import LandedStore, page
 from werkzeug.test import Client, TestResponse
 
+from pinakes.access import views
 from pinakes.access.readable import ReadableCaptures
 from pinakes.access.site import HEADERS, Site
 from pinakes.access.views import Views
@@ -223,7 +224,10 @@ class Away:
 
 
 @pytest.mark.parametrize("hangs", [False, True], ids=["away", "hangs"])
-def test_unavailable_store_is_shown_without_waiting(store: LandedStore, hangs: bool) -> None:
+def test_unavailable_store_is_shown_without_waiting(
+    store: LandedStore, hangs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "WAIT_S", 0.1)  # which is what it waits, page by page
     away = Away(hangs)
     with asking(away, store.archive) as ask:
         try:

@@ -53,6 +53,7 @@ def oracle_lines(shared_data: Path) -> Iterator[tuple[Path, list[CdxLine]]]:
             yield path, [parse_cdxj(text) for text in file.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_real_files_have_the_lines_of_cdxj_indexer(shared_data: Path, call: Call) -> None:
     counts: Counter[str] = Counter()
     for path, lines in oracle_lines(shared_data):

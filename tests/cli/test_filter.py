@@ -46,6 +46,7 @@ def whole_records(path: Path) -> list[bytes | None]:
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".warc.gz", ".warc"])
 def test_every_record_of_real_files_is_taken_as_it_is(
     shared_data: Path, tmp_path: Path, suffix: str
@@ -144,6 +145,7 @@ def test_warcio_reads_what_is_written(tmp_path: Path) -> None:
     assert records == [("response", PAGE), ("revisit", b"")]
 
 
+@pytest.mark.slow
 def test_killed_at_each_step(tmp_path: Path) -> None:
     [path] = write_set(tmp_path, [ArchiveFile("a", [FIRST, SECOND])])
     step = 0

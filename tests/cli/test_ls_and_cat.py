@@ -38,6 +38,7 @@ def listed(call: Call, *argv: object, code: int = Exit.DONE) -> list[dict[str, o
     return [json.loads(line) for line in call("--json", "ls", *argv, code=code).splitlines()]
 
 
+@pytest.mark.slow
 def test_records_of_real_files_are_listed_as_others_read_them(
     shared_data: Path, call: Call
 ) -> None:

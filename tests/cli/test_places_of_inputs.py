@@ -20,6 +20,9 @@ from web_servers import SERVERS
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
 
+# Web servers of others are started for most of it.
+pytestmark = pytest.mark.slow
+
 FIRST = [Rec(uri=f"http://example.org/{n}", body=Random(n).randbytes(3_000)) for n in (1, 2)]
 AGAIN = [replace(rec, uri=rec.uri + "b", date=f"2021{rec.date[4:]}") for rec in FIRST]
 CRAWLERS = revisit(FIRST[0], of_number=0, profile="identical", date="2022-01-01T00:00:00Z")

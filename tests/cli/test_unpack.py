@@ -41,6 +41,7 @@ def index_of(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / "index.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_every_body_of_real_files_is_there(shared_data: Path, tmp_path: Path) -> None:
     seen = 0
     for number, line in enumerate(manifest_lines(shared_data)):
@@ -197,6 +198,7 @@ def test_a_crawl_of_the_store(tmp_path: Path) -> None:
     assert len(index) > 5
 
 
+@pytest.mark.slow
 def test_killed_at_each_step(tmp_path: Path) -> None:
     records = [FIRST, Rec(uri=f"{FIRST.uri}/b"), Rec(uri=FIRST.uri, body=OTHER, date=LATER)]
     [path] = write_set(tmp_path, [ArchiveFile("a", records)])

@@ -81,6 +81,7 @@ def test_outcomes_that_pass_are_two() -> None:
     assert {"resolves", "missing"} == HARMLESS
 
 
+@pytest.mark.slow
 def test_real_archives(shared_data: Path, tmp_path: Path) -> None:
     """Every archive of the shared data, as one collection; damaged ones among them."""
     before = tmp_path / "before"

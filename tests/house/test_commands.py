@@ -27,7 +27,7 @@ def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPa
     return {}
 
 
-@pytest.fixture(params=VERBS)
+@pytest.fixture(params=VERBS, scope="module")
 def verb(request: pytest.FixtureRequest) -> tuple[str, VerbParser]:
     """A verb's name, and its parser with the verb's own arguments."""
     parser = subparsers(build_parser())[request.param]
@@ -47,10 +47,15 @@ def interface(repository: Path) -> dict[str, str]:
     return {line.split()[1]: line for line in lines}
 
 
-def test_every_verb_is_in_the_documents(repository: Path, verb: tuple[str, VerbParser]) -> None:
-    documents = [repository / "README.md", *sorted((repository / "docs").rglob("*.md"))]
-    text = "\n".join(file.read_text("utf-8") for file in documents)
-    assert re.search(rf"\bpinakes {re.escape(verb[0])}\b", text)
+@pytest.fixture(scope="module")
+def documents(repository: Path) -> str:
+    """Everything that users read."""
+    files = [repository / "README.md", *sorted((repository / "docs").rglob("*.md"))]
+    return "\n".join(file.read_text("utf-8") for file in files)
+
+
+def test_every_verb_is_in_the_documents(documents: str, verb: tuple[str, VerbParser]) -> None:
+    assert re.search(rf"\bpinakes {re.escape(verb[0])}\b", documents)
 
 
 def test_every_argument_has_help(verb: tuple[str, VerbParser]) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import configparser
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -95,14 +97,30 @@ def test_the_image_copies_what_is_there_and_not_ignored(repository: Path, tree: 
             assert any(file.is_relative_to(source) for file in tree), source
 
 
+def packages_of_here(folder: Path) -> dict[str, str]:
+    """Variables by which pip finds what is installed here, but for Pinakes and what builds it."""
+    folder.mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if not re.match(r"_*(editable|pinakes|pip|pkg_resources|setuptools|wheel)", path.name):
+            (folder / path.name).symlink_to(path)
+    return {"PYTHONPATH": str(folder)}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "is_bare", [False, pytest.param(True, marks=pytest.mark.large)], ids=["linked", "bare"]
+)
 def test_the_commands_of_the_image_install_pinakes(
-    repository: Path, tree: list[Path], tmp_path: Path
+    repository: Path, tree: list[Path], tmp_path: Path, is_bare: bool
 ) -> None:
-    """Its first stage, in a folder, with the Python that the image has."""
+    """Its first stage, in a folder, with the Python that the image has.
+
+    What the locks name is installed again for `make test-large` alone: it is half a gigabyte.
+    """
     if sys.version_info[:2] != (3, 11):
         pytest.skip("the image has Python 3.11")
     source, installed = tmp_path / "src", tmp_path / "installed"
+    here = {} if is_bare else packages_of_here(tmp_path / "here")
     for name, rest in build_stage(repository):
         if name == "COPY":
             *sources, _ = shlex.split(rest)
@@ -112,7 +130,13 @@ def test_the_commands_of_the_image_install_pinakes(
         elif name == "RUN":
             command = rest.replace("/opt/pinakes", str(installed)).replace("--no-cache-dir ", "")
             command = re.sub(r"^python ", f"{sys.executable} ", command)
-            done = subprocess.run(["sh", "-c", command], cwd=source, capture_output=True, text=True)
+            done = subprocess.run(
+                ["sh", "-c", command],
+                cwd=source,
+                env={**os.environ, **here},
+                capture_output=True,
+                text=True,
+            )
             assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("pinakes ")
 

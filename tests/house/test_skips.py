@@ -21,13 +21,12 @@ def run_pytest(
     *options: str,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.CompletedProcess[str]:
-    """The tests in a folder, by this project's settings."""
+    """The tests in a folder, by this project's settings; with no plugin that is not asked for."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, str(folder)]
     config = ["-c", str(repository / "setup.cfg"), "--rootdir", str(folder)]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    return subprocess.run(
-        [*command, *config], env={**clean, **environment}, capture_output=True, text=True
-    )
+    own = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **environment}
+    return subprocess.run([*command, *config], env={**clean, **own}, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,12 @@ def text_files(repository: Path, tree: list[Path]) -> Iterator[tuple[Path, str]]
             continue
 
 
-def module_trees(repository: Path, sources: dict[str, Path]) -> Iterator[tuple[str, ast.Module]]:
-    for name, file in sources.items():
-        yield name, ast.parse((repository / file).read_text("utf-8"))
+@pytest.fixture(scope="module")
+def modules(repository: Path, sources: dict[str, Path]) -> dict[str, ast.Module]:
+    """Everything that is packaged, parsed once for all rules."""
+    return {
+        name: ast.parse((repository / file).read_text("utf-8")) for name, file in sources.items()
+    }
 
 
 def environment_reads(module: ast.Module) -> list[int]:
@@ -63,15 +66,13 @@ def test_the_rule_finds_reads_of_the_environment(code: str, count: int) -> None:
     assert len(environment_reads(ast.parse(code))) == count
 
 
-def test_only_config_reads_the_environment(repository: Path, sources: dict[str, Path]) -> None:
-    readers = {
-        name for name, module in module_trees(repository, sources) if environment_reads(module)
-    }
+def test_only_config_reads_the_environment(modules: dict[str, ast.Module]) -> None:
+    readers = {name for name, module in modules.items() if environment_reads(module)}
     assert readers == {"pinakes.config"}
 
 
-def test_only_the_command_line_prints(repository: Path, sources: dict[str, Path]) -> None:
-    printers = {name for name, module in module_trees(repository, sources) if print_calls(module)}
+def test_only_the_command_line_prints(modules: dict[str, ast.Module]) -> None:
+    printers = {name for name, module in modules.items() if print_calls(module)}
     # Jobs are programs of their own, and mrjob's output is theirs.
     allowed = ("pinakes.cli.", "pinakes.mr_jobs.")
     assert [name for name in printers if not name.startswith(allowed)] == []
@@ -100,13 +101,11 @@ def test_the_rule_finds_readers_of_a_namespace(code: str, readers: set[str]) -> 
     assert namespace_readers(ast.parse(code)) == readers
 
 
-def test_verbs_make_typed_requests_of_their_arguments(
-    repository: Path, sources: dict[str, Path]
-) -> None:
+def test_verbs_make_typed_requests_of_their_arguments(modules: dict[str, ast.Module]) -> None:
     """Only `run` reads a Namespace, and functions `…_of` that make one typed value of it."""
     others = {
         f"{name}.{reader}"
-        for name, module in module_trees(repository, sources)
+        for name, module in modules.items()
         for reader in namespace_readers(module)
         if name.startswith(("pinakes.cli.verbs.", "pinakes.cli.frame."))
         and reader != "run"
@@ -115,11 +114,9 @@ def test_verbs_make_typed_requests_of_their_arguments(
     assert others == set()
 
 
-def test_nothing_imports_a_package_by_its_folder(
-    repository: Path, sources: dict[str, Path]
-) -> None:
+def test_nothing_imports_a_package_by_its_folder(modules: dict[str, ast.Module]) -> None:
     bare = []
-    for name, module in module_trees(repository, sources):
+    for name, module in modules.items():
         for node in ast.walk(module):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
@@ -129,10 +126,10 @@ def test_nothing_imports_a_package_by_its_folder(
     assert bare == []
 
 
-def test_jobs_import_absolutely(repository: Path, sources: dict[str, Path]) -> None:
+def test_jobs_import_absolutely(modules: dict[str, ast.Module]) -> None:
     relative = [
         name
-        for name, module in module_trees(repository, sources)
+        for name, module in modules.items()
         if name.startswith("pinakes.mr_jobs")
         and any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(module))
     ]
@@ -164,10 +161,10 @@ def declared(repository: Path, *extras: str) -> set[str]:
     return {MODULE_OF.get(name, name) for name in names}
 
 
-def test_what_the_package_imports_is_declared(repository: Path, sources: dict[str, Path]) -> None:
-    imported = {
-        n for _, module in module_trees(repository, sources) for n in imported_names(module)
-    }
+def test_what_the_package_imports_is_declared(
+    repository: Path, modules: dict[str, ast.Module]
+) -> None:
+    imported = {n for _, module in modules.items() for n in imported_names(module)}
     extras = ("jobs", "cluster", "spark", "study", "qa")
     assert imported - {"pinakes"} - declared(repository, *extras) == set()
 

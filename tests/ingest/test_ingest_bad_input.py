@@ -242,6 +242,7 @@ def test_a_huge_header_is_no_record(ingest: Ingest) -> None:
     assert ingest.state()["visible"] == ["http://e.org/"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [b"", b"WARC/1.0\r\nWARC-Type: response\r\nX: "], ids=repr)
 @pytest.mark.parametrize("filler", [b"\0", b"a", b"a: b\r\n"], ids=repr)
 def test_a_header_of_a_gigabyte_costs_no_memory(

@@ -24,24 +24,36 @@ SERVERS = (
     *("namenode", "datanode1", "regionserver", "datanode2"),
     *("master", "datanode3", "zookeeper", "thrift"),
 )
+ALL = pytest.param(SERVERS, id="all", marks=pytest.mark.faults)
+# What knows the files, what has them, what has the rows: `make test` kills these.
+SOME = pytest.param(("namenode", "datanode1", "regionserver"), id="some")
 FILES, RECORDS = 25, 20
 
 
 @pytest.fixture(scope="module")
-def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def servers(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Those that are killed."""
+    killed: tuple[str, ...] = request.param
+    return killed
+
+
+@pytest.fixture(scope="module")
+def crawl(servers: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of files for each server."""
     folder = tmp_path_factory.mktemp("crawls")
-    for number, server in enumerate(SERVERS):
+    for number, server in enumerate(servers):
         write_folder(folder / server, files=FILES, records=RECORDS, first=number * FILES)
     return folder
 
 
 @pytest.fixture(scope="module")
-def plain(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def plain(
+    crawl: Path, servers: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
     """What one process makes of the folders, in an embedded store."""
     folder = tmp_path_factory.mktemp("plain")
     assert call(folder, "init").returncode == 0
-    folders = [str(crawl / server) for server in SERVERS]
+    folders = [str(crawl / server) for server in servers]
     assert call(folder, "ingest", *folders, "--crawl", "c").returncode == 0
     options = {"store": str(folder / "pinakes-store")}
     return found(load_configuration(options=options, environment={}, folder=folder))
@@ -67,9 +79,11 @@ def land_while(act: Callable[[], None], folder: Path, *what: str) -> None:
         assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.parametrize("servers", [SOME, ALL], indirect=True)
 def test_each_server_is_killed_once_while_files_land(
     cluster_alone: RunningCluster,
     tmp_path: Path,
+    servers: tuple[str, ...],
     crawl: Path,
     plain: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
@@ -86,7 +100,7 @@ def test_each_server_is_killed_once_while_files_land(
     with store_on(cluster_alone, tmp_path) as configuration:
         reader = Reader(configuration, sizes, RECORDS)
         with reader.going_on():
-            for server in SERVERS:
+            for server in servers:
                 land_while(partial(kill_and_start, server), tmp_path, str(crawl / server))
         assert reader.looks
         assert found(configuration) == plain
@@ -94,15 +108,20 @@ def test_each_server_is_killed_once_while_files_land(
         assert (checked.returncode, checked.stdout) == (0, "")
 
 
-@pytest.mark.faults
+@pytest.mark.parametrize("servers", [ALL], indirect=True)
 @pytest.mark.parametrize("seed", range(8))
 def test_servers_and_ingests_are_killed_at_random(
-    cluster_alone: RunningCluster, tmp_path: Path, crawl: Path, plain: dict[str, Any], seed: int
+    cluster_alone: RunningCluster,
+    tmp_path: Path,
+    servers: tuple[str, ...],
+    crawl: Path,
+    plain: dict[str, Any],
+    seed: int,
 ) -> None:
     """Whatever was killed when, the same command lands the rest."""
     chance = random.Random(seed)
     sizes = {f"c/{path.name}": path.stat().st_size for path in crawl.glob("*/*.warc.gz")}
-    folders = [str(crawl / server) for server in SERVERS]
+    folders = [str(crawl / server) for server in servers]
     with store_on(cluster_alone, tmp_path) as configuration:
         reader = Reader(configuration, sizes, RECORDS)
         victim = ""
@@ -115,7 +134,7 @@ def test_servers_and_ingests_are_killed_at_random(
                 time.sleep(chance.uniform(0, 1))
                 is_soon = victim.startswith("datanode")
                 victim = chance.choice(
-                    [name for name in SERVERS if not (is_soon and name.startswith("datanode"))]
+                    [name for name in servers if not (is_soon and name.startswith("datanode"))]
                 )
                 kill(cluster_alone, victim)
                 if chance.random() < 0.5:

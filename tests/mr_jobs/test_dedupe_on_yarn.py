@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
 
+@pytest.mark.yarn
 def test_a_collection_is_deduplicated_by_jobs(
     cluster: RunningCluster,
     repository: Path,

@@ -26,8 +26,6 @@ from pinakes.profile import hdfs_connection, open_folder
 if TYPE_CHECKING:
     from shared_cluster import RunningCluster
 
-pytestmark = pytest.mark.yarn
-
 FILES = 4
 BODIES = [b"hello", b"world"]
 NOW = "--now 2026-01-01T00:00:00+00:00"
@@ -80,6 +78,7 @@ def test_the_manifest_is_the_same_wherever_it_is_made(
     assert lines_of(capsysbinary, *job, "--runner", "hadoop") == here
 
 
+@pytest.mark.yarn
 def test_bodies_are_compared_alike_wherever_that_is(
     settings: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -103,6 +102,7 @@ def test_bodies_are_compared_alike_wherever_that_is(
     assert extensions == {0, 1}
 
 
+@pytest.mark.yarn
 def test_a_content_that_is_divided_is_decided_alike(settings: Path, tmp_path: Path) -> None:
     """A third of all captures have one content; the second round takes up what tasks left."""
     given, here, there = (tmp_path / name for name in ("given", "here", "there"))
@@ -114,6 +114,7 @@ def test_a_content_that_is_divided_is_decided_alike(settings: Path, tmp_path: Pa
     assert sorted(there.read_text().splitlines()) == sorted(here.read_text().splitlines())
 
 
+@pytest.mark.yarn
 def test_the_printed_line_does_the_same(
     settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -130,6 +131,7 @@ def test_the_printed_line_does_the_same(
     assert sorted(lines.splitlines()) == here
 
 
+@pytest.mark.yarn
 def test_a_task_that_fails_is_quoted(
     settings: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

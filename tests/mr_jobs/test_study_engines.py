@@ -125,7 +125,7 @@ def test_duckdb_fetches_no_extension() -> None:
         database.rows("SELECT * FROM 'http://127.0.0.1:9/x.parquet'")
 
 
-@pytest.mark.slow
+@pytest.mark.yarn
 def test_spark_counts_as_duckdb_does(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="the extra spark is not here: make dev-spark")
     from pinakes.mr_jobs.study.spark_session import spark_session

@@ -1,3 +1,3 @@
 """A small store, empty or landed."""
 
-from store_fixtures import landed, scene, store  # noqa: F401
+from store_fixtures import landed, landed_folder, scene, store  # noqa: F401

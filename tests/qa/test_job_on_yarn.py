@@ -23,6 +23,7 @@ for name in ("cryptography", "selenium", "mrjob"):
     pytest.importorskip(name, reason="the extras qa and jobs are not here: make dev-qa")
 
 
+@pytest.mark.yarn
 def test_pages_are_judged_by_tasks(
     cluster: RunningCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,6 +177,7 @@ def killed_at(step: int, arc_path: Path, folder: Path) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_nothing_half_written_is_seen(arc_path: Path, folder: Path) -> None:
     whole = warc_of(DATA, "a.arc")
     seen = []

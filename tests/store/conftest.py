@@ -1,3 +1,3 @@
 """A small store, empty, landed, or undisturbed."""
 
-from store_fixtures import landed, scene, undisturbed  # noqa: F401
+from store_fixtures import landed, landed_folder, scene, undisturbed  # noqa: F401

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -66,16 +67,15 @@ STEPS = 18
 )
 def test_killed_at_every_step_and_taken_up_by_either_way(
     tmp_path: Path,
+    landed_folder: Path,
     undisturbed: dict[str, object],
     first: str | None,
     later: str | None,
 ) -> None:
     for step in range(STEPS + 1):
         folder = tmp_path / str(step)
-        folder.mkdir()
-        with make_scene(folder) as scene:
-            scene.land(1)
-            scene.land(2)
+        shutil.copytree(landed_folder, folder)
+        with make_scene(folder, crawls=()) as scene:
             died = in_child(lambda: scene.dedupe(runner=first, at=kill_at(step)))  # noqa: B023
             assert died == (KILLED if step < STEPS else 0)
             scene.dedupe(runner=later)

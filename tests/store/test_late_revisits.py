@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import shutil
 import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from agreement import check_references, references
@@ -56,24 +59,39 @@ STEPS = 11
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
+def late_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed scene with the late revisit in the store, to be copied."""
+    folder = tmp_path_factory.mktemp("late")
+    with make_scene(folder) as scene:
         land_late_revisit(scene)
+    return folder
+
+
+@pytest.fixture
+def late(late_folder: Path, tmp_path: Path) -> Iterator[Scene]:
+    shutil.copytree(late_folder, tmp_path, dirs_exist_ok=True)
+    with make_scene(tmp_path, crawls=()) as scene:
+        yield scene
+
+
+@pytest.fixture(scope="module")
+def undisturbed(late_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    shutil.copytree(late_folder, folder, dirs_exist_ok=True)
+    with make_scene(folder, crawls=()) as scene:
         scene.dedupe(act="dedupe-b")
         return scene.state()
 
 
 @pytest.mark.parametrize("step", range(STEPS))
-def test_killed_and_run_again(scene: Scene, undisturbed: dict[str, object], step: int) -> None:
-    land_late_revisit(scene)
-    assert in_child(lambda: scene.dedupe(act="dedupe-b", at=kill_at(step))) == KILLED
-    scene.dedupe()
-    assert scene.state() == undisturbed
+def test_killed_and_run_again(late: Scene, undisturbed: dict[str, object], step: int) -> None:
+    assert in_child(lambda: late.dedupe(act="dedupe-b", at=kill_at(step))) == KILLED
+    late.dedupe()
+    assert late.state() == undisturbed
 
 
-def test_every_step_was_killed_at(scene: Scene) -> None:
-    land_late_revisit(scene)
-    assert in_child(lambda: scene.dedupe(act="dedupe-b", at=kill_at(STEPS))) == 0
+def test_every_step_was_killed_at(late: Scene) -> None:
+    assert in_child(lambda: late.dedupe(act="dedupe-b", at=kill_at(STEPS))) == 0
 
 
 @pytest.mark.parametrize(

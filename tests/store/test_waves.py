@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -24,16 +25,15 @@ REVISITS = 8 + 12
 BOUND = 6000
 
 
-def prepare(scene: Scene) -> None:
-    write_crawl(scene.crawls / "c3", 3, version=2)
-    for crawl in CRAWLS:
-        scene.land(crawl)
-
-
-@pytest.fixture
-def landed(scene: Scene) -> Scene:
-    prepare(scene)
-    return scene
+@pytest.fixture(scope="module")
+def landed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed scene with these crawls in the store, to be copied."""
+    folder = tmp_path_factory.mktemp("landed")
+    with make_scene(folder) as scene:
+        write_crawl(scene.crawls / "c3", 3, version=2)
+        for crawl in CRAWLS:
+            scene.land(crawl)
+    return folder
 
 
 @pytest.fixture(params=[None, "here"], ids=["in-process", "by-tasks"])
@@ -57,9 +57,10 @@ def current(state: dict[str, object]) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    with make_scene(tmp_path_factory.mktemp("undisturbed")) as scene:
-        prepare(scene)
+def undisturbed(landed_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    shutil.copytree(landed_folder, folder, dirs_exist_ok=True)
+    with make_scene(folder, crawls=()) as scene:
         assert scene.dedupe().refs.records == REVISITS
         return current(scene.state())
 
@@ -131,14 +132,14 @@ def test_file_that_never_fits_is_named_and_others_are_rewritten(
 
 def test_killed_at_every_step_and_run_again(
     tmp_path: Path,
+    landed_folder: Path,
     undisturbed: dict[str, object],
     runner: str | None,
 ) -> None:
     for step in range(1 << 30):
         folder = tmp_path / str(step)
-        folder.mkdir()
-        with make_scene(folder) as scene:
-            prepare(scene)
+        shutil.copytree(landed_folder, folder)
+        with make_scene(folder, crawls=()) as scene:
             options = {"runner": runner, "grace_ms": 0, "max_extra_bytes": BOUND}
             died = in_child(lambda: scene.dedupe(at=kill_at(step), **options))  # noqa: B023
             if died != KILLED:

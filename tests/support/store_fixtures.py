@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,12 +26,22 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def landed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed scene with both crawls in the store, to be copied."""
+    folder = tmp_path_factory.mktemp("landed")
+    with make_scene(folder) as made:
+        made.land(1)
+        made.land(2)
+    return folder
+
+
 @pytest.fixture
-def landed(scene: Scene) -> Scene:
+def landed(landed_folder: Path, tmp_path: Path) -> Iterator[Scene]:
     """Both crawls in the store."""
-    scene.land(1)
-    scene.land(2)
-    return scene
+    shutil.copytree(landed_folder, tmp_path, dirs_exist_ok=True)
+    with make_scene(tmp_path, crawls=()) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

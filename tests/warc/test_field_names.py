@@ -31,6 +31,7 @@ def test_a_literal_is_found(code: str) -> None:
     assert "warc-date" in literals(code)
 
 
+@pytest.mark.slow
 def test_no_other_module_spells_a_name(repository: Path) -> None:
     # Content-Type and Content-Length are names of HTTP, too.
     names = {name for name in FIELDS if name.startswith("warc-")}

@@ -42,6 +42,7 @@ def test_as_the_manifest_says_where_readers_agree(shared_data: Path) -> None:
     assert set(used) == {exemption.name for exemption in evidence.EXEMPTIONS}
 
 
+@pytest.mark.slow
 def test_every_archive_holds_the_invariants(shared_data: Path) -> None:
     """Tiling, both roads, reading again by place: on every file, the odd ones too."""
     for line in evidence.manifest_lines(shared_data):
@@ -121,6 +122,7 @@ def test_record_by_record_with_fastwarc(shared_data: Path) -> None:
     assert compared > 3000
 
 
+@pytest.mark.slow
 def test_what_others_read_of_odd_files_we_read_too(shared_data: Path) -> None:
     """Every file that is not refused has at least the records that a reader got out of it."""
     for line in evidence.manifest_lines(shared_data):
@@ -143,6 +145,7 @@ def test_debatable(case: Case) -> None:
     assert stored in readings or bare in readings
 
 
+@pytest.mark.slow
 def test_the_page_says_what_is(shared_data: Path, repository: Path) -> None:
     page = (repository / "docs" / "reading.md").read_text(encoding="utf-8")
     for name, table in reading_page.tables(shared_data).items():
