@@ -45,7 +45,7 @@ from .header import Header
 TOMBSTONE_FIELD = "Pinakes-Withdrawn"
 TOMBSTONE_TYPE = "metadata"
 _MEDIA_TYPE = "application/warc-fields"
-_NO_ADDRESS = "0.0.0.0"  # noqa: S104
+_NO_ADDRESS = "0.0.0.0"
 # pywb's indexer reads any record of an ARC file as HTTP, and leaves out those with this status.
 _NO_STATUS = b"status: -\r\n"
 _KEPT = frozenset(
