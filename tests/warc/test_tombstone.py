@@ -80,5 +80,20 @@ def test_in_an_arc_file(version: int) -> None:
     new = records_of(described + tombstone_of(old.header, WORDS) + b"\n")[1]
     assert not new.findings
     assert (new.target_uri, new.date_text) == (old.target_uri, old.date_text)
+    assert (new.type, old.type) == ("metadata", "response")
     assert is_tombstone(new.header)
     assert not is_tombstone(old.header)
+
+
+def test_indexers_that_take_it_for_http_find_no_status() -> None:
+    described, first, _ = arc(version=1)
+    old = records_of(described + first)[1]
+    data = described + tombstone_of(old.header, WORDS) + b"\n"
+    _, read = ArchiveIterator(io.BytesIO(data))
+    assert read.http_headers.get_statuscode() == "-"
+
+
+def test_a_capture_in_an_arc_file_with_the_media_type_of_one_is_none() -> None:
+    described, first, _ = arc(version=1)
+    odd = first.replace(b"text/html", b"application/warc-fields", 1)
+    assert not is_tombstone(records_of(described + odd)[1].header)

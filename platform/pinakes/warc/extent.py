@@ -18,6 +18,7 @@ from .members import Damage
 from .record import IN_MEMORY_BYTES, Body, Finding, MemoryBody, Record, measure
 from .source import Source
 from .stream import ByteStream, MemberStream, PlainStream, skip_bytes
+from .tombstone import TOMBSTONE_TYPE, is_tombstone
 
 _PEEK_BYTES = 1 << 13
 _VERSION = b"WARC/"
@@ -256,10 +257,11 @@ def _without_line_ends(source: Source, start: int, end: int) -> int:
 
 
 def _arc_type(record: Record, block_start: bytes) -> str:
-    """ARC records have no type: one with an HTTP status line is a response."""
+    """ARC records have no type: one with an HTTP status line is a response; a tombstone is none,
+    so no index lists it."""
     uri = (record.target_uri or "").lower()
     if uri.startswith("filedesc:"):
         return "filedesc"
     if uri.startswith(("http:", "https:")) and HttpHead(block_start[:64]).status is not None:
         return "response"
-    return "resource"
+    return TOMBSTONE_TYPE if is_tombstone(record.header) else "resource"

@@ -33,6 +33,7 @@ from .field_names import (
     WARC_CONCURRENT_TO_KEY,
     WARC_DATE,
     WARC_DATE_KEY,
+    WARC_IP_ADDRESS,
     WARC_RECORD_ID_KEY,
     WARC_TARGET_URI,
     WARC_TARGET_URI_KEY,
@@ -44,6 +45,9 @@ from .header import Header
 TOMBSTONE_FIELD = "Pinakes-Withdrawn"
 TOMBSTONE_TYPE = "metadata"
 _MEDIA_TYPE = "application/warc-fields"
+_NO_ADDRESS = "0.0.0.0"
+# pywb's indexer reads any record of an ARC file as HTTP, and leaves out those with this status.
+_NO_STATUS = b"status: -\r\n"
 _KEPT = frozenset(
     (
         WARC_RECORD_ID_KEY,
@@ -73,6 +77,7 @@ def tombstone_of(header: Header, inscription: Inscription) -> bytes:
         "description: The record that stood here was withdrawn from the archive.\r\n"
     ).encode("ascii")
     if isinstance(header, ArcHeader):
+        block = _NO_STATUS + block
         return _arc_line(header, len(block)) + block
     version, _, _ = header.raw.partition(b"\n")
     kept = [line.raw.rstrip(b"\r\n") for line in header.lines() if line.name.lower() in _KEPT]
@@ -90,7 +95,7 @@ def tombstone_of(header: Header, inscription: Inscription) -> bytes:
 
 def _arc_line(header: ArcHeader, length: int) -> bytes:
     fields = dict(header.fields())
-    words = [fields[WARC_TARGET_URI], "0.0.0.0", fields.get(WARC_DATE) or "0" * 14]
+    words = [fields[WARC_TARGET_URI], _NO_ADDRESS, fields.get(WARC_DATE) or "0" * 14]
     words.append(_MEDIA_TYPE)
     if header.version == "ARC/2.0":
         words += ["-", "-", "-", "0", "-"]
@@ -98,9 +103,11 @@ def _arc_line(header: ArcHeader, length: int) -> bytes:
 
 
 def is_tombstone(header: Header) -> bool:
-    """Whether a record stands for one that was withdrawn; in an ARC file, by its media type."""
+    """Whether a record stands for one that was withdrawn; in an ARC file, by media type and
+    address."""
     if isinstance(header, ArcHeader):
-        return header.get(CONTENT_TYPE) == _MEDIA_TYPE
+        is_ours = header.get(WARC_IP_ADDRESS) == _NO_ADDRESS
+        return is_ours and header.get(CONTENT_TYPE) == _MEDIA_TYPE
     return header.get(TOMBSTONE_FIELD) is not None
 
 
