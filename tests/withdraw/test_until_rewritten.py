@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from killing import KILLED, in_child, kill_after
 from scenes import Scene, make_scene, page, response
-from taken_down import bodies, key_of, uri, withdraw
+from taken_down import bodies, copied, key_of, land_site, uri, withdraw
 
 from pinakes.access.archive_bytes import ArchiveBytes, Withdrawn
 from pinakes.access.pages.record_download import record_bytes
@@ -28,15 +28,25 @@ from pinakes.withdraw.requests import WithdrawalReport
 NAME = "c1/site.warc.gz"
 
 
+@pytest.fixture(scope="module")
+def noted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """The site, of which a take-down of /0 in all crawls died once it was noted.  Only read it."""
+    with make_scene(tmp_path_factory.mktemp("noted") / "made", ()) as scene:
+        land_site(scene, 1, 2, 3)
+
+        def act() -> list[WithdrawalReport]:
+            return withdraw(scene, uri(0), at=kill_after("withdrawals noted", 3))
+
+        assert in_child(act) == KILLED
+        yield scene
+
+
 @pytest.fixture
-def noted(site: Scene) -> Scene:
-    """The site, of which a take-down of /0 in all crawls died once it was noted."""
-
-    def act() -> list[WithdrawalReport]:
-        return withdraw(site, uri(0), at=kill_after("withdrawals noted", 3))
-
-    assert in_child(act) == KILLED
-    return site
+def done(noted: Scene, tmp_path: Path) -> Iterator[Scene]:
+    """A copy, where the same command has completed it."""
+    with copied(noted.folder, tmp_path / "done") as scene:
+        withdraw(scene, uri(0))
+        yield scene
 
 
 def files_of(scene: Scene) -> ArchiveBytes:
@@ -59,26 +69,24 @@ def given(scene: Scene, name: str) -> list[bool]:
     return found
 
 
-def test_ranges_of_other_records_are_given(noted: Scene) -> None:
+def test_ranges_of_other_records_are_given(noted: Scene, done: Scene) -> None:
     assert given(noted, NAME) == [False] * 3 + [True] * 6
     assert given(noted, "c2/g2/site.warc.gz") == [False] * 3 + [True] * 6
-    withdraw(noted, uri(0))
-    name = f"c1/g{read_entry(noted.rows, NAME).generation}/site.warc.gz"
-    assert given(noted, name) == [True] * 9
+    name = f"c1/g{read_entry(done.rows, NAME).generation}/site.warc.gz"
+    assert given(done, name) == [True] * 9
 
 
-def test_a_whole_file_is_given_once_it_is_rewritten(noted: Scene) -> None:
+def test_a_whole_file_is_given_once_it_is_rewritten(noted: Scene, done: Scene) -> None:
     files = files_of(noted)
     file = files.find(NAME)
     assert file is not None
     with pytest.raises(Withdrawn):
         files.open(file, 0, file.size)
-    withdraw(noted, uri(0))
-    entry = read_entry(noted.rows, NAME)
+    entry = read_entry(done.rows, NAME)
     assert entry.withdrawing == frozenset()
-    file = find_generation(noted.rows, f"c1/g{entry.generation}/site.warc.gz")
+    file = find_generation(done.rows, f"c1/g{entry.generation}/site.warc.gz")
     assert file is not None
-    files.open(file, 0, file.size).close()
+    files_of(done).open(file, 0, file.size).close()
 
 
 @pytest.mark.parametrize("number", [0, 1, 2], ids=["request", "capture", "metadata"])
