@@ -101,6 +101,22 @@ def test_parts_in_other_files_of_the_crawl_go_as_well(tmp_path: Path) -> None:
         assert (again.files, again.generations, again.records) == ([], [], 0)
 
 
+def test_texts_and_metadata_of_common_crawl_go_with_their_page(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    folder = shared_data / "archives" / "commoncrawl_whirlwind-python"
+    with make_scene(tmp_path, ()) as scene:
+        shutil.copytree(folder, scene.crawls / "c1")
+        scene.land(1)
+        archive = scene.folder / "store" / "archive"
+        assert len(holds_anywhere(archive, b"Guadalachara")) == 4
+        assert len(holds_anywhere(archive, b"WARC-Header-Metadata")) == 2
+        [report] = withdraw(scene, "https://an.wikipedia.org/wiki/Escopete")
+        assert (len(report.files), report.records) == (6, 10)
+        assert not holds_anywhere(archive, b"Guadalachara")
+        assert not holds_anywhere(archive, b"WARC-Header-Metadata")
+
+
 def test_parts_that_an_act_has_left_go_with_the_next(tmp_path: Path) -> None:
     with make_scene(tmp_path, ()) as scene:
         land_site(scene, 1)
