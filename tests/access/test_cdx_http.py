@@ -261,6 +261,11 @@ def test_wrong_queries_are_answered_in_a_line(ask: Ask, path: str, status: int, 
     assert words in got.body
 
 
+def test_names_of_parameters_may_be_percent_encoded(ask: Ask) -> None:
+    asked = "/cdx?%75rl=example.org&limi%74=1&%66ilter=~timestamp:2021&filte%72==status:200"
+    assert ask(asked).body == ask("/cdx?url=example.org&filter=~timestamp:2021").body != ""
+
+
 @pytest.mark.parametrize("path", ["/nosuch?url=a", "/nosuch/cdx?url=a"])
 def test_unknown_collections(landed: LandedStore, path: str) -> None:
     for ask in asking(landed, tokens=()):

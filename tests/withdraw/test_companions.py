@@ -57,6 +57,16 @@ def test_a_request_that_the_capture_names_belongs_to_it() -> None:
     assert companions(data, {1}) == {0}
 
 
+def test_a_capture_that_names_its_metadata_alone_has_the_request_beside_it() -> None:
+    metadata = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000003>")
+    data = (
+        member(beside("request", uri=SAME_URI[1]))
+        + member(warc(HTTP, number=1, extra=[metadata]))
+        + member(warc(b"x", number=3, record_type="metadata"))
+    )
+    assert companions(data, {1}) == {0, 2}
+
+
 def of_one_uri(kind: str, number: int, minute: int, *extra: tuple[str, str]) -> bytes:
     record = warc(
         HTTP if kind == "response" else b"x", number=number, record_type=kind, extra=extra

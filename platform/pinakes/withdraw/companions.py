@@ -56,12 +56,13 @@ class _Link(NamedTuple):
 
 
 class _Beside(NamedTuple):
-    """A request that names nothing, or a capture, near one that goes."""
+    """A request or a capture near one that goes, and what it names by WARC-Concurrent-To."""
 
     ordinal: int
     own: bytes
     target_uri: str | None
     date: str | None
+    names: frozenset[bytes]
 
 
 def find_companions(
@@ -109,10 +110,11 @@ class _Links:
                 continue
             own = _key(record.record_id)
             to = set(map(_key, record.header.get_all(WARC_CONCURRENT_TO)))
-            if record.ordinal in near and not to and stands_for is None:
-                beside = _Beside(record.ordinal, own, record.target_uri, record.date_text)
-                if kind is not _Kind.OTHER:
-                    (captures if kind is _Kind.CAPTURE else requests).append(beside)
+            if record.ordinal in near and kind is not _Kind.OTHER and stands_for is None:
+                beside = _Beside(
+                    record.ordinal, own, record.target_uri, record.date_text, frozenset(to)
+                )
+                (captures if kind is _Kind.CAPTURE else requests).append(beside)
             if record.ordinal in going:
                 (self._captures if kind is _Kind.CAPTURE else self._others).add(own)
                 if kind is _Kind.CAPTURE:
@@ -121,10 +123,12 @@ class _Links:
                 if kind is not _Kind.CAPTURE:
                     to |= {_key(record.header.field(key)) for key in _BELONGING_TO}
                 self._note(record.ordinal, kind, own, to)
+        ids = {request.own for request in requests} - {_NOBODY}
+        captures = [one for one in captures if ids.isdisjoint(one.names)]  # others have theirs
         self._nameless += [
             _Link(len(self._files), request.ordinal, _Kind.REQUEST, request.own, _NOBODY)
             for request in requests
-            if _answer_of(request, captures) in going
+            if not request.names and _answer_of(request, captures) in going
         ]
         self._files.append(name)
 
@@ -190,7 +194,7 @@ def _key(record_id: str | None) -> bytes:
 
 def _answer_of(request: _Beside, captures: Iterable[_Beside]) -> int | None:
     """The ordinal of the capture that a nameless request was answered by: of those beside it, of
-    its URI, that name no other, one of its date before others, then the nearest."""
+    its URI, that name no request, one of its date before others, then the nearest."""
     beside = [
         (capture.date != request.date, abs(capture.ordinal - request.ordinal), capture.ordinal)
         for capture in captures

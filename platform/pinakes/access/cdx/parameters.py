@@ -114,7 +114,7 @@ class Parameters:
         for part in parts:
             name, _, value = part.partition(b"=")
             text = _unquoted(value) if b"%" in value or b"+" in value else _text(value)
-            key = name.decode("latin-1")
+            key = _unquoted(name) if b"%" in name else name.decode("latin-1")
             if text or key not in self._values:
                 self._values[key] = text
 
@@ -132,9 +132,8 @@ class Parameters:
 
     def texts(self, name: str) -> list[str]:
         """All values of a parameter, the last first."""
-        lead = name.encode("latin-1") + b"="
-        found = [_unquoted(part[len(lead) :]) for part in self._parts if part.startswith(lead)]
-        return found[::-1]
+        pairs = (part.partition(b"=") for part in reversed(self._parts))
+        return [_unquoted(value) for key, _, value in pairs if _unquoted(key) == name]
 
     def is_true(self, name: str) -> bool:
         """Whether a parameter is `true` or `1`."""
