@@ -58,6 +58,7 @@ def test_routes_are_asked_before_pages() -> None:
     ("host", "status"),
     [
         (b"Host: localhost\r\n", 200),
+        (b"Host: localhost \t\r\n", 200),
         (b"Host: LocalHost:8090\r\n", 200),
         (b"Host: [::1]:80\r\n", 200),
         (b"Host: evil.example\r\n", 400),

@@ -443,6 +443,7 @@ def test_what_is_no_collection_is_the_pages(ask: Ask) -> None:
         "/cdx?url=%s&sort=reverse&limit=-1",
         "/cdx?url=%s&closest=2020&output=json",
         "/cdx?url=%s&showNumPages=true",
+        "/cdx?url=%s&limit=1",
         "/default?url=%s&output=cdxj",
         "/default?q=type:urlquery+url:%s",
         "/timemap/link/%s",

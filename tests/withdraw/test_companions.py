@@ -18,6 +18,7 @@ def companions(data: bytes, going: set[int]) -> set[int]:
 TO_CAPTURE = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000001>")
 TO_OTHER = ("WARC-Concurrent-To", "<urn:uuid:00000000-0000-4000-8000-000000000009>")
 ABOUT = ("WARC-Refers-To", TO_CAPTURE[1])
+UPPER = ("WARC-Refers-To", TO_CAPTURE[1].upper())
 SEGMENT = ("WARC-Segment-Origin-ID", TO_CAPTURE[1])
 SAME_URI = ("WARC-Target-URI", "http://example.org/1")
 
@@ -38,6 +39,7 @@ def beside(record_type: str, *extra: tuple[str, str], uri: str = "http://example
         pytest.param(beside("request"), False, id="of another URI"),
         pytest.param(beside("metadata", TO_CAPTURE), True, id="its metadata"),
         pytest.param(beside("metadata", ABOUT), True, id="metadata about it"),
+        pytest.param(beside("metadata", UPPER), True, id="in capitals"),
         pytest.param(beside("metadata", uri=SAME_URI[1]), False, id="metadata of its URI"),
         pytest.param(beside("conversion", ABOUT), True, id="a conversion"),
         pytest.param(beside("continuation", SEGMENT), True, id="a further segment"),

@@ -134,6 +134,14 @@ def test_verbs_leave_it_out_by_name(
         assert b"secret-1-0" not in path.read_bytes()
 
 
+def test_an_index_leaves_it_out_by_name(noted: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cdx", "c1", "--store", str(noted.folder / "store")]) == 3
+    out, err = capsys.readouterr()
+    assert err.count("the record here was withdrawn") == 3
+    assert "example.org/0" not in out
+    assert "example.org/1" in out
+
+
 @pytest.fixture
 def damaged(tmp_path: Path) -> Iterator[Scene]:
     """A store with a member of two captures whose checksum is wrong, the first withdrawn."""

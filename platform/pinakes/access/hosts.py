@@ -24,6 +24,7 @@ class AcceptedHosts:
 
     def _accepts(self, text: str) -> bool:
         """Whether a Host header of this text names one of them."""
+        text = text.strip(" \t")  # RFC 9110 §5.5
         found = _HOST.fullmatch(text)
         if self._names is None or not found:
             return self._names is None and bool(text)

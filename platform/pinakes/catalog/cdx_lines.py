@@ -20,12 +20,12 @@ from .sidecar import SidecarRow
 def iter_stored_cdx_lines(
     archive: ArchiveReader, entry: FileEntry, *, on_unplaced: Callable[[str, int], None]
 ) -> Iterator[CdxLine]:
-    """The lines of a stored file's captures as they are now, in their order; `on_unplaced` gets
-    file and offset of those that have none.
+    """The lines of a stored file's captures as they are now, in their order, without those that
+    were withdrawn; `on_unplaced` gets file and offset of those that have none.
     """
     name = generation_file(entry.archive_file, entry.generation)
     for row in iter_sidecar(archive, name):
-        if row.type not in CAPTURE_TYPES:
+        if row.type not in CAPTURE_TYPES or row.ordinal in entry.withdrawing:
             continue
         line = _line_of(row, name)
         if line is None:

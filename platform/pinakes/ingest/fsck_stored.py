@@ -170,7 +170,10 @@ class StoredFileCheck:
                 "location", f"{len(wrong)} rows with wrong locations, first {first.offset}", batch
             )
         if left:
-            what = f"{left} captures are withdrawn, and still here: `pinakes withdraw` them again"
+            what = (
+                f"{left} captures are withdrawn, and still here: `pinakes withdraw` them again; "
+                "where that says that their member is damaged, take the crawl out"
+            )
             yield self._finding("unfinished-act", what)
         yield from self._check_references(captures)
 

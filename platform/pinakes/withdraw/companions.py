@@ -189,6 +189,8 @@ def _key(record_id: str | None) -> bytes:
     plain = strip_brackets(record_id)
     if not plain:
         return _NOBODY
+    if plain[:9].lower() == "urn:uuid:":  # equal in any case: RFC 8141 §3.1, RFC 9562 §4
+        plain = plain.lower()
     return hashlib.blake2b(plain.encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 

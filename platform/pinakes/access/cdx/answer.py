@@ -68,21 +68,16 @@ class TooManyRows(ConfigError):
 
 @dataclass(slots=True)
 class Progress:
-    """What an answer has read and given so far; `resume_key` is set once it has ended early.
-
-    `hidden` are rows that access rules may have left out: their number is not told, since whoever
-    asks often enough would learn from it what there is.
-    """
+    """What an answer has read and given so far; `resume_key` is set once it has ended early."""
 
     rows: int = 0
     lines: int = 0
-    hidden: int = 0
     resume_key: str | None = None
 
     @property
     def left_out(self) -> int:
-        """Rows that were read, may be seen, and are not given."""
-        return max(0, self.rows - self.lines - self.hidden)
+        """Rows that were read, and are not given."""
+        return max(0, self.rows - self.lines)
 
 
 class CdxIndex:
@@ -104,6 +99,12 @@ class CdxIndex:
         self._most_left_out = most_left_out
         self._known: Mapping[str, VisibleFile] = {}
         self._places: dict[bytes, VisibleFile] = {}
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether access rules hide rows: then what was read is not told, since whoever asks
+        often enough would learn from it what there is."""
+        return not self._rules.is_open
 
     def stored_answer(
         self, query: CdxQuery, collection: str | None, progress: Progress
@@ -133,7 +134,7 @@ class CdxIndex:
             return None
         most = min(max(16, 4 * query.limit), _PIECE_ROWS, self._most_left_out)
         values = self._store.scan_values(TABLE, query.keys, VALUES, limit_rows=most)
-        lines = self._kept_of(query, collection, progress, values)
+        lines = self._kept_of(query, collection, values)
         if len(values) == most and len(lines) < query.limit:
             return None
         progress.rows = len(values)
@@ -417,7 +418,7 @@ class CdxIndex:
         """Lines of a range, behind filters; `counted` counts digests from piece to piece."""
         for values in self._pieces(keys, reverse=reverse, first_rows=first_rows):
             progress.rows += len(values)
-            lines = self._kept_of(query, collection, progress, values)
+            lines = self._kept_of(query, collection, values)
             if query.omits_self_redirects:
                 lines = [line for line in lines if not _is_self_redirect(line)]
             if query.counts_duplicates:
@@ -428,7 +429,6 @@ class CdxIndex:
         self,
         query: CdxQuery,
         collection: str | None,
-        progress: Progress,
         values: Mapping[bytes, bytes],
     ) -> list[Line]:
         """The lines of stored values that time and filters keep."""
@@ -437,8 +437,6 @@ class CdxIndex:
             lines = self.lines_of(_with_hints(values, hints), collection)
         else:
             lines = self.lines_of(values, collection)
-        if not self._rules.is_open:
-            progress.hidden += len(values) - len(lines)
         if query.resolves_revisits:
             lines = with_originals(
                 self._store, lines, lines_of=self.lines_of, place_of=self.place_of

@@ -44,7 +44,6 @@ def iter_digest_lines(
             lines = index.lines_of({key: values[key] for key in captures if key in values})
             progress.rows += len(found)
             progress.lines += len(lines)
-            progress.hidden += len(found) - len(lines)
             left -= len(lines)
             yield lines
             last = next(reversed(found), b"")

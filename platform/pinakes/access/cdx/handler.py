@@ -153,7 +153,7 @@ class CdxSite:
         asked, name, progress = parse_query(query, dialect), parts["c"], Progress()
         collection = name.decode("ascii") if name else None
         stored = self._index.stored_answer(asked, collection, progress)
-        return Whole(b"text/x-cdxj", stored, _told_of(progress)) if stored else None
+        return Whole(b"text/x-cdxj", stored, self._told_of(progress)) if stored else None
 
     async def _send(
         self,
@@ -174,10 +174,18 @@ class CdxSite:
                 pieces,
                 content_type=content_type.encode("ascii"),
                 threads=self._threads,
-                headers_at_end=lambda: _told_of(progress),
+                headers_at_end=lambda: self._told_of(progress),
             )
         except NoCollection as error:
             await send_line(send, 404, error.message)
+
+    def _told_of(self, progress: Progress) -> list[tuple[bytes, bytes]]:
+        """What the headers of an answer say of it."""
+        left_out = 0 if self._index.is_restricted else progress.left_out
+        found = [(b"pinakes-rows-left-out", b"%d" % left_out)] if left_out else []
+        if progress.resume_key is not None:
+            found.append((b"pinakes-resume-key", progress.resume_key.encode("ascii")))
+        return found
 
     def _of_known(
         self, pieces: Iterator[bytes], progress: Progress, collection: str
@@ -301,15 +309,6 @@ async def _refuses(scope: Scope, send: Send, *methods: str) -> bool:
         return False
     await send_line(send, 405, "", [(b"allow", ", ".join(methods).encode("ascii"))])
     return True
-
-
-def _told_of(progress: Progress) -> list[tuple[bytes, bytes]]:
-    """What the headers of an answer say of it."""
-    left_out = progress.left_out
-    found = [(b"pinakes-rows-left-out", b"%d" % left_out)] if left_out else []
-    if progress.resume_key is not None:
-        found.append((b"pinakes-resume-key", progress.resume_key.encode("ascii")))
-    return found
 
 
 def _part(scope: Scope, name: str) -> bytes:

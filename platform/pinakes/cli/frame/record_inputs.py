@@ -128,7 +128,7 @@ class RecordInputs:
             for _, record in self.records(file):
                 yield entry_of(record, file)
             return
-        self._left_out(file)
+        self.left_out(file)
         yield from self.guarded(iter_stored_entries(self.stores.archive, file))
 
     def records(
@@ -139,13 +139,13 @@ class RecordInputs:
             yield from read_records(file, self.warn, advance, opened=self._given.opened)
             return
         name = current_name(file)
-        left_out = self._left_out(file)
+        left_out = self.left_out(file)
         with self.stores.archive.open(name) as opened:
             for source, record in _intact(Source(opened, name=name), self.warn, advance):
                 if record.ordinal not in left_out:
                     yield source, record
 
-    def _left_out(self, file: FileEntry) -> set[int]:
+    def left_out(self, file: FileEntry) -> set[int]:
         """The ordinals of records that are withdrawn and still there; they are named."""
         name, left_out = current_name(file), set()
         for row in rows_still_there(self.stores.archive, name, file.withdrawing):

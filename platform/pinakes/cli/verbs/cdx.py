@@ -102,6 +102,7 @@ def _lines(
             yield from _of_path(path, names[path], form, records, inputs.warn)
     for file in files:
         if not isinstance(file, str):
+            inputs.left_out(file)  # names them
             stored = iter_stored_cdx_lines(
                 inputs.stores.archive, file, on_unplaced=partial(_unplaced, inputs.warn)
             )
