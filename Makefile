@@ -163,6 +163,7 @@ bench-cluster: dev ## landing and answers on real HBase and HDFS, started for it
 	$(VENV)/bin/pinakes cluster up --with thrift2 --folder $$folder
 	PYTHONPATH=. $(PYTHON) -m bench.landing $$folder/conf/pinakes.toml $(ARGS)
 	$(if $(ROWS),PYTHONPATH=. $(PYTHON) -m bench.rows $$folder/conf/pinakes.toml --captures $(ROWS))
+	$(if $(ROWS),PYTHONPATH=. $(PYTHON) -m bench.access --cluster $$folder/conf/pinakes.toml --captures $(ROWS))
 	$(if $(LINES),PYTHONPATH=. $(PYTHON) -m bench.jobs --runner hadoop --lines $(LINES) \
 	    --config $$folder/conf/pinakes.toml)
 

@@ -1,4 +1,4 @@
-"""An embedded store of drawn captures, without archive files: rows as landing writes them."""
+"""Stores of drawn captures, without archive files: rows as landing writes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pinakes.hbase_schema.tables import declared_schema
 from pinakes.profile import ARCHIVE, ROWS
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin
-from pinakes.row_store.port import Put
+from pinakes.row_store.port import Put, RowStore
 
 from .drawn import CRAWL, FILE_CAPTURES, RECORD_BYTES, DrawnCapture, captures
 
@@ -84,20 +84,25 @@ def build(folder: Path, count: int) -> Path:
     EmbeddedSchemaAdmin(aside / ROWS).apply(declared_schema())
     (aside / ARCHIVE).mkdir()
     with closing(EmbeddedRowStore(aside / ROWS)) as rows:
-        facts = CrawlFacts(collection=COLLECTION)
-        ensure_crawl(rows, CRAWL, facts, act=_ACT, act_time_ms=_ACT_TIME_MS)
-        for name, of_it in groupby(captures(count), key=lambda one: one.archive_file):
-            by_table: dict[str, list[Put]] = {}
-            for table, puts in batches_of(map(sidecar_row, of_it), name):
-                by_table.setdefault(table, []).extend(puts)
-            for table, puts in by_table.items():  # a file at once: few transactions, sorted keys
-                rows.mutate(table, puts)
-            rows.mutate("files", _file_puts(name))
+        fill(rows, count)
     if store.is_dir():
         shutil.rmtree(aside)
     else:
         aside.rename(store)
     return store
+
+
+def fill(rows: RowStore, count: int) -> None:
+    """Put so many drawn captures into a store."""
+    facts = CrawlFacts(collection=COLLECTION)
+    ensure_crawl(rows, CRAWL, facts, act=_ACT, act_time_ms=_ACT_TIME_MS)
+    for name, of_it in groupby(captures(count), key=lambda one: one.archive_file):
+        by_table: dict[str, list[Put]] = {}
+        for table, puts in batches_of(map(sidecar_row, of_it), name):
+            by_table.setdefault(table, []).extend(puts)
+        for table, puts in by_table.items():  # a file at once: few transactions, sorted keys
+            rows.mutate(table, puts)
+        rows.mutate("files", _file_puts(name))
 
 
 def _cells_digest() -> str:
