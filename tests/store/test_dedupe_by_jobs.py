@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from agreement import check_references
 from killing import KILLED, in_child, kill_at
-from scenes import Scene, make_scene, write_crawl
+from scenes import Scene, copied_scene, write_crawl
 from tasks_here import TasksHere
 
 from pinakes.dedupe.run.tasks import FileOutcome
@@ -74,8 +73,7 @@ def test_killed_at_every_step_and_taken_up_by_either_way(
 ) -> None:
     for step in range(STEPS + 1):
         folder = tmp_path / str(step)
-        shutil.copytree(landed_folder, folder)
-        with make_scene(folder, crawls=()) as scene:
+        with copied_scene(landed_folder, folder) as scene:
             died = in_child(lambda: scene.dedupe(runner=first, at=kill_at(step)))  # noqa: B023
             assert died == (KILLED if step < STEPS else 0)
             scene.dedupe(runner=later)

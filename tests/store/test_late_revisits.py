@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 from agreement import check_references, references
 from killing import KILLED, in_child, kill_at
-from scenes import Scene, land_late_revisit, make_scene, page, write_late_crawl
+from scenes import Scene, copied_scene, land_late_revisit, make_scene, page, write_late_crawl
 
 from pinakes.warc.record import Record
 
@@ -69,16 +68,14 @@ def late_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def late(late_folder: Path, tmp_path: Path) -> Iterator[Scene]:
-    shutil.copytree(late_folder, tmp_path, dirs_exist_ok=True)
-    with make_scene(tmp_path, crawls=()) as scene:
+    with copied_scene(late_folder, tmp_path) as scene:
         yield scene
 
 
 @pytest.fixture(scope="module")
 def undisturbed(late_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     folder = tmp_path_factory.mktemp("undisturbed")
-    shutil.copytree(late_folder, folder, dirs_exist_ok=True)
-    with make_scene(folder, crawls=()) as scene:
+    with copied_scene(late_folder, folder) as scene:
         scene.dedupe(act="dedupe-b")
         return scene.state()
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from pathlib import Path
 
 import pytest
 from agreement import check_references
 from killing import KILLED, in_child, kill_at
-from scenes import COLLECTION, Scene, make_scene, write_crawl
+from scenes import COLLECTION, Scene, copied_scene, make_scene, write_crawl
 
 from pinakes.cli import main
 from pinakes.dedupe.run.run_report import WANTS_ROOM
@@ -59,8 +58,7 @@ def current(state: dict[str, object]) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def undisturbed(landed_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     folder = tmp_path_factory.mktemp("undisturbed")
-    shutil.copytree(landed_folder, folder, dirs_exist_ok=True)
-    with make_scene(folder, crawls=()) as scene:
+    with copied_scene(landed_folder, folder) as scene:
         assert scene.dedupe().refs.records == REVISITS
         return current(scene.state())
 
@@ -138,8 +136,7 @@ def test_killed_at_every_step_and_run_again(
 ) -> None:
     for step in range(1 << 30):
         folder = tmp_path / str(step)
-        shutil.copytree(landed_folder, folder)
-        with make_scene(folder, crawls=()) as scene:
+        with copied_scene(landed_folder, folder) as scene:
             options = {"runner": runner, "grace_ms": 0, "max_extra_bytes": BOUND}
             died = in_child(lambda: scene.dedupe(at=kill_at(step), **options))  # noqa: B023
             if died != KILLED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -177,6 +178,14 @@ def make_scene(folder: Path, crawls: Iterable[int] = (1, 2)) -> Iterator[Scene]:
         yield Scene(folder, rows)
     finally:
         rows.close()
+
+
+@contextmanager
+def copied_scene(made: Path, folder: Path) -> Iterator[Scene]:
+    """A copy, in `folder`, of a closed scene."""
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    with make_scene(folder, crawls=()) as scene:
+        yield scene
 
 
 def write_late_crawl(scene: Scene, fields: dict[str, str]) -> None:

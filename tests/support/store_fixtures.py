@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from landed_stores import LandedStore
-from scenes import Scene, make_scene
+from scenes import Scene, copied_scene, make_scene
 
 
 @pytest.fixture
@@ -39,8 +38,7 @@ def landed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def landed(landed_folder: Path, tmp_path: Path) -> Iterator[Scene]:
     """Both crawls in the store."""
-    shutil.copytree(landed_folder, tmp_path, dirs_exist_ok=True)
-    with make_scene(tmp_path, crawls=()) as made:
+    with copied_scene(landed_folder, tmp_path) as made:
         yield made
 
 

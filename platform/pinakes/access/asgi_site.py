@@ -22,7 +22,6 @@ from .asgi import (
     Receive,
     Scope,
     Send,
-    header_values,
     send_line,
 )
 from .hosts import AcceptedHosts
@@ -78,19 +77,13 @@ class AsgiSite:
 
     def at_once(self, path: bytes, query: bytes, headers: HeaderList) -> Sequence[bytes] | None:
         """The answer to a GET that need not wait; None if there is none, or an error."""
-        hosts = [value for name, value in headers if name == b"host"]
-        if len(hosts) != 1 or not self._hosts.accepts(hosts[0].decode("latin-1")):
+        if self._under_way > AT_ONCE or not self._accepts(headers):
             return None
-        for route in self._routes:
-            found = route.paths.fullmatch(path)
-            if found is not None:
-                break
-        else:
-            return None
-        if route.at_once is None or self._under_way > AT_ONCE:
+        route, parts = self._route(path)
+        if route is None or route.at_once is None:
             return None
         try:
-            whole = route.at_once(found.groupdict(), query)
+            whole = route.at_once(parts, query)
         except Exception:  # noqa: BLE001  the application meets it again, and answers
             return None
         if whole is None:
@@ -130,21 +123,30 @@ class AsgiSite:
             self._under_way -= 1
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        hosts = header_values(scope, b"host")
-        if len(hosts) != 1 or not self._hosts.accepts(hosts[0].decode("latin-1")):
+        if not self._accepts(scope["headers"]):
             await send_line(send, 400)
         elif self._under_way > AT_ONCE:
             await send_line(send, 503, "Service Unavailable: too many requests at once", _RETRY)
         else:
-            await self._application_for(scope)(scope, receive, send)
+            route, parts = self._route(scope["raw_path"])
+            if route is None:
+                await self._pages(scope, receive, send)
+            else:
+                scope["path_parts"] = parts
+                await route.application(scope, receive, send)
 
-    def _application_for(self, scope: Scope) -> Application:
+    def _accepts(self, headers: HeaderList) -> bool:
+        """Whether a request is for this site, by its one Host."""
+        hosts = [value for name, value in headers if name == b"host"]
+        return len(hosts) == 1 and self._hosts.accepts(hosts[0].decode("latin-1"))
+
+    def _route(self, path: bytes) -> tuple[Route | None, Mapping[str, bytes]]:
+        """The route of a path, and the parts that it names."""
         for route in self._routes:
-            found = route.paths.fullmatch(scope["raw_path"])
+            found = route.paths.fullmatch(path)
             if found is not None:
-                scope["path_parts"] = found.groupdict()
-                return route.application
-        return self._pages
+                return route, found.groupdict()
+        return None, {}
 
     def _with_strict(self, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         given = list(headers)

@@ -95,7 +95,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._received_s = self.loop.time()
         self._head_bytes += len(data)
         # Of requests sent ahead only the first, so that other clients have their turn.
-        self._may_be_at_once = self._at_once is not None
+        self._may_be_at_once = True
         super().data_received(data)
         if (
             self._head_bytes > self._bounds.head_bytes

@@ -82,8 +82,7 @@ class FileWithdrawer:
         at: Callable[[str], None] = lambda step: None,
     ) -> None:
         """`claim(archive_file)` takes a file's claim for the act, and deletes what dead ones wrote
-        aside; `wait_until_unpinned` returns
-        once no backup needs the bytes to stay."""
+        aside; `wait_until_unpinned` returns once no backup needs the bytes to stay."""
         self._rows = rows
         self._archive = archive
         self._inscription = inscription

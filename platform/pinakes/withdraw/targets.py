@@ -56,8 +56,8 @@ def find_targets(rows: RowStore, queries: Iterable[str]) -> Targets:
                 if entry.state is FileState.STORED and entry.facts is not None:
                     of_collection = by_collection[entry.facts.collection]
                     of_collection.setdefault(target.capture.key, target)
-                elif entry.state is not FileState.REFUSED and not (
-                    entry.state is not None and entry.state.is_gone
+                elif entry.state is None or not (
+                    entry.state is FileState.REFUSED or entry.state.is_gone
                 ):
                     problems.append(Conflict("is landing or being removed: run again", file=name))
         if not known:

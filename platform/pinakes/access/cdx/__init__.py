@@ -4,6 +4,7 @@
     lines        a row as an index line, cut out of the stored bytes
     filters      which lines are left out: `filter`, `collapse`
     answer       rows of a key range ─▶ lines in the order asked for
+    distance     lines by their distance from a time: `closest`
     outputs      lines as CDXJ, CDX-11, JSON, a timemap; `xml`, as OpenWayback's
     handler      the same over HTTP
 

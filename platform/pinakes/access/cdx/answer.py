@@ -14,10 +14,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
-from functools import lru_cache, partial
+from datetime import datetime, timezone
+from functools import partial
 
 from pinakes.access.rules import OPEN, AccessRules
 from pinakes.catalog.captures import decode_capture
@@ -36,6 +35,7 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import Row, RowStore, get_row
 from pinakes.warc.dates import format_14
 
+from .distance import in_batches, in_order_of_second, merged, nearest, seconds, with_distance
 from .external import external_fields
 from .lines import (
     EXTERNAL,
@@ -204,8 +204,8 @@ class CdxIndex:
         is_pywb = query.dialect is Dialect.PYWB
         found = [*before.items(), *after.items()] if is_pywb else [*after.items(), *before.items()]
         if len(found) > 1:
-            moment = _seconds(query.closest or "")
-            found.sort(key=lambda item: abs(_seconds(item[0][-26:-12].decode("ascii")) - moment))
+            moment = seconds(query.closest or "")
+            found.sort(key=lambda item: abs(seconds(item[0][-26:-12].decode("ascii")) - moment))
         return dict(found[:wanted])
 
     def iter_lines(
@@ -483,21 +483,21 @@ class CdxIndex:
         self, query: CdxQuery, kept: Callable[..., Iterator[list[Line]]]
     ) -> Iterator[list[Line]]:
         """Lines by their distance from a time: of one urlkey from there both ways, else sorted."""
-        moment = _seconds(query.closest or "")
+        moment = seconds(query.closest or "")
         wanted = query.limit + query.offset if query.collapse is None else MOST_SORTED
         if query.match != "exact":
             batches = kept(query.keys, reverse=False, first_rows=_PIECE_ROWS)
-            return _nearest(batches, moment, min(wanted, MOST_SORTED))
+            return nearest(batches, moment, min(wanted, MOST_SORTED))
         at = _closest_key(query)
         later, earlier = KeyRange(at, query.keys.stop_row), KeyRange(query.keys.start_row, at)
         first_rows = max(1, min(wanted // 2 + 1, _PIECE_ROWS))
-        forward = _with_distance(kept(later, reverse=False, first_rows=first_rows), moment)
-        backward = _with_distance(kept(earlier, reverse=True, first_rows=first_rows), moment)
+        forward = with_distance(kept(later, reverse=False, first_rows=first_rows), moment)
+        backward = with_distance(kept(earlier, reverse=True, first_rows=first_rows), moment)
         is_pywb = query.dialect is Dialect.PYWB
         if is_pywb:
-            backward = _in_order_of_second(backward)
-        lines = _merged(forward, backward, earlier_first=is_pywb)
-        return _in_batches(lines, max(1, min(wanted, _PIECE_ROWS)))
+            backward = in_order_of_second(backward)
+        lines = merged(forward, backward, earlier_first=is_pywb)
+        return in_batches(lines, max(1, min(wanted, _PIECE_ROWS)))
 
     def _within_bounds(
         self, query: CdxQuery, batches: Iterator[list[Line]], progress: Progress
@@ -553,21 +553,6 @@ def _last(query: CdxQuery, batches: Iterable[list[Line]]) -> Iterator[list[Line]
     yield found[: query.limit][::-1]
 
 
-def _nearest(batches: Iterable[list[Line]], moment: int, most_lines: int) -> Iterator[list[Line]]:
-    """Lines of many URLs by their distance from a moment."""
-
-    def distance(line: Line) -> int:
-        return abs(_seconds_of(line) - moment)
-
-    found: list[Line] = []
-    for batch in batches:
-        found += batch
-        if len(found) > 2 * most_lines + _PIECE_ROWS:
-            found = sorted(found, key=distance)[:most_lines]
-        yield []
-    yield sorted(found, key=distance)[:most_lines]
-
-
 def _resume_key(query: CdxQuery, line: Line) -> str:
     collapse = query.collapse
     return encode_resume_key(line.key, collapse.value(line) if collapse is not None else None)
@@ -606,98 +591,3 @@ def _counted(line: Line, counted: Counter[str]) -> Line:
     if len(counted) < MOST_SORTED or count:
         counted[digest] += 1
     return line.with_fields(b'%b,"dupecount":"%d"' % (line.fields, count))
-
-
-def _seconds(text: str) -> int:
-    """Seconds from the year 1 of 14 digits."""
-    of_day = int(text[8:10]) * 3600 + int(text[10:12]) * 60 + int(text[12:14])
-    return _days(text[:8]) * 86400 + of_day
-
-
-@lru_cache(maxsize=4096)
-def _days(text: str) -> int:
-    """Days from the year 1; of a day that its month does not have, of its last."""
-    year, month, day = int(text[:4]), int(text[4:6]), int(text[6:8])
-    for earlier in range(4):
-        with suppress(ValueError):
-            return date(year, month, day - earlier).toordinal()
-    return year * 372 + month * 31 + day
-
-
-def _seconds_of(line: Line) -> int:
-    return _seconds(line.timestamp.decode("ascii"))
-
-
-_Distant = tuple[int, Line]
-"""A line, and its distance in seconds."""
-
-
-def _with_distance(
-    batches: Iterable[list[Line]], moment: int
-) -> Generator[_Distant | None, None, None]:
-    """Lines with their distance; None for rows that have been read and left out."""
-    for batch in batches:
-        if not batch:
-            yield None
-        for line in batch:
-            yield abs(_seconds_of(line) - moment), line
-
-
-def _in_order_of_second(
-    backward: Iterable[_Distant | None],
-) -> Generator[_Distant | None, None, None]:
-    """Lines of one second in their own order, as pywb sorts them."""
-    same: list[_Distant] = []
-    for distant in backward:
-        if distant is None:
-            yield None
-            continue
-        if same and same[0][0] != distant[0]:
-            yield from reversed(same)
-            same = []
-        same.append(distant)
-    yield from reversed(same)
-
-
-def _merged(
-    later: Iterator[_Distant | None], earlier: Iterator[_Distant | None], *, earlier_first: bool
-) -> Iterator[Line | None]:
-    """Both, by distance; `earlier_first`: of equal ones.  None where either has it.
-
-    Lines at the very moment need no look the other way.
-    """
-    after = yield from _next(later)
-    while after is not None and after[0] == 0:
-        yield after[1]
-        after = yield from _next(later)
-    before = yield from _next(earlier)
-    while after is not None or before is not None:
-        is_before = after is None or (
-            before is not None and before[0] < after[0] + (1 if earlier_first else 0)
-        )
-        if is_before and before is not None:
-            yield before[1]
-            before = yield from _next(earlier)
-        elif after is not None:
-            yield after[1]
-            after = yield from _next(later)
-
-
-def _next(lines: Iterator[_Distant | None]) -> Generator[None, None, _Distant | None]:
-    for distant in lines:
-        if distant is not None:
-            return distant
-        yield None
-    return None
-
-
-def _in_batches(lines: Iterable[Line | None], most_lines: int) -> Iterator[list[Line]]:
-    """Lines in batches, which end where there is None."""
-    batch: list[Line] = []
-    for line in lines:
-        if line is not None:
-            batch.append(line)
-        if line is None or len(batch) == most_lines:
-            yield batch
-            batch = []
-    yield batch
