@@ -74,7 +74,7 @@ def _open_rows(configuration: Configuration, tally: Tally, *, serving: bool) -> 
     folder = configuration.store
     if not (folder / ROWS).exists():
         raise ConfigError(f"there is no store at {folder}: make one with `pinakes init`")
-    return EmbeddedRowStore(folder / ROWS, mapped=serving)
+    return EmbeddedRowStore(folder / ROWS, serving=serving)
 
 
 @contextmanager

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import socket
 import threading
+import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -97,6 +100,99 @@ def test_plain_request_alone_is_answered_at_once(head: bytes, is_at_once: bool) 
     assert bodies[0].startswith(b"HTTP/1.1 200 OK")
     assert bodies[1].partition(b"HTTP/1.1")[0] == b"/at-once?" + (b"a=1" if is_at_once else
         b"a" if b"?a#" in head else b"")  # fmt: skip
+
+
+class Echo(Mixed):
+    """Answers with what it was asked, headers as well, and how."""
+
+    def at_once(
+        self, path: bytes, query: bytes, headers: Sequence[tuple[bytes, bytes]]
+    ) -> Sequence[bytes] | None:
+        if path == b"/slow":
+            return None
+        body = repr(("at once", path, query, headers)).encode()
+        return [b"content-length: %d\r\n\r\n" % len(body), body]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = b""
+        more = True
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        asked = (scope["raw_path"], scope["query_string"], scope["headers"], body)
+        await send_whole(send, 200, repr(asked).encode())
+
+
+HOST = b"\r\nHost: a\r\nAccept: b\r\n\r\n"
+KNOWN = [b"GET /known?a=%20b HTTP/1.1" + HOST]
+LENGTH = b"Content-Length: %d\r\n" % len(KNOWN[0])
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param(KNOWN, id="again"),
+        pytest.param([b"GET /b?c?d HTTP/1.1" + HOST], id="another"),
+        pytest.param([b"GET /? HTTP/1.1" + HOST], id="no-query"),
+        pytest.param([b"GET /c HTTP/1.1\r\nHost: c\r\n\r\n"], id="other-headers"),
+        pytest.param([b"GET /d HTTP/1.1", HOST], id="without-its-line-end"),
+        pytest.param([b"GET /d HTTP/1.1\r\n", HOST[2:]], id="line-by-line"),
+        pytest.param([b"GET /d?e=", b"f HTTP/1.1" + HOST], id="within-its-line"),
+        pytest.param([b"GET /d HTTP/1.1" + HOST[:-2], b"\r\n"], id="within-its-end"),
+        pytest.param([b"\r\nGET /e HTTP/1.1" + HOST], id="behind-a-line-end"),
+        pytest.param([b"\r\n", b"GET /e HTTP/1.1" + HOST], id="behind-a-lone-line-end"),
+        pytest.param([b"GET /slow HTTP/1.1" + HOST], id="not-at-once"),
+        pytest.param([b"GET /f HTTP/1.1\r\nX: GET /g HTTP/1.1" + HOST], id="one-in-another"),
+        pytest.param([b"POST /h HTTP/1.1\r\n" + LENGTH + HOST[2:], *KNOWN], id="in-a-body"),
+        pytest.param([b"GET /i HTTP/1.1\r\n" + LENGTH + HOST[2:], *KNOWN], id="in-a-GET's-body"),
+        pytest.param([b'GET /j"<|> HTTP/1.1' + HOST], id="rare-characters"),
+        pytest.param([b"GET http://a/k HTTP/1.1" + HOST], id="a-whole-URL"),
+        pytest.param([b"GET /l HTTP/1.0" + HOST], id="HTTP-1.0"),
+        pytest.param([b"GET  /m HTTP/1.1" + HOST], id="two-blanks"),
+        pytest.param([b"GET /n#o HTTP/1.1" + HOST], id="a-fragment"),
+        pytest.param([b"get /p HTTP/1.1" + HOST], id="lower-case"),
+    ],
+)
+def test_what_came_before_on_a_connection_changes_no_answer(pieces: list[bytes]) -> None:
+    with served(Echo()) as address:
+        alone = _answers(address, [pieces, KNOWN])
+        found = _answers(address, [KNOWN, KNOWN, pieces, KNOWN])
+    first, *rest = found
+    assert rest[0] == first
+    assert rest[1:] == alone
+
+
+def _answers(address: tuple[str, int], requests: Sequence[Sequence[bytes]]) -> list[bytes]:
+    """The answers on one connection, each piece in a packet of its own; b"" once it is closed."""
+    found = []
+    with connected(address) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for pieces in requests:
+            for number, piece in enumerate(pieces):
+                time.sleep(0.02 if number else 0)
+                with suppress(BrokenPipeError):
+                    client.sendall(piece)
+            found.append(_whole_answer(client))
+    return found
+
+
+def _whole_answer(client: socket.socket) -> bytes:
+    """An answer without its date."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        try:
+            more = client.recv(1)
+        except ConnectionResetError:
+            return b""
+        if not more:
+            return b""
+        head += more
+    size = int(re.search(rb"content-length: (\d+)", head)[1])  # type: ignore[index]
+    body = b""
+    while len(body) < size:
+        body += client.recv(size - len(body))
+    return re.sub(rb"date: [^\r]*", b"", head) + body
 
 
 def test_requests_ahead_are_answered_in_their_order() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,13 @@ from pinakes.access.cdx.answer import CdxIndex, Progress
 from pinakes.access.cdx.parameters import Dialect, parse_query
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
+from pinakes.row_store.port import Put
 
 URLS = [f"http://example.org/{number}" for number in range(12)] + ["http://example.org/none"]
 
@@ -33,7 +36,7 @@ def current_files(scene: Scene) -> list[str]:
     ]
 
 
-def drawn_query(draw: random.Random) -> dict[str, str]:
+def drawn_query(draw: random.Random, digests: list[str]) -> dict[str, str]:
     asked = {"url": draw.choice(URLS)}
     if draw.random() < 0.5:
         asked["matchType"] = draw.choice(["exact", "prefix", "host", "domain"])
@@ -49,6 +52,8 @@ def drawn_query(draw: random.Random) -> dict[str, str]:
                 "~timestamp:2022",
                 "url:/1",
                 "!status:200",
+                "=status:200",
+                f"=digest:{draw.choice(digests)}",
             ]
         )
     way = draw.random()
@@ -79,14 +84,47 @@ def asked_of(index: CdxIndex, asked: dict[str, str]) -> list[Line]:
 def check(scene: Scene, draw: random.Random, queries: int) -> None:
     index = CdxIndex(scene.rows, files=VisibleFiles(scene.rows, fresh_s=0))
     lines = lines_of_files(scene.folder / "store" / "archive", current_files(scene))
+    digests = sorted({fields["digest"] for _, _, fields in lines if "digest" in fields}) or ["none"]
     for _ in range(queries):
-        asked = drawn_query(draw)
+        asked = drawn_query(draw, digests)
         wanted = answer_by_hand(lines, asked, urlkey(asked["url"]))
         found = asked_of(index, asked)
         # Lines of one second have no order of their own, and a limit may take either.
         assert [line[:2] for line in found] == [line[:2] for line in wanted], asked
         if "limit" not in asked and "collapse" not in asked:
             assert _sorted(found) == _sorted(wanted), asked
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_rows_of_an_older_version_give_the_same_lines(tmp_path: Path, share: float) -> None:
+    draw = random.Random(5)
+    with make_scene(tmp_path) as scene:
+        for number in (1, 2):
+            scene.land(number)
+        older = [
+            Put(row.key, {CaptureFacts.COLUMN: _as_version_1(cell.value)}, cell.timestamp_ms)
+            for row in scene.rows.scan("captures", columns=[CaptureFacts.COLUMN])
+            for cell in row.cells.values()
+            if draw.random() < share
+        ]
+        scene.rows.mutate("captures", older)
+        assert len(older) > 8
+        check(scene, draw, 200)
+
+
+def _as_version_1(value: bytes) -> bytes:
+    """A cell as the first version wrote it."""
+    content = json.loads(value) | {"v": 1}
+    mime = content.pop("mime", None)
+    if content["type"] != "revisit" and mime is not None:
+        content["media_type"] = mime
+    digest = content.pop("digest", None)
+    if digest is not None and content.get("payload_sha256") is not None:
+        content["payload_sha1"] = f"sha1:{digest}"
+    for key, old in (("url", "target_uri"), ("filename", "archive_file")):
+        if key in content:
+            content[old] = content.pop(key)
+    return json.dumps(content).encode()
 
 
 def _sorted(lines: list[Line]) -> list[tuple[str, str, list[tuple[str, str]]]]:

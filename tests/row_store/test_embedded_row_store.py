@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -307,6 +308,38 @@ def test_store_that_was_there_is_unavailable_once_it_is_gone(
         get()
     path.with_name("away").rename(path)
     assert get() == {}
+
+
+def test_a_server_reads_one_state_in_a_turn_of_its_loop(
+    store: EmbeddedRowStore, path: Path
+) -> None:
+    serving = EmbeddedRowStore(path, SCHEMA, serving=True)
+
+    def present() -> list[bytes]:
+        return sorted(serving.get_rows("captures", [b"a", b"b", b"c"]))
+
+    async def turns() -> None:
+        assert present() == []
+        store.mutate("captures", [Put(b"a", {CAPTURE: b"1"}, 1)])
+        assert present() == []
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(present).result() == [b"a"]
+        await asyncio.sleep(0)
+        assert present() == [b"a"]
+        # Who writes within a turn reads it within that turn.
+        serving.mutate("captures", [Put(b"b", {CAPTURE: b"1"}, 1)])
+        assert present() == [b"a", b"b"]
+        store.mutate("captures", [Put(b"c", {CAPTURE: b"1"}, 1)])
+        await asyncio.sleep(0)
+        assert present() == [b"a", b"b", b"c"]
+        serving.close()
+        await asyncio.sleep(0)
+        assert present() == [b"a", b"b", b"c"]
+
+    with closing(serving):
+        asyncio.run(turns())
+        store.mutate("captures", [Delete(b"a", 2)])
+        assert present() == [b"b", b"c"]
 
 
 def test_a_forked_child_opens_the_store_anew(path: Path) -> None:

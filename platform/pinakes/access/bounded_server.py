@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import resource
 import signal
 import socket
@@ -29,6 +30,11 @@ GRACE_S = 10
 _TICKS_A_SECOND = 10
 _OPEN_FILES = 16_384
 _CLOSE = (b"connection", b"close")
+_HEAD_END = b"\r\n\r\n"
+_PLAIN_GET = re.compile(
+    rb"GET (/[\w!$%&'()*+,./:;=@~-]*)\??([\w!$%&'()*+,./:;=?@~\[\]-]*) HTTP/1\.1", re.ASCII
+)
+"""A request line: path and query, with nothing that a parser might see otherwise."""
 _BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -62,7 +68,8 @@ class BoundedProtocol(HttpToolsProtocol):
     """A connection.  `check` ends it where it is over its time.
 
     `at_once` is asked first for the answer to a request without a body: it is written in one
-    piece, without a task of its own, which takes half the time of a small answer.
+    piece, without a task of its own, which takes half the time of a small answer.  Clients send
+    the same headers over and over: those of the last answer given so are parsed no second time.
     """
 
     def __init__(
@@ -77,6 +84,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._at_once = at_once
         self._may_be_at_once = False
         self._answered: RequestResponseCycle | None = None
+        self._headers_of_whole = self._known_headers = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take it, unless there are too many."""
@@ -93,9 +101,17 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse; a head that is too large ends it."""
         self._received_s = self.loop.time()
+        line, _, headers = data.partition(b"\r\n")
+        plain = _PLAIN_GET.fullmatch(line) if len(data) <= self._bounds.head_bytes else None
+        is_known = plain is not None and b"" != headers == self._known_headers
+        if is_known and plain is not None and self._is_answered(*plain.groups()):
+            return
+        is_whole = plain is not None and data.find(_HEAD_END) == len(data) - len(_HEAD_END)
+        self._headers_of_whole = headers if is_whole and not self._head_bytes else b""
+        self._known_headers = b""
         self._head_bytes += len(data)
         # Of requests sent ahead only the first, so that other clients have their turn.
-        self._may_be_at_once = True
+        self._may_be_at_once = not is_known
         super().data_received(data)
         if (
             self._head_bytes > self._bounds.head_bytes
@@ -123,28 +139,38 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._answered = self.cycle
 
     def _is_answered_at_once(self) -> bool:
-        """Whether this request had its answer at once, and has been given it."""
-        parser, transport = self.parser, self.transport
+        """Whether the request that was parsed had its answer at once."""
+        parser = self.parser
         if (
-            self._at_once is None
-            or not self._may_be_at_once
-            or not self._is_free
-            or self.app is _too_many
+            not self._may_be_at_once
             or self.expect_100_continue
             or parser.get_method() != b"GET"
             or parser.get_http_version() != "1.1"
             or not parser.should_keep_alive()
             or parser.should_upgrade()
+            or not _BODY_HEADERS.isdisjoint([name for name, _ in self.headers])
+        ):
+            return False
+        path, _, query = self.url.partition(b"?")
+        if b"#" in query or not self._is_answered(path, query):
+            return False
+        self._may_be_at_once = False
+        self._known_headers = self._headers_of_whole
+        return True
+
+    def _is_answered(self, path: bytes, query: bytes) -> bool:
+        transport = self.transport
+        if (
+            self._at_once is None
+            or not self._is_free
+            or self.app is _too_many
+            or transport.is_closing()
             or transport.get_write_buffer_size()
         ):
             return False
-        if not _BODY_HEADERS.isdisjoint([name for name, _ in self.headers]):
-            return False
-        path, _, query = self.url.partition(b"?")
-        answer = None if b"#" in query else self._at_once(path, query, self.headers)
+        answer = self._at_once(path, query, self.headers)
         if answer is None:
             return False
-        self._may_be_at_once = False
         state = self.server_state
         transport.write(b"".join((_head_of(tuple(state.default_headers)), *answer)))
         state.total_requests += 1

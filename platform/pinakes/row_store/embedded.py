@@ -52,10 +52,10 @@ class EmbeddedRowStore:
         *,
         patience_s: float = PATIENCE_S,
         clock: Callable[[], int] = clock_ms,
-        mapped: bool = False,
+        serving: bool = False,
     ) -> None:
-        """`mapped`: for a process that reads very often, and is started again when it dies."""
-        self._file = SqliteFile(path, patience_s=patience_s, mapped=mapped)
+        """`serving`: for a server's process (`SqliteFile`)."""
+        self._file = SqliteFile(path, patience_s=patience_s, serving=serving)
         self._clock = clock
         self._schema = _schema_in_force(self._file, schema or declared_schema())
         self._rules = rules_of(self._schema)

@@ -11,6 +11,7 @@ batches of thousands (docs/adr/0011-row-store.md).
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import threading
@@ -60,11 +61,18 @@ class _UntilThreadEnds:
 
 
 class SqliteFile:
-    """Reads and write transactions; every error of SQLite comes out as one of ours."""
+    """Reads and write transactions; every error of SQLite comes out as one of ours.
 
-    def __init__(self, path: Path, *, patience_s: float = PATIENCE_S, mapped: bool = False) -> None:
+    `serving`: for a process that reads very often, and is started again when it dies.  Pages are
+    mapped, and what an event loop reads in one turn is one read transaction: beginning and ending
+    one takes as long as a small query.  It is ended before the loop looks for new requests.
+    """
+
+    def __init__(
+        self, path: Path, *, patience_s: float = PATIENCE_S, serving: bool = False
+    ) -> None:
         self.path = path
-        self._mapped = mapped
+        self._serving = serving
         self._patience_s = patience_s
         self._lock = threading.Lock()
         self._was_there = False
@@ -79,7 +87,10 @@ class SqliteFile:
     def read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query, as one consistent view."""
         try:  # without their context managers: this is called per row
-            return self._connection().execute(sql, values).fetchall()
+            connection = self._connection()
+            if self._serving and not connection.in_transaction:
+                _hold_for_this_turn(connection)
+            return connection.execute(sql, values).fetchall()
         except sqlite3.Error:
             with translated(self.path):
                 return self._patient(lambda: self._connection().execute(sql, values).fetchall())
@@ -89,6 +100,8 @@ class SqliteFile:
         """A transaction: all or nothing; on disk when this ends."""
         with translated(self.path):
             connection = self._connection()
+            if self._serving:
+                _end_turn(connection)
             self._patient(lambda: connection.execute("BEGIN IMMEDIATE"))
             self._has_written = True
             try:
@@ -170,7 +183,7 @@ class SqliteFile:
             isolation_level=None,
             check_same_thread=False,  # `close` is called by one thread for all
         )
-        for setting in (*_SETTINGS, _MAPPED) if self._mapped else _SETTINGS:
+        for setting in (*_SETTINGS, _MAPPED) if self._serving else _SETTINGS:
             connection.execute(setting)
         self._was_there = True
         [[page_bytes]] = connection.execute("PRAGMA page_size")
@@ -187,6 +200,22 @@ class SqliteFile:
                 if "locked" not in str(error) or time.monotonic() >= give_up:
                     raise
                 time.sleep(0.01)
+
+
+def _hold_for_this_turn(connection: sqlite3.Connection) -> None:
+    """Begin a read transaction that ends with this turn of the event loop, if there is one."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    connection.execute("BEGIN")
+    loop.call_soon(_end_turn, connection)
+
+
+def _end_turn(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.ProgrammingError):  # it may have been closed meanwhile
+        if connection.in_transaction:
+            connection.execute("COMMIT")
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:

@@ -205,20 +205,22 @@ def newest_values_around(
         _around_sql(table, len(columns)),
         (start_row, key, *columns, rows_before + 1, key, stop_row, *columns, rows_after + 1),
     )
-    before = [cell for cell in cells if cell[0] < key]
-    after = cells[len(before) :]
+    count = sum([cell[0] < key for cell in cells])
 
-    def side(cells: _Values, keys: KeyRange, limit_rows: int, reverse: bool) -> dict[bytes, bytes]:
+    def side(cells: _Values, limit_rows: int, reverse: bool) -> dict[bytes, bytes]:
         is_cut = len(cells) > limit_rows
+        values = dict(cells)
+        if len(values) == len(cells):  # a cell a row: nearly always
+            if is_cut:
+                values.popitem()
+            return values
         values = _newest_values(cells, is_cut=is_cut, reverse=reverse)
         if is_cut and len(values) < limit_rows:
+            keys = KeyRange(start_row, key) if reverse else KeyRange(key, stop_row)
             return scan_newest_values(database, table, keys, columns, limit_rows, reverse=reverse)
         return values
 
-    return (
-        side(before, KeyRange(start_row, key), rows_before, True),
-        side(after, KeyRange(key, stop_row), rows_after, False),
-    )
+    return side(cells[:count], rows_before, True), side(cells[count:], rows_after, False)
 
 
 @cache

@@ -12,11 +12,13 @@ it asked for a resume key, ends there with one.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
+from itertools import accumulate
 
 from pinakes.access.rules import OPEN, AccessRules
 from pinakes.catalog.captures import decode_capture
@@ -60,6 +62,7 @@ TABLE = "captures"
 COLUMNS = (b"m", DedupeMark.COLUMN)
 MOST_LEFT_OUT = 1_000_000
 _PIECE_ROWS = 1000
+_BEHIND_LEAD = LEAD[:-1] + bytes([LEAD[-1] + 1])
 
 
 class TooManyRows(ConfigError):
@@ -201,8 +204,8 @@ class CdxIndex:
         if len({key[-26:-12] for key in before}) < len(before):
             return {}
         # Sorting keeps the order of what is equally far.
-        is_pywb = query.dialect is Dialect.PYWB
-        found = [*before.items(), *after.items()] if is_pywb else [*after.items(), *before.items()]
+        earlier, later = [*before.items()][:wanted], [*after.items()]
+        found = earlier + later if query.dialect is Dialect.PYWB else later + earlier
         if len(found) > 1:
             moment = seconds(query.closest or "")
             found.sort(key=lambda item: abs(seconds(item[0][-26:-12].decode("ascii")) - moment))
@@ -568,8 +571,26 @@ def _resumed(keys: KeyRange, after: bytes, *, reverse: bool) -> KeyRange:
 def _with_hints(values: Mapping[bytes, bytes], hints: Sequence[bytes]) -> Mapping[bytes, bytes]:
     """Those of these values that a filter may keep; of old versions, all."""
     for hint in hints:
-        values = {k: v for k, v in values.items() if hint in v or v[:7] != LEAD}
+        if values and min(values.values()) >= LEAD and max(values.values()) < _BEHIND_LEAD:
+            values = _with_hint(values, hint)
+        else:
+            values = {k: v for k, v in values.items() if hint in v or v[:7] != LEAD}
     return values
+
+
+def _with_hint(values: Mapping[bytes, bytes], hint: bytes) -> dict[bytes, bytes]:
+    """Those that have it, found in all of them at once: half the time of a look into each."""
+    text = b"\n".join(values.values())  # a hint has no line end
+    at = text.find(hint)
+    if at < 0:
+        return {}
+    found = {}
+    keys, ends = list(values), list(accumulate([len(value) + 1 for value in values.values()]))
+    while at >= 0:
+        row = bisect_right(ends, at)
+        found[keys[row]] = values[keys[row]]
+        at = text.find(hint, ends[row])
+    return found
 
 
 def _is_within(line: Line, query: CdxQuery) -> bool:
