@@ -34,6 +34,12 @@ _KEY = re.compile(
     rb":([\x21-\x7e]+):([0-9]{10})\Z"
 )
 
+SHORTEST_CONTENT_BYTES = len(b"s:sha1:") + 40
+"""What all rows of one content have in common, at the least: a scope of one letter, a SHA-1.
+
+In a scope of 27 letters these bytes still hold 14 digits of the digest.
+"""
+
 
 class DigestKey(NamedTuple):
     """The parts of a key.  A NamedTuple: scans for popular digests make millions."""

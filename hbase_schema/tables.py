@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from .digest_keys import SHORTEST_CONTENT_BYTES
+
 SCHEMA_VERSION = 1
 """The version of tables, families and row keys.  Each cell has its own version."""
 
@@ -32,6 +34,8 @@ class Family:
     compression: str = "ZSTD"
     encoding: str = "FAST_DIFF"
     bloom_filter: str = "ROW"
+    bloom_prefix_bytes: int | None = None
+    """With `ROWPREFIX_FIXED_LENGTH`: of how many first bytes of a row key."""
     block_cache: bool = True
     block_size_bytes: int = 65536
     in_memory: bool = False
@@ -93,13 +97,14 @@ def declared_schema(cell_versions: int = CELL_VERSIONS) -> Schema:
             Table(
                 name="digests",
                 row_key="scope:algorithm:hex:length:second:archive file:ordinal",
-                # Read by prefix scans, for which a bloom filter of rows is of no use.
+                # Read by scans of one content, which a bloom filter of whole keys does not help.
                 families=(
                     Family(
                         name="r",
                         holds="the capture that has this digest",
                         versions=cell_versions,
-                        bloom_filter="NONE",
+                        bloom_filter="ROWPREFIX_FIXED_LENGTH",
+                        bloom_prefix_bytes=SHORTEST_CONTENT_BYTES,
                     ),
                 ),
             ),
@@ -148,6 +153,7 @@ class FoundFamily:
     compression: str | None = None
     encoding: str | None = None
     bloom_filter: str | None = None
+    bloom_prefix_bytes: int | None = None
     block_cache: bool | None = None
     block_size_bytes: int | None = None
     in_memory: bool | None = None

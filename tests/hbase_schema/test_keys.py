@@ -18,6 +18,7 @@ from pinakes.hbase_schema.capture_keys import (
     encode_urlkey,
 )
 from pinakes.hbase_schema.digest_keys import (
+    SHORTEST_CONTENT_BYTES,
     DigestKey,
     decode_digest_key,
     digests_in,
@@ -167,6 +168,14 @@ def test_captures_of_a_urlkey_are_its_own(urlkey: str, other: str, time: str) ->
 def test_captures_between_two_times(start: str, stop: str, inside: bool) -> None:
     key = encode_capture_key("org,a)/", TIME, "f", 0)
     assert (key in captures_of("org,a)/", start_time=start, stop_time=stop)) == inside
+
+
+@pytest.mark.parametrize("scope", ["s", "default", "l" * 100])
+@pytest.mark.parametrize(("algorithm", "digits"), [("sha1", 40), ("sha256", 64)])
+def test_all_rows_of_a_content_begin_alike(scope: str, algorithm: str, digits: int) -> None:
+    start, stop = digests_of(scope, algorithm, "0" * digits)
+    assert stop is not None
+    assert start[:SHORTEST_CONTENT_BYTES] == stop[:SHORTEST_CONTENT_BYTES]
 
 
 @pytest.mark.parametrize("time", ["2024", "", TIME + "0", "2024022912345678x", "٢" * 17, TIME[:14]])

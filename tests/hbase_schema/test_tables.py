@@ -56,7 +56,7 @@ def test_each_drift_is_a_line() -> None:
     tables["crawls"] = tables["crawls"][:1]
     assert schema_drift(declared_schema(3), replace(found, version=None, tables=tables)) == [
         "schema version is None, declared 1",
-        "digests:r: bloom_filter is ROW, declared NONE",
+        "digests:r: bloom_filter is ROW, declared ROWPREFIX_FIXED_LENGTH",
         "digests:z: family is not declared",
         "crawls:l: family is missing",
         "runs: table is missing",

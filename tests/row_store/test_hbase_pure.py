@@ -446,3 +446,12 @@ def test_all_tables_are_shown_as_shell_commands() -> None:
 )
 def test_missing_tables_are_shown_as_shell_commands(found: FoundSchema, lines: list[str]) -> None:
     assert shell_lines(HERE, SMALL, found) == lines
+
+
+def test_a_bloom_filter_of_prefixes_says_of_how_many_bytes() -> None:
+    digests = [table for table in declared_schema().tables if table.name == "digests"]
+    [line] = shell_lines(HERE, replace(SMALL, tables=tuple(digests)), found_like())
+    assert (
+        " BLOOMFILTER => 'ROWPREFIX_FIXED_LENGTH',"
+        " CONFIGURATION => {'RowPrefixBloomFilter.prefix_length' => '47'}, BLOCKCACHE"
+    ) in line

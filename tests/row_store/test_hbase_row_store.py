@@ -263,7 +263,8 @@ def test_every_attribute_is_read_back(tables: HBaseOpener) -> None:
     [digests] = found.tables["digests"]
     assert (text.encoding, text.compression, text.block_cache) == ("FAST_DIFF", "ZSTD", False)
     assert (present.versions, present.in_memory, present.bloom_filter) == (1, True, "ROW")
-    assert (digests.bloom_filter, digests.versions, digests.block_size_bytes) == ("NONE", 3, 65536)
+    assert (digests.bloom_filter, digests.bloom_prefix_bytes) == ("ROWPREFIX_FIXED_LENGTH", 47)
+    assert (digests.versions, digests.block_size_bytes) == (3, 65536)
 
 
 def test_an_upgrade_adds_what_is_new_and_drops_nothing(cluster: RunningCluster) -> None:
@@ -274,7 +275,8 @@ def test_an_upgrade_adds_what_is_new_and_drops_nothing(cluster: RunningCluster) 
     [facts] = small.tables[0].families
     wider = replace(small, version=2, tables=(
         replace(small.tables[0], families=(
-            replace(facts, versions=5, encoding="DIFF", bloom_filter="ROWCOL"),
+            replace(facts, versions=5, encoding="DIFF", bloom_filter="ROWPREFIX_FIXED_LENGTH",
+                    bloom_prefix_bytes=8),
             replace(facts, name="n", compression="NONE"),
         )),
         Table(name="places", row_key="place", families=(facts,)),

@@ -28,7 +28,7 @@ from .hbase_batches import (
 from .hbase_calls import HBaseCalls
 from .hbase_clock import StoreClock
 from .hbase_connection import HBaseConnection
-from .hbase_first_rows import first_rows
+from .hbase_first_rows import first_rows, rows_around
 from .hbase_in_force import schema_in_force
 from .hbase_own_table import CLOCK_COLUMN, CLOCK_ROW, OWN_TABLE
 from .hbase_present import encode_present
@@ -108,8 +108,9 @@ class HBaseRowStore:
         limit_rows: int,
         reverse: bool = False,
     ) -> dict[bytes, bytes]:
-        rows = self.scan(table, key_range, columns=columns, reverse=reverse, limit_rows=limit_rows)
-        return {row.key: row.cells[max(row.cells)].value for row in rows}
+        return _newest_values(
+            self.scan(table, key_range, columns=columns, reverse=reverse, limit_rows=limit_rows)
+        )
 
     def values_around(
         self,
@@ -121,11 +122,9 @@ class HBaseRowStore:
         rows_before: int,
         rows_after: int,
     ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
-        earlier, later = KeyRange(key_range.start_row, key), KeyRange(key, key_range.stop_row)
-        return (
-            self.scan_values(table, earlier, columns, limit_rows=rows_before, reverse=True),
-            self.scan_values(table, later, columns, limit_rows=rows_after),
-        )
+        asked_rows = max(rows_before, rows_after)
+        before, after = rows_around(self._reading(table, columns), key_range, key, asked_rows)
+        return _newest_values(before[:rows_before]), _newest_values(after[:rows_after])
 
     def versions(self, table: str, row: bytes, column: bytes) -> list[StoredCell]:
         return self._reading(table).versions(row, column)
@@ -233,6 +232,10 @@ class HBaseRowStore:
         rules = self._rules_of(table)
         selected = rules.selected(columns, before_ms)
         return Reading(self._calls, self._connection.table(table), rules, selected, before_ms)
+
+
+def _newest_values(rows: Iterable[Row]) -> dict[bytes, bytes]:
+    return {row.key: row.cells[max(row.cells)].value for row in rows}
 
 
 def _checked(rules: TableRules, mutations: Iterable[Mutation]) -> Iterator[Mutation]:

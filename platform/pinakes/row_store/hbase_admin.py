@@ -19,9 +19,10 @@ from .hbase_calls import HBaseCalls
 from .hbase_connection import HBaseConnection
 from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW, parse_version
 from .hbase_retries import waits_s
-from .hbase_shell import is_as_declared
+from .hbase_shell import BLOOM_PREFIX, is_as_declared
 from .hbase_wire import tables_interface
 
+_BLOOM_PREFIX = BLOOM_PREFIX.encode("ascii")
 _LONGEST_S = 120.0
 """Creating a table waits for its regions, and altering one for all of them to be reopened."""
 
@@ -108,6 +109,7 @@ class HBaseSchemaAdmin:
             compression=_name(thrift.TCompressionAlgorithm, found.compressionType),
             encoding=_name(thrift.TDataBlockEncoding, found.dataBlockEncoding),
             bloom_filter=_name(thrift.TBloomFilterType, found.bloomnFilterType),
+            bloom_prefix_bytes=_number((found.configuration or {}).get(_BLOOM_PREFIX)),
             block_cache=found.blockCacheEnabled,
             block_size_bytes=found.blockSize,
             in_memory=found.inMemory,
@@ -199,6 +201,9 @@ class HBaseSchemaAdmin:
         descriptor.compressionType = getattr(thrift.TCompressionAlgorithm, family.compression)
         descriptor.dataBlockEncoding = getattr(thrift.TDataBlockEncoding, family.encoding)
         descriptor.bloomnFilterType = getattr(thrift.TBloomFilterType, family.bloom_filter)
+        if family.bloom_prefix_bytes is not None:
+            prefix = {_BLOOM_PREFIX: b"%d" % family.bloom_prefix_bytes}
+            descriptor.configuration = (descriptor.configuration or {}) | prefix
         descriptor.blockCacheEnabled = family.block_cache
         descriptor.blockSize = family.block_size_bytes
         descriptor.inMemory = family.in_memory
@@ -218,6 +223,10 @@ class HBaseSchemaAdmin:
 
 def _name(names: Any, number: int | None) -> str | None:
     return None if number is None else str(names._VALUES_TO_NAMES[number])
+
+
+def _number(text: bytes | None) -> int | None:
+    return None if text is None else int(text)
 
 
 def _line(verb: str, table: Table, family: Family) -> str:

@@ -32,7 +32,7 @@ def first_rows(
     Memory: the rows of some parts; with a high limit, parts have few ranges.
     """
     together = max(1, min(RANGES_TOGETHER, ANSWER_ROWS // limit_rows))
-    parts = list(pieces(key_ranges, together))
+    parts = list(pieces([ScanRange(keys, False) for keys in key_ranges], together))
     if len(parts) == 1:
         yield from _rows_of_part(reading, parts[0], limit_rows)
         return
@@ -46,36 +46,51 @@ def first_rows(
             yield from asked.popleft().result()
 
 
+def rows_around(
+    reading: Reading, key_range: KeyRange, key: bytes, limit_rows: int
+) -> tuple[list[Row], list[Row]]:
+    """The rows before a key, in reverse, and those from it on, up to the limit each."""
+    before = ScanRange(KeyRange(key_range.start_row, key), True)
+    after = ScanRange(KeyRange(key, key_range.stop_row), False)
+    earlier, later = _rows_of_part(reading, [before, after], limit_rows)
+    return earlier, later
+
+
 def _rows_of_part(
-    reading: Reading, key_ranges: Sequence[KeyRange], limit_rows: int
+    reading: Reading, ranges: Sequence[ScanRange], limit_rows: int
 ) -> list[list[Row]]:
     """The rows of some ranges; long ones are then continued as by a scan."""
     asked_rows = min(limit_rows, FIRST_PIECE_ROWS)
-    ranges = {key_range: ScanRange(key_range, False) for key_range in key_ranges}
-    found = _first_pieces(reading, [r for r in ranges.values() if not r.is_empty], asked_rows)
-    for key_range, rows in found.items():
+    some = [scan_range for scan_range in dict.fromkeys(ranges) if not scan_range.is_empty]
+    found = _first_pieces(reading, some, asked_rows)
+    for scan_range, rows in found.items():
         if len(rows) == asked_rows < limit_rows:
-            rest = ranges[key_range].after(rows[-1].key)
+            rest = scan_range.after(rows[-1].key)
             rows.extend(reading.scan(rest, limit_rows - asked_rows))
-    return [found.get(key_range, []) for key_range in key_ranges]
+    return [found.get(scan_range, []) for scan_range in ranges]
 
 
 def _first_pieces(
     reading: Reading, ranges: Sequence[ScanRange], asked_rows: int
-) -> dict[KeyRange, list[Row]]:
+) -> dict[ScanRange, list[Row]]:
     """The first rows of each range, by range."""
     if reading.finds_nothing or not ranges:
         return {}
+    scanned_rows = [asked_rows + r.surplus_rows for r in ranges]
     openings = [
-        Call("scannerOpenWithScan", (reading.name, reading.scanner(r, asked_rows), {}))
-        for r in ranges
+        Call("scannerOpenWithScan", (reading.name, reading.scanner(r, rows), {}))
+        for r, rows in zip(ranges, scanned_rows, strict=True)
     ]
 
     def ask(client: Any) -> list[list[Row]]:
         scanners = reading.calls.each(client, openings)
-        calls = [call for scanner in scanners for call in some_rows(scanner, asked_rows)]
+        each = zip(scanners, scanned_rows, strict=True)
+        calls = [call for scanner, rows in each for call in some_rows(scanner, rows)]
         answers = reading.calls.each(client, calls)
         return [list(map(reading.row, found)) for found in answers[::2]]
 
     answers = reading.calls.call(ask)
-    return {r.keys: rows for r, rows in zip(ranges, answers, strict=True)}
+    return {
+        r: [row for row in rows if row.key in r.keys][:asked_rows]
+        for r, rows in zip(ranges, answers, strict=True)
+    }

@@ -13,6 +13,9 @@ from pinakes.hbase_schema.tables import Family, FoundFamily, FoundSchema, Schema
 from .hbase_connection import HBaseConnection
 from .hbase_own_table import OWN_TABLE, VERSION_COLUMN, VERSION_ROW
 
+BLOOM_PREFIX = "RowPrefixBloomFilter.prefix_length"
+"""Of a family's configuration: HBase's name of `Family.bloom_prefix_bytes`."""
+
 
 def shell_lines(
     connection: HBaseConnection,
@@ -70,11 +73,17 @@ def _families(families: Sequence[Family]) -> str:
         f"{{NAME => {_quoted(family.name)}, VERSIONS => {family.versions},"
         f" COMPRESSION => {_quoted(family.compression)},"
         f" DATA_BLOCK_ENCODING => {_quoted(family.encoding)},"
-        f" BLOOMFILTER => {_quoted(family.bloom_filter)},"
+        f" BLOOMFILTER => {_quoted(family.bloom_filter)},{_bloom_prefix(family)}"
         f" BLOCKCACHE => {_ruby(family.block_cache)}, BLOCKSIZE => {family.block_size_bytes},"
         f" IN_MEMORY => {_ruby(family.in_memory)}}}"
         for family in families
     )
+
+
+def _bloom_prefix(family: Family) -> str:
+    if family.bloom_prefix_bytes is None:
+        return ""
+    return f" CONFIGURATION => {{{_quoted(BLOOM_PREFIX)} => '{family.bloom_prefix_bytes}'}},"
 
 
 def _name(connection: HBaseConnection, table: Table) -> str:
