@@ -27,10 +27,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=5, help="of load a round (default 5)")
     parser.add_argument("--only", default="", help="only queries whose name contains this")
     parser.add_argument("--cluster", type=Path, help="the settings of a cluster that runs")
+    parser.add_argument("--tables", default="", help="prefix, without ':', of an earlier run's")
     args = parser.parse_args()
     if args.cluster is not None:
         run_on_cluster(
-            args.cluster, count=args.captures, runs=args.runs, seconds=args.seconds, only=args.only
+            args.cluster,
+            count=args.captures,
+            runs=args.runs,
+            seconds=args.seconds,
+            only=args.only,
+            tables=args.tables,
         )
         return
     run(count=args.captures, runs=args.runs, seconds=args.seconds, only=args.only)

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
 
-from bench.landing import configuration_of, options_of
+from bench.landing import Options, configuration_of, options_of
 from bench.peers.cdx_servers import CdxServer, free_port, running
 from bench.rounds import say
 from pinakes.profile import open_schema_admin, open_stores, schema_of
@@ -23,25 +23,21 @@ from .rounds import GROUP, measure, rows_of, table
 from .servers import OURS, Measured
 
 
-def run_on_cluster(settings: Path, *, count: int, runs: int, seconds: int, only: str = "") -> None:
-    """Fill tables of their own, measure, and print one table."""
+def run_on_cluster(
+    settings: Path, *, count: int, runs: int, seconds: int, only: str = "", tables: str = ""
+) -> None:
+    """Fill tables of their own, or take those that an earlier run left; measure, print a table."""
     why = why_no_wrk()
     if why:
         print(f"{GROUP}: absent: {why}")
         return
-    options = options_of(settings, f"cdx{token_hex(3)}")
-    configuration = configuration_of(options)
-    prefix = str(options["hbase_prefix"])
-    with open_schema_admin(configuration) as admin:
-        admin.apply(schema_of(configuration))
-    say(f"{GROUP}: {count:,} captures into the tables {prefix}*")
-    begin = time.perf_counter()
-    with open_stores(configuration) as stores:
-        stored.fill(stores.rows, count)
-    say(f"{GROUP}: filled in {time.perf_counter() - begin:.0f} s")
+    options = options_of(settings, tables or f"cdx{token_hex(3)}")
+    if not tables:
+        _fill(options, count)
     urls = urls_of(captures(count))
     cases = [case for case in CASES if only in case.name]
-    os.environ["PINAKES_HBASE_PREFIX"], os.environ["PINAKES_HDFS"] = prefix, str(options["hdfs"])
+    os.environ["PINAKES_HBASE_PREFIX"] = str(options["hbase_prefix"])
+    os.environ["PINAKES_HDFS"] = str(options["hdfs"])
     rows: list[tuple[str, ...]] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -55,3 +51,14 @@ def run_on_cluster(settings: Path, *, count: int, runs: int, seconds: int, only:
             say(f"{GROUP}: {case.name}")
             rows += rows_of(case, measure([one], case, runs=runs, seconds=seconds))
     print(f"{GROUP}, on HBase: {count:,} captures; {runs} rounds\n\n{table(rows)}")
+
+
+def _fill(options: Options, count: int) -> None:
+    configuration = configuration_of(options)
+    with open_schema_admin(configuration) as admin:
+        admin.apply(schema_of(configuration))
+    say(f"{GROUP}: {count:,} captures into the tables {options['hbase_prefix']}*")
+    begin = time.perf_counter()
+    with open_stores(configuration) as stores:
+        stored.fill(stores.rows, count)
+    say(f"{GROUP}: filled in {time.perf_counter() - begin:.0f} s")
