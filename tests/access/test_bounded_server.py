@@ -195,6 +195,62 @@ def _whole_answer(client: socket.socket) -> bytes:
     return re.sub(rb"date: [^\r]*", b"", head) + body
 
 
+SLOW = b"GET /slow HTTP/1.1" + HOST
+UPGRADE = b"GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
+CHUNKED = b"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked" + HOST
+
+
+@pytest.mark.parametrize(
+    ("pieces", "statuses"),
+    [
+        pytest.param([KNOWN[0] + b"BAD\r\n\r\n"], [200, 400], id="at-once-then-bad"),
+        pytest.param([SLOW * 3 + b"BAD\r\n\r\n"], [200] * 3 + [400], id="slow-ones-then-bad"),
+        pytest.param([SLOW * 2, b"BAD\r\n\r\n" + SLOW], [200] * 2 + [400], id="bad-then-good"),
+        pytest.param([SLOW * 50], [200] * 33, id="too-many-ahead"),
+        pytest.param([SLOW + b"GET / HTTP/1.1\r\nA: " + b"b" * 33_000 + HOST], [200, 431],
+                     id="large-head-behind-another"),
+        pytest.param([SLOW + b"GET /" + b"b" * 70_000 + b" HTTP/1.1" + HOST], [200, 431],
+                     id="large-target-behind-another"),
+        pytest.param([UPGRADE + LENGTH + HOST[2:], *KNOWN], [400], id="upgrade-with-a-body"),
+        pytest.param([UPGRADE + HOST[2:] + SLOW], [200], id="request-behind-an-upgrade"),
+        pytest.param([UPGRADE + HOST[2:], SLOW], [200], id="request-after-an-upgrade"),
+        pytest.param([b"CONNECT a:1 HTTP/1.1" + HOST + SLOW], [400], id="behind-a-CONNECT"),
+        pytest.param([CHUNKED + b"zz\r\n"], [400], id="no-chunk-size"),
+        pytest.param([SLOW + CHUNKED, b"zz\r\n", SLOW], [200, 400], id="behind-another"),
+        pytest.param([CHUNKED.replace(b"chunked", b"gzip, chunked") + b"0\r\n\r\n"], [501],
+                     id="compressed-body"),
+        pytest.param([CHUNKED.replace(b"chunked", b"identity")], [501], id="no-length"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_answered_is_refused_behind_the_rest(
+    pieces: list[bytes], statuses: list[int]
+) -> None:
+    with served(Echo()) as address, connected(address) as client:
+        for number, piece in enumerate(pieces):
+            time.sleep(0.05 if number else 0)
+            client.sendall(piece)
+        answers = read_all(client)
+    assert list(map(int, re.findall(rb"HTTP/1\.1 (\d+)", answers))) == statuses
+    assert b"connection: close" in answers.rpartition(b"HTTP/1.1 ")[2]
+
+
+@pytest.mark.parametrize("trailer", [b"Host: b", b"Authorization: Bearer c", b"Range: bytes=0-1"])
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_trailer_is_no_header(trailer: bytes, is_cut: bool) -> None:
+    rest = b"2\r\nhi\r\n0\r\n" + trailer + b"\r\n\r\n"
+    with served(Echo()) as address:
+        [found] = _answers(address, [[CHUNKED, rest] if is_cut else [CHUNKED + rest]])
+        [plain] = _answers(address, [[CHUNKED + b"2\r\nhi\r\n0\r\n\r\n"]])
+    assert b"b'hi'" in found
+    assert found == plain
+
+
+def test_host_of_a_whole_url_is_the_host() -> None:
+    with served(Echo()) as address:
+        [found] = _answers(address, [[b"GET http://other:81/slow?q HTTP/1.1" + HOST]])
+    assert b"(b'/slow', b'q', [(b'host', b'other:81'), (b'accept', b'b')], b'')" in found
+
+
 def test_requests_ahead_are_answered_in_their_order() -> None:
     mixed = Mixed()
     paths = [b"/at-once/%d" % n if n % 3 else b"/%d" % n for n in range(30)]

@@ -121,6 +121,7 @@ def times(got: Got) -> list[str]:
         ("/cdx?url=example.org&sort=reverse&limit=2", ["2022", "2021"]),
         ("/cdx?url=example.org&limit=-2", ["2021", "2022"]),
         ("/cdx?url=example.org&limit=1&fastLatest=true", ["2022"]),
+        ("/cdx?url=example.org&limit=-1&collapse=timestamp:1", ["2020"]),
         ("/cdx?url=example.org&closest=20210701000000&limit=2", ["2022", "2021"][::-1]),
         ("/cdx?url=example.org&closest=2021&sort=closest&limit=1", ["2022"]),
         ("/cdx?url=example.org&offset=1&limit=1", ["2021"]),

@@ -64,7 +64,7 @@ def drawn_query(draw: random.Random, digests: list[str]) -> dict[str, str]:
     elif way < 0.6:
         asked["collapse"] = draw.choice(["timestamp:4", "digest:32", "urlkey:15"])
     if draw.random() < 0.4:
-        asked["limit"] = str(draw.choice([1, 2, 7, 1000]))
+        asked["limit"] = str(draw.choice([1, 2, 7, 1000, -1, -3]))
     return asked
 
 

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -342,6 +342,35 @@ def test_a_server_reads_one_state_in_a_turn_of_its_loop(
         assert present() == [b"b", b"c"]
 
 
+@pytest.mark.slow
+def test_the_log_does_not_grow_beside_readers_that_never_pause(
+    store: EmbeddedRowStore, path: Path
+) -> None:
+    reads = (
+        "import sys; from pathlib import Path; from pinakes.row_store.embedded import *\n"
+        "store = EmbeddedRowStore(Path(sys.argv[1]), serving=True)\n"
+        "print('reading', flush=True)\n"
+        "while True: store.scan_values('captures', ALL_ROWS, [b'm:capture'], limit_rows=20)\n"
+    )
+    value, size, most = bytes(60_000), 12_000_000, 0
+    with ExitStack() as stack:
+        for _ in range(2):
+            reader = subprocess.Popen(
+                [sys.executable, "-c", reads, str(path)], stdout=subprocess.PIPE
+            )
+            stack.enter_context(reader)
+            stack.callback(reader.kill)
+            assert reader.stdout is not None
+            assert reader.stdout.readline() == b"reading\n"
+        for act in range(1, 21):
+            keys = [b"%d %d" % (act, n) for n in range(size // len(value))]
+            store.mutate("captures", [Put(key, {CAPTURE: value}, act) for key in keys])
+            most = max(most, path.with_name(f"{path.name}-wal").stat().st_size)
+        assert reader.poll() is None
+    # Of 240 MB that were written.
+    assert most < (64 << 20) + 4 * size
+
+
 def test_a_forked_child_opens_the_store_anew(path: Path) -> None:
     # In a process of its own: the test runner has threads, which a fork would not take along.
     code = f"""
@@ -367,7 +396,7 @@ store.close()
 
 FILL = """
 import resource, sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from pinakes.errors import StoreUnavailable
 from pinakes.row_store.port import Put

@@ -80,7 +80,8 @@ def answer_by_hand(lines: list[Line], asked: dict[str, str], key: str) -> list[L
         found.sort(key=lambda line: abs(_seconds(line[1]) - _seconds(asked["closest"])))
     elif asked.get("sort") == "reverse":
         found.reverse()
-    return found[: int(asked.get("limit", 100_000))]
+    limit = int(asked.get("limit", 100_000))
+    return found[limit:] if limit < 0 and "closest" not in asked else found[: abs(limit)]
 
 
 def _seconds(text: str) -> float:

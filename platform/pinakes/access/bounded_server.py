@@ -20,6 +20,7 @@ from functools import lru_cache, partial
 from http import HTTPStatus
 from typing import Any
 
+import httptools
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -90,7 +91,9 @@ class BoundedProtocol(HttpToolsProtocol):
         """Take it, unless there are too many."""
         super().connection_made(transport)
         self._free_since_s = self._received_s = self.loop.time()
-        self._has_answered = self._is_full = False
+        self._has_answered = self._is_last = False
+        self._has_head = self._takes_body = False
+        self._refused: HTTPStatus | None = None
         self._paused_s: float | None = None
         self._head_bytes = 0
         if len(self.connections) > self._bounds.most:
@@ -101,6 +104,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse; a head that is too large ends it."""
         self._received_s = self.loop.time()
+        if self._is_last:
+            return
         line, _, headers = data.partition(b"\r\n")
         plain = _PLAIN_GET.fullmatch(line) if len(data) <= self._bounds.head_bytes else None
         is_known = plain is not None and b"" != headers == self._known_headers
@@ -113,30 +118,63 @@ class BoundedProtocol(HttpToolsProtocol):
         # Of requests sent ahead only the first, so that other clients have their turn.
         self._may_be_at_once = not is_known
         super().data_received(data)
-        if (
-            self._head_bytes > self._bounds.head_bytes
-            and self._is_free
-            and not self.transport.is_closing()
-        ):
+        if self._head_bytes > self._bounds.head_bytes and not self._is_last:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
+    def on_message_begin(self) -> None:
+        """Begin to take a head."""
+        self._has_head = self._takes_body = False
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a line of the head; those of a trailer are not merged into it (RFC 9110, 6.5.1)."""
+        if not self._has_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Begin the request, if it is within its bounds."""
-        if self._head_bytes > self._bounds.head_bytes:
-            head_bytes = len(self.url) + sum(len(n) + len(v) + 4 for n, v in self.headers)
-            if head_bytes > self._bounds.head_bytes:
-                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
-                return
+        self._has_head = True
         self._head_bytes = 0
-        if len(self.pipeline) >= self._bounds.ahead:
-            self._is_full = True
-            self.cycle.keep_alive = False
-        if self._is_full:
+        if self._is_last:
             return
-        if not self.transport.is_closing() and not self._is_answered_at_once():
-            super().on_headers_complete()
-            if not self.pipeline:
-                self._answered = self.cycle
+        head_bytes = len(self.url) + sum([len(n) + len(v) + 4 for n, v in self.headers])
+        if head_bytes > self._bounds.head_bytes:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            return
+        if self.transport.is_closing() or self._is_answered_at_once():
+            return
+        named = dict(self.headers)
+        if named.get(b"transfer-encoding", b"chunked").strip().lower() != b"chunked":
+            self._refuse(HTTPStatus.NOT_IMPLEMENTED)
+            return
+        upgrades = self.parser.should_upgrade()
+        if upgrades and not _BODY_HEADERS.isdisjoint(named):
+            self._refuse(HTTPStatus.BAD_REQUEST)
+            return
+        if len(self.pipeline) >= self._bounds.ahead:
+            self._end_here()
+            return
+        if not self.url.startswith((b"/", b"*")):
+            self._take_host_of_url()
+        super().on_headers_complete()
+        self._takes_body = True
+        if not self.pipeline:
+            self._answered = self.cycle
+        if upgrades:
+            # Nothing is upgraded, and what follows may be meant for another protocol.
+            self._end_here()
+
+    def _end_here(self) -> None:
+        """Take nothing behind the request that was begun last, and say so in its answer."""
+        self._is_last = True
+        self.cycle.keep_alive = False
+
+    def _take_host_of_url(self) -> None:
+        """That of a whole URL as target counts, not the header (RFC 9112, 3.2.2)."""
+        url = httptools.parse_url(self.url)
+        host = b"%b:%d" % (url.host, url.port) if url.port else url.host
+        others = [header for header in self.headers if header[0] != b"host"]
+        self.headers[:] = [(b"host", host), *others]
 
     def _is_answered_at_once(self) -> bool:
         """Whether the request that was parsed had its answer at once."""
@@ -145,6 +183,7 @@ class BoundedProtocol(HttpToolsProtocol):
             not self._may_be_at_once
             or self.expect_100_continue
             or parser.get_method() != b"GET"
+            or not self.url.startswith(b"/")
             or parser.get_http_version() != "1.1"
             or not parser.should_keep_alive()
             or parser.should_upgrade()
@@ -181,13 +220,13 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Of a request that was begun."""
         self._head_bytes = 0
-        if not (self._is_full or self.cycle is None):
+        if self._takes_body:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Of a request that was begun."""
         self._head_bytes = 0
-        if not (self._is_full or self.cycle is None):
+        if self._takes_body:
             super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -196,6 +235,8 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.pipeline:
             self._answered, _ = self.pipeline[-1]
         super().on_response_complete()
+        if self._refused is not None and self._is_free:
+            self._refuse(self._refused)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the application; uvicorn tells only that of the request that came last."""
@@ -215,8 +256,23 @@ class BoundedProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP."""
+        """Refuse what is not HTTP, and the request of which it would be the body."""
+        if self._takes_body and self.cycle.more_body and not self.cycle.response_complete:
+            self._give_up()
         self._refuse(HTTPStatus.BAD_REQUEST)
+
+    def _give_up(self) -> None:
+        """Answer the request that was begun last no more."""
+        cycle: RequestResponseCycle = self.cycle
+        if cycle is not self._answered:
+            self.pipeline.popleft()
+            before: Any = self.pipeline[0][0] if self.pipeline else self._answered
+            self.cycle = before
+        elif cycle.response_started:
+            self.transport.abort()
+        else:
+            cycle.disconnected = cycle.response_complete = True
+            cycle.message_event.set()
 
     @property
     def _is_free(self) -> bool:
@@ -245,8 +301,11 @@ class BoundedProtocol(HttpToolsProtocol):
         return not self._is_free and self.cycle.more_body and not self.flow.read_paused
 
     def _refuse(self, status: HTTPStatus) -> None:
-        """Answer what is not a request, or not yet; behind another answer, only close."""
-        if self._is_free and not self.transport.is_closing():
+        """Answer what is not a request, or not yet, behind the answers before it; and close."""
+        self._is_last = True
+        if not self._is_free:
+            self._refused = status
+        elif not self.transport.is_closing():
             line = f"{status.value} {status.phrase}\n"
             head = (
                 f"HTTP/1.1 {status.value} {status.phrase}\r\n"
@@ -255,8 +314,6 @@ class BoundedProtocol(HttpToolsProtocol):
             )
             self.transport.write((head + line).encode("ascii"))
             self.transport.close()
-        else:
-            self.transport.abort()
 
 
 @lru_cache(maxsize=2)

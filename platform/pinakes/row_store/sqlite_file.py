@@ -28,11 +28,12 @@ PATIENCE_S = 60.0
 # Of a new file.  Landing takes a sixth less time than with SQLite's 4096, reading the same.
 PAGE_BYTES = 16384
 _LOG_BYTES = 32 << 20
+_MOST_LOG_BYTES = 64 << 20
 _LOG_PATIENCE_MS = 1000
 _SETTINGS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA cache_size=-32768",
-    "PRAGMA journal_size_limit=67108864",
+    f"PRAGMA journal_size_limit={_MOST_LOG_BYTES}",
 )
 
 _MAPPED = f"PRAGMA mmap_size={1 << 40}"
@@ -82,6 +83,7 @@ class SqliteFile:
         self._pid = os.getpid()
         self._local = threading.local()
         self._has_written = False
+        self._longest_log_bytes = _MOST_LOG_BYTES
         self._open: list[sqlite3.Connection] = []
 
     def read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -107,11 +109,27 @@ class SqliteFile:
             try:
                 yield connection
                 connection.execute("COMMIT")
+                self._shorten_log(connection)
             except BaseException:
                 # A full disk rolls back by itself; the connection stays usable either way.
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def _shorten_log(self, connection: sqlite3.Connection) -> None:
+        """Begin the log anew where it has become long, which waits for readers.
+
+        SQLite does so by itself at a moment when nobody reads.  Beside readers that never pause
+        there is none, and the log would grow as long as somebody writes.
+        """
+        try:
+            log_bytes = os.stat(f"{self.path}-wal").st_size
+        except OSError:
+            return
+        if log_bytes > self._longest_log_bytes:
+            _empty_log(connection, "RESTART", self._patience_s)
+            # Where a reader took too long, not at each commit again.
+            self._longest_log_bytes = log_bytes + _LOG_BYTES
 
     def create(self) -> None:
         """Create the file, in write-ahead mode, if missing; on disk when this ends.
@@ -150,7 +168,7 @@ class SqliteFile:
         with self._lock:
             connections = list(self._open) if self._pid == os.getpid() else []
             if connections and self._has_written:
-                _empty_log(connections[0])
+                _empty_log(connections[0], "TRUNCATE", self._patience_s)
             self._forget()
         for connection in connections:
             connection.close()
@@ -218,11 +236,13 @@ def _end_turn(connection: sqlite3.Connection) -> None:
             connection.execute("COMMIT")
 
 
-def _empty_log(connection: sqlite3.Connection) -> None:
-    """Move the log into the file, and cut it off; left as it is where others are just at it."""
+def _empty_log(connection: sqlite3.Connection, way: str, patience_s: float) -> None:
+    """Move the log into the file, and cut it off (TRUNCATE) or write it from its beginning again
+    (RESTART); left as it is where others are just at it."""
     with suppress(sqlite3.Error):  # what is in the log is as safe there
         connection.execute(f"PRAGMA busy_timeout={_LOG_PATIENCE_MS:d}")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection.execute(f"PRAGMA wal_checkpoint({way})").fetchall()
+        connection.execute(f"PRAGMA busy_timeout={1000 * patience_s:.0f}")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -457,15 +457,17 @@ class CdxIndex:
         kept = partial(self._kept, query, collection, progress, Counter())
         if query.sort is Sort.CLOSEST and query.closest is not None:
             return _collapsed(query, self._by_distance(query, kept))
-        reverse = (query.sort is Sort.REVERSE) is not query.is_last
+        # What depends on the lines before it is not to be had from the end.
+        from_end = query.is_last and not (query.collapse or query.counts_duplicates)
+        reverse = (query.sort is Sort.REVERSE) is not from_end
         keys = query.keys
         if query.resume_after is not None:
             keys = _resumed(keys, query.resume_after, reverse=reverse)
         first_rows = min(query.limit + query.offset, _PIECE_ROWS) or 1
         batches = _collapsed(query, kept(keys, reverse=reverse, first_rows=first_rows))
-        if query.is_last:
-            return _last(query, batches)
-        return batches
+        if from_end:
+            return _read_from_end(query, batches)
+        return _last(query, batches) if query.is_last else batches
 
     def _pieces(
         self, keys: KeyRange, *, reverse: bool, first_rows: int
@@ -545,7 +547,7 @@ def _collapsed(query: CdxQuery, batches: Iterator[list[Line]]) -> Iterator[list[
     return query.collapse.iter_kept(batches, query.resumed_value)
 
 
-def _last(query: CdxQuery, batches: Iterable[list[Line]]) -> Iterator[list[Line]]:
+def _read_from_end(query: CdxQuery, batches: Iterable[list[Line]]) -> Iterator[list[Line]]:
     """The last lines of a range, which are read backwards, in the order asked for."""
     found: list[Line] = []
     for batch in batches:
@@ -554,6 +556,15 @@ def _last(query: CdxQuery, batches: Iterable[list[Line]]) -> Iterator[list[Line]
             break
         yield []
     yield found[: query.limit][::-1]
+
+
+def _last(query: CdxQuery, batches: Iterable[list[Line]]) -> Iterator[list[Line]]:
+    """The last of all lines."""
+    found: deque[Line] = deque(maxlen=query.limit)
+    for batch in batches:
+        found.extend(batch)
+        yield []
+    yield list(found)
 
 
 def _resume_key(query: CdxQuery, line: Line) -> str:
