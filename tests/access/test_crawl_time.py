@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Callable, Iterator
@@ -14,8 +15,10 @@ from asked_cdx import Ask, asking_here
 from landed_stores import LandedStore, page, revisit, sha1_of
 from scenes import Scene, write_crawl
 from scenes import page as site_page
+from taken_down import withdraw
 
 from pinakes.access.cdx.external import parse_lines, put_lines
+from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import (
     CANCELLING,
     COMMITTED,
@@ -24,6 +27,11 @@ from pinakes.catalog.crawl_rows import (
 )
 from pinakes.catalog.originals import Asked, OriginalFinder
 from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.hbase_schema.capture_cells import CaptureFacts, Location
+from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import Put
 from pinakes.warc.digest import parse_digest
 
 URL = "http://example.org/page"
@@ -360,6 +368,60 @@ def test_pinned_original_is_offered_before_an_earlier_copy(scene: Scene) -> None
     for ask in asking_here(scene):
         found = [line["original"] for line in told(ask, same, other, path="/news/digests")]
         assert [original["crawl"] for original in found] == ["c2", "c1"]  # type: ignore[index]
+
+
+def test_withdrawn_original_is_not_offered(scene: Scene) -> None:
+    """The copy that takes its place is, where it lies now; then nothing is."""
+    scene.land(1)
+    scene.land(2)
+    scene.dedupe()
+    for crawl in ("c1", "c2"):
+        set_crawl_state(scene.rows, crawl, COMMITTED, act="a")
+    body, url = sha1_of(site_page(1)), "http://example.org/1"
+    key = next(iter(scan_captures_of(scene.rows, urlkey(url)))).key.decode("ascii")
+    for ask in asking_here(scene):
+        assert told(ask, body)[0]["original"]["filename"].startswith("c1/")  # type: ignore[index]
+    withdraw(scene, key)
+    query = warcprox_asks("/news/dedup/hex", url)
+    for ask in asking_here(scene):
+        [found] = told(ask, body)
+        original = found["original"]
+        assert isinstance(original, dict)
+        name, offset, length = (original[n] for n in ("filename", "offset", "length"))
+        assert name.startswith("c2/g")
+        stored = (scene.folder / "store" / "archive" / name).read_bytes()
+        member = gzip.decompress(stored[int(offset) : int(offset) + int(length)])
+        assert site_page(1) in member
+        assert ask(query).body.startswith("20220101")
+    withdraw(scene, url)
+    for ask in asking_here(scene):
+        assert told(ask, body) == [{"digest": body, "original": None}]
+        assert not ask(query).body
+
+
+def test_rows_of_older_versions_are_read(store: LandedStore) -> None:
+    """A `m:capture` of version 1 has its place in a cell of its own."""
+    one(store)
+    for ask in asking_here(store):
+        expected = told(ask, sha1_of(BODY))
+    [row] = store.rows.scan("captures")
+    facts = json.loads(row.value(CaptureFacts.COLUMN) or b"")
+    place = {name: int(facts.pop(name)) for name in ("offset", "length")}
+    older = {
+        "v": 1,
+        "target_uri": facts.pop("url"),
+        "archive_file": facts.pop("filename"),
+        "media_type": facts.pop("mime"),
+        "payload_sha1": f"sha1:{facts.pop('digest')}",
+        "status": int(facts.pop("status")),
+    }
+    cells = {
+        CaptureFacts.COLUMN: json.dumps(facts | older).encode(),
+        numbered_column(Location, 1): encode_cell(Location(**place)),
+    }
+    store.rows.mutate("captures", [Put(row.key, cells, 2_000_000_000_000)])
+    for ask in asking_here(store):
+        assert told(ask, sha1_of(BODY)) == expected
 
 
 def warcprox_asks(path: str, url: str) -> str:

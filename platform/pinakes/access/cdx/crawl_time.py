@@ -32,7 +32,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest, parse_digest
 
 from .answer import CdxIndex
-from .lines import encoded
+from .lines import PLACE, encoded
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
 
 MOST_DIGESTS = 10_000
@@ -223,7 +223,8 @@ def original_json(original: Original) -> bytes:
     copy, place = original
     value = copy.value
     end = copy.name_end
-    known = _BEHIND_NAME.match(value, end) if place.generation == FIRST_GENERATION else None
+    is_as_landed = place.generation == FIRST_GENERATION and value.find(PLACE, 0, end) > 0
+    known = _BEHIND_NAME.match(value, end) if is_as_landed else None
     if known is not None:
         fields, (date, record_id, size) = value[len(FACTS_LEAD) : end + 1], known.groups()
     else:
