@@ -235,7 +235,9 @@ def test_wget_writes_revisits(store: Path, site: str) -> None:
         serve_process(store / "store") as (_, told),
         urllib.request.urlopen(f"{told['url']}news/dedup/wget") as answer,
     ):
-        (store / "seen.cdx").write_bytes(answer.read())
+        seen = answer.read()
+    done = call_here(store, "cdx", "news", "--format", "wget", "-o", "seen.cdx")
+    assert (done.returncode, (store / "seen.cdx").read_bytes()) == (0, seen), done.stderr
     Site.year = 2
     time.sleep(1)  # else it would be the same second
     said = by_wget(store, "two", site, "--warc-dedup=seen.cdx")

@@ -27,6 +27,7 @@ from pinakes.errors import ConfigError
 from pinakes.hbase_schema.capture_cells import FACTS_LEAD, FIRST_GENERATION
 from pinakes.hbase_schema.capture_keys import captures_of
 from pinakes.hbase_schema.text import check_name
+from pinakes.index.cdxj import format_cdx_header
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest, parse_digest
@@ -147,7 +148,7 @@ class CrawlTimeSite:
 
     def _iter_for_wget(self, finder: OriginalFinder, query: CdxQuery | None) -> Iterator[bytes]:
         """A CDX file of originals: what wget finds in it, it refers to unseen."""
-        yield f" CDX {CDX_WITH_IDS}\n".encode("ascii")
+        yield f"{format_cdx_header(CDX_WITH_IDS)}\n".encode("ascii")
         for originals in finder.iter_originals(query.keys if query is not None else None):
             lines = (format_cdx_with_id(one) for one in originals)
             yield b"".join(line.encode("utf-8", "surrogateescape") + b"\n" for line in lines)
