@@ -9,6 +9,8 @@ from .cells import named
 
 REVISIT_MIME = "warc/revisit"
 FIRST_GENERATION = 1
+FACTS_LEAD, NAME_LEAD, NAME_END = b'{"v":2,', b',"filename":"', b'","type":"'
+"""In a `m:capture`: its beginning, and what stands before and behind the name of its file."""
 _SHA1 = "sha1:"
 
 

@@ -18,7 +18,7 @@ from bench.results import laid_out, written
 from bench.rounds import say
 from pinakes.profile import ROWS
 
-from . import stored
+from . import lookups, stored
 from .drawn import CDX_11, captures
 from .load import Answered, ask, why_no_wrk
 from .queries import CASES, QUERIES, Case, Url, urls_of
@@ -124,12 +124,16 @@ def sizes(lines: Path, store: Path, begun: Sequence[CdxServer], folder: Path, co
 
 
 def run(*, count: int = CAPTURES, runs: int, seconds: int = 5, only: str = "") -> None:
-    """Measure, and print one table."""
+    """Measure, and print a table of queries and one of look-ups."""
+    if only in "look-ups":
+        lookups.run(count=count, runs=runs)
     why = why_no_wrk()
     if why:
         print(f"{GROUP}: absent: {why}")
         return
     cases = [case for case in CASES if only in case.name]
+    if not cases:
+        return
     folder = cache_dir() / "access"
     folder.mkdir(exist_ok=True)
     say(f"{GROUP}: {count:,} captures")

@@ -53,7 +53,8 @@ class Measured:
 
 
 @contextmanager
-def _pinakes(store: Path, folder: Path) -> Iterator[CdxServer]:
+def pinakes(store: Path, folder: Path) -> Iterator[CdxServer]:
+    """`pinakes serve` over a store."""
     folder.mkdir()
     port = free_port()
     command = [sys.executable, "-m", "pinakes.cli", "serve", "--store", store, "--port", port]
@@ -74,7 +75,7 @@ def servers(
     many = max(urls, key=lambda url: len(url.captures))
     with ExitStack() as stack:
         for start in (
-            lambda: _pinakes(store, folder / "ours"),
+            lambda: pinakes(store, folder / "ours"),
             lambda: outbackcdx(lines, folder / "outbackcdx"),
             lambda: warcserver(lines, folder / "pywb"),
         ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -10,10 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
+from urllib.parse import urlencode
 
 import pytest
 from cdx_by_hand import lines_of_files, parsed
 from hbase_opener import drop_tables
+from scenes import page as site_page
 from scenes import write_crawl
 from shared_cluster import RunningCluster
 from warcio.archiveiterator import ArchiveIterator
@@ -113,3 +116,30 @@ def test_pywb_replays_and_lines_name_their_records(folder: Path) -> None:
             assert (alone[1], alone[2]["url"]) == (time, fields["url"])
         found = {(time, url): get(f"{told['replay']}{time}id_/{url}") for time, url in expected}
         assert found == expected
+
+
+def test_crawlers_are_told_of_originals(folder: Path) -> None:
+    """After dedupe: of each body the first crawl's capture, once that is committed."""
+    digests = [hashlib.sha1(body).hexdigest() for body in bodies(folder / "crawls").values()]
+    unknown = [hashlib.sha1(b"%d" % number).hexdigest() for number in range(1000)]
+    asked = "\n".join([*digests, *unknown]).encode()
+
+    def told_of(base: str) -> list[str | None]:
+        with urllib.request.urlopen(f"{base}default/digests", asked, timeout=PATIENCE_S) as answer:
+            lines = [json.loads(line) for line in answer.read().splitlines()]
+        assert [line["digest"] for line in lines] == [*digests, *unknown]
+        return [line["original"] and line["original"]["crawl"] for line in lines]
+
+    with serving(folder) as told:
+        assert not any(told_of(told["url"]))
+        for crawl in ("c1", "c2"):
+            run(folder, "crawl", "commit", crawl)
+        found = told_of(told["url"])
+        # Every third page is another in the second crawl.
+        assert [found.count(crawl) for crawl in ("c1", "c2", None)] == [20, 4, 1000]
+        url, digest = "http://example.org/1", hashlib.sha1(site_page(1)).hexdigest()
+        query = urlencode({"url": url, "fl": "timestamp,digest", "limit": "-1"})
+        line = get(f"{told['url']}default/dedup/hex?{query}&filter=!mimetype:warc/revisit")
+        assert line.decode() == f"20210101000001 {digest}\n"
+        listed = get(f"{told['url']}default/dedup/wget").decode().splitlines()
+        assert len(listed) == 1 + len(set(digests))

@@ -4,79 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from http.client import HTTPConnection
-from typing import NamedTuple
+from collections.abc import Iterator
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 import pytest
+from asked_cdx import TOKEN, Ask, Got, asking
 from landed_stores import LandedStore, page
-from served_sites import served
 
-from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.cdx.answer import CdxIndex, Progress
 from pinakes.access.cdx.external import parse_lines, put_lines
-from pinakes.access.cdx.handler import CdxSite
 from pinakes.access.cdx.parameters import Dialect, Parameters, parse_query
 from pinakes.access.cdx.xml_answer import iter_xml, parse_xml_query
-from pinakes.access.rules import parse_rules
 
-TOKEN = "a-token-of-a-good-length"
 URL = "http://example.org/a b?x=1"
-
-
-class Got(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: str
-
-    @property
-    def lines(self) -> list[str]:
-        return self.body.splitlines()
-
-
-Ask = Callable[..., Got]
-
-
-async def no_pages(scope: object, receive: object, send: Callable[..., object]) -> None:
-    await send({"type": "http.response.start", "status": 404, "headers": []})  # type: ignore[misc]
-    await send({"type": "http.response.body", "body": b"a page"})  # type: ignore[misc]
-
-
-def asking(
-    store: LandedStore,
-    rules: object = (),
-    *,
-    tokens: tuple[str, ...] = (TOKEN,),
-    **options: object,
-) -> Iterator[Ask]:
-    index = CdxIndex(store.rows, rules=parse_rules(rules), **options)  # type: ignore[arg-type]
-    site = CdxSite(
-        index,
-        store.rows,
-        threads=None,
-        otherwise=no_pages,
-        pages=("search", "suggest.js", "a.page"),
-        tokens=tokens,
-    )
-    application = AsgiSite(no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
-    with served(application) as (host, port):
-
-        def ask(
-            path: str, body: bytes | str | None = None, token: str | None = TOKEN, **kw: str
-        ) -> Got:
-            connection = HTTPConnection(host, port, timeout=60)
-            headers = {} if token is None or body is None else {"Authorization": f"Bearer {token}"}
-            connection.request(
-                kw.get("method", "GET" if body is None else "POST"), path, body, headers
-            )
-            answer = connection.getresponse()
-            text = answer.read().decode()
-            connection.close()
-            return Got(answer.status, {k.lower(): v for k, v in answer.getheaders()}, text)
-
-        yield ask
 
 
 @pytest.fixture

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from scenes import Scene
-from wayback_server import installed_tools, plain_environment, wayback
+from serve_process import serve_process
+from wayback_server import installed_tools, wayback
 
 from pinakes.catalog.captures import decode_capture, place_captures
 from pinakes.catalog.file_rows import scan_entries
@@ -30,25 +29,11 @@ def get(url: str) -> bytes:
         return bytes(answer.read())
 
 
-@contextmanager
-def serving(scene: Scene, *options: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+def serving(
+    scene: Scene, *options: str
+) -> AbstractContextManager[tuple[subprocess.Popen[str], dict[str, str]]]:
     """The process, and the addresses that it has printed."""
-    verb = [sys.executable, "-m", "pinakes.cli", "serve", "--json", "--port", "0"]
-    process = subprocess.Popen(
-        [*verb, "--processes", "1", "--store", str(scene.folder / "store"), *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=plain_environment(),
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line, process.communicate()[1]
-        yield process, json.loads(line)
-    finally:
-        process.terminate()
-        process.communicate()
+    return serve_process(scene.folder / "store", *options)
 
 
 def bodies(scene: Scene) -> dict[tuple[str, str], bytes]:

@@ -8,13 +8,34 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME, cdx_digest
 from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, decode_capture_key
 from pinakes.hbase_schema.name_keys import generation_file
-from pinakes.index.cdxj import CdxLine
+from pinakes.index.cdxj import CDX_11, CdxLine, format_cdx
 from pinakes.index.scan import CAPTURE_TYPES
 
 from .declared import sha1_text
 from .file_records import iter_sidecar
 from .file_rows import FileEntry
+from .originals import Original
 from .sidecar import SidecarRow
+
+CDX_WITH_IDS = f"{CDX_11} u"
+"""What wget wants of a CDX file: among its columns URL, digest, and record id."""
+
+
+def format_cdx_with_id(original: Original) -> str:
+    """The CDX-11 line of an original, and its record id as the record has it."""
+    facts, location = original.copy.facts, original.location
+    line = CdxLine(
+        decode_capture_key(original.copy.key).urlkey,
+        original.copy.second,
+        facts["url"],
+        facts.get("mime"),
+        facts.get("status"),
+        facts["digest"],
+        location.length,
+        location.offset,
+        original.filename,
+    )
+    return f"{format_cdx(line)} <{facts['record_id']}>"
 
 
 def iter_stored_cdx_lines(

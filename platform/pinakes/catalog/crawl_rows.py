@@ -47,6 +47,13 @@ def require_crawl(store: RowStore, crawl: str) -> CrawlEntry:
     return entry
 
 
+def read_crawl_states(store: RowStore, crawls: Collection[str]) -> dict[str, str]:
+    """The states of those of these crawls that are known.  One round trip."""
+    keys = [encode_crawl_key(crawl) for crawl in sorted(crawls)]
+    rows = store.get_rows(TABLE, keys) if keys else {}
+    return {entry.crawl: entry.state for row in rows.values() if (entry := _entry(row))}
+
+
 def scan_crawls(store: RowStore) -> Iterator[CrawlEntry]:
     """All crawls, by name."""
     for row in store.scan(TABLE, ALL_CRAWLS):

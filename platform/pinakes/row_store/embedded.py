@@ -23,6 +23,7 @@ from .sqlite_file import PATIENCE_S, SqliteFile, stored_version
 from .sqlite_mutations import delete_cells, present_value, put_cells
 from .sqlite_rows import (
     Query,
+    first_rows,
     newest_values_around,
     read_rows,
     read_versions,
@@ -96,8 +97,7 @@ class EmbeddedRowStore:
         limit_rows: int,
         columns: Sequence[bytes] | None = None,
     ) -> Iterator[list[Row]]:
-        for key_range in key_ranges:
-            yield list(self.scan(table, key_range, columns=columns, limit_rows=limit_rows))
+        return first_rows(self._file, self._query(table, columns, None), key_ranges, limit_rows)
 
     def scan_values(
         self,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -26,6 +26,9 @@ from .sqlite_file import SqliteFile
 
 PIECE_CELLS = 4096
 _BEHIND_ALL = b"\xff"  # no key has a byte above 0x7E
+_RANGES = (8, 32, 128, 512)
+_LEAST_RANGES = 4
+_FEW_CELLS = 8
 _Cells = list[tuple[bytes, bytes, int, bytes]]
 _Values = list[tuple[bytes, bytes]]
 
@@ -142,6 +145,68 @@ def scan_rows(
         if is_last:
             return
         piece_cells = min(max(PIECE_CELLS, piece_cells // 2), piece_cells * 2)
+
+
+def first_rows(
+    database: SqliteFile, query: Query, key_ranges: Sequence[KeyRange], limit_rows: int
+) -> Iterator[list[Row]]:
+    """The first rows of each range, some hundred ranges in one statement: a fifth of the time that
+    a statement each takes."""
+    most = max(1, min(_RANGES[-1], 4 * PIECE_CELLS // limit_rows))
+    for at in range(0, len(key_ranges), most):
+        some = key_ranges[at : at + most]
+        if len(some) >= _LEAST_RANGES:
+            yield from _first_rows(database, query, some, limit_rows)
+            continue
+        for keys in some:
+            rows = scan_rows(database, query, keys, reverse=False, limit_rows=limit_rows)
+            yield list(rows)
+
+
+def _first_rows(
+    database: SqliteFile, query: Query, key_ranges: Sequence[KeyRange], limit_rows: int
+) -> list[list[Row]]:
+    # Few different statements, since each is parsed: what is missing are ranges without rows.
+    count = next(size for size in _RANGES if size >= len(key_ranges))
+    bounds = [(start_row, stop_row or _BEHIND_ALL) for start_row, stop_row in key_ranges]
+    bounds += [(b"", b"")] * (count - len(bounds))
+    condition, columns = query.condition()
+    ends = tuple(chain.from_iterable(bounds))
+    table, most = query.rules.table.name, _FEW_CELLS * count
+    # Mostly the ranges have few rows: to look for the limit of each takes twice as long.
+    numbered = database.read(_whole_ranges_sql(table, count, condition), (*ends, *columns, most))
+    if len(numbered) == most:
+        sql = _ranges_sql(table, count, condition)
+        numbered = database.read(sql, (*ends, *columns, limit_rows, *columns))
+    found: list[_Cells] = [[] for _ in key_ranges]
+    for number, *cell in numbered:
+        found[number].append(tuple(cell))
+    for cells in found:
+        cells.sort()  # they are in this order, but SQL does not promise it
+    return [_newest(cells)[:limit_rows] for cells in found]
+
+
+@cache
+def _whole_ranges_sql(table: str, count: int, condition: str) -> str:
+    return (
+        f"{_numbered_ranges(count)} SELECT number, row, col, ts, value FROM ranges"
+        f" CROSS JOIN {table} WHERE row >= start AND row < stop{condition} LIMIT ?"
+    )
+
+
+@cache
+def _ranges_sql(table: str, count: int, condition: str) -> str:
+    return (
+        f"{_numbered_ranges(count)} SELECT number, row, col, ts, value FROM ranges"
+        f" CROSS JOIN {table} WHERE row IN"
+        f" (SELECT DISTINCT row FROM {table} WHERE row >= start AND row < stop{condition}"
+        f" ORDER BY row LIMIT ?){condition}"
+    )
+
+
+def _numbered_ranges(count: int) -> str:
+    ranges = ", ".join(f"({number}, ?, ?)" for number in range(count))
+    return f"WITH ranges(number, start, stop) AS (VALUES {ranges})"
 
 
 def scan_newest_values(

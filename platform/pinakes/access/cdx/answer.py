@@ -25,6 +25,11 @@ from pinakes.catalog.captures import decode_capture
 from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.capture_cells import (
+    FACTS_LEAD as LEAD,
+)
+from pinakes.hbase_schema.capture_cells import (
+    NAME_END,
+    NAME_LEAD,
     REVISIT_MIME,
     DedupeMark,
     Location,
@@ -41,9 +46,6 @@ from .distance import in_batches, in_order_of_second, merged, nearest, seconds, 
 from .external import external_fields
 from .lines import (
     EXTERNAL,
-    LEAD,
-    NAME_END,
-    NAME_LEAD,
     PLACE,
     UNREADABLE,
     VALUES,
@@ -102,6 +104,11 @@ class CdxIndex:
         self._most_left_out = most_left_out
         self._known: Mapping[str, VisibleFile] = {}
         self._places: dict[bytes, VisibleFile] = {}
+
+    @property
+    def files(self) -> VisibleFiles:
+        """Which archive files are seen."""
+        return self._files
 
     @property
     def is_restricted(self) -> bool:
@@ -358,10 +365,20 @@ class CdxIndex:
         return found
 
     def _admits(self, line: Line, now: str) -> bool:
-        place = self.place_of(line)
+        return self._admits_at(line.urlkey, line.timestamp, self.place_of(line), now)
+
+    def admits(self, key: bytes, place: VisibleFile) -> bool:
+        """Whether the access rules let the capture of a row of this file be given out now."""
+        if self._rules.is_open:
+            return True
+        return self._admits_at(key[:-27], key[-26:-12], place, format_14(self._now()))
+
+    def _admits_at(
+        self, urlkey: bytes, timestamp: bytes, place: VisibleFile | None, now: str
+    ) -> bool:
         return self._rules.admits(
-            urlkey=line.urlkey.decode("ascii"),
-            time=line.timestamp.decode("ascii"),
+            urlkey=urlkey.decode("ascii"),
+            time=timestamp.decode("ascii"),
             collection=place.collection if place is not None else "",
             crawl=place.crawl if place is not None else "",
             now=now,

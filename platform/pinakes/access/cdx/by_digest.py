@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pinakes.catalog.lookup import TABLE as DIGESTS
 from pinakes.catalog.lookup import scan_scopes
+from pinakes.catalog.originals import Asked, OriginalFinder
 from pinakes.hbase_schema.capture_cells import DigestEntry
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import digests_of
@@ -48,3 +49,16 @@ def iter_digest_lines(
             yield lines
             last = next(reversed(found), b"")
             keys = KeyRange(last + b"\0", keys.stop_row) if len(found) == wanted else None
+
+
+def iter_original_line(
+    store: RowStore, index: CdxIndex, finder: OriginalFinder, digest: Digest, progress: Progress
+) -> Iterator[list[Line]]:
+    """The line of the one capture with a digest that a crawler may refer to, if there is one."""
+    for found in finder.iter_found([Asked(digest)]):
+        lines: list[Line] = []
+        if found is not None and found.original is not None:
+            key = found.original.copy.key
+            lines = index.lines_of(values_of(store.get_rows(TABLE, [key], columns=VALUES).values()))
+        progress.lines += len(lines)
+        yield lines

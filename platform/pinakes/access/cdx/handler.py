@@ -7,6 +7,8 @@ GET  [/{collection}]/digest/{digest}
 GET  [/{collection}]/timemap/link/{url}
 POST /{collection}                 CDX lines of archives that lie elsewhere
 POST /{collection}/delete          takes them away
+
+What crawlers ask is `crawl_time`'s.
 """
 
 from __future__ import annotations
@@ -40,13 +42,14 @@ from pinakes.warc.digest import parse_digest
 
 from . import external, timemap, xml_answer
 from .answer import CdxIndex, Progress
-from .by_digest import iter_digest_lines
+from .by_digest import iter_digest_lines, iter_original_line
+from .crawl_time import CrawlTimeSite, is_of_warcprox
 from .lines import Line
 from .outputs import output_of
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
 
 _NAME = rb"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-_OWN = frozenset({"cdx", "digest", "qa", "replay", "timemap", "warc"})
+_OWN = frozenset({"cdx", "digest", "digests", "qa", "replay", "timemap", "warc"})
 """First parts of paths that are no collection's, besides those of the pages: a collection of such a
 name is asked for at `/{collection}/cdx`."""
 
@@ -86,11 +89,13 @@ class CdxSite:
         self._replay_url = replay_url
         self._now = now
         self._last_ms = 0
+        self._crawl_time = CrawlTimeSite(index, store, threads=threads)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="cdx-write")
 
     def routes(self) -> tuple[Route, ...]:
         """The paths that it answers."""
         return (
+            *self._crawl_time.routes(),
             Route(
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/cdx"),
                 self._cdx,
@@ -134,6 +139,10 @@ class CdxSite:
                 pieces = xml_answer.iter_xml(asked, lines, format_14(self._now()))
                 await self._send(receive, send, pieces, xml_answer.CONTENT_TYPE, progress, None)
                 return
+        if b"limit=-1" in query_string and is_of_warcprox(given := Parameters(query_string)):
+            pieces = self._crawl_time.iter_seen(given, collection)
+            await self._send(receive, send, pieces, "text/plain; charset=utf-8", progress, None)
+            return
         query = parse_query(query_string, dialect)
         if query.output == "link":
             await self._send_timemap(scope, receive, send, query, collection)
@@ -213,9 +222,13 @@ class CdxSite:
         limit = given.number("limit", least=1) or 100
         query = _form_of(given)
         progress = Progress()
-        batches = iter_digest_lines(
-            self._store, self._index, digest, collection, limit=limit, progress=progress
-        )
+        if given.is_true("original"):
+            finder = self._crawl_time.finder(collection, given.text("crawl"))
+            batches = iter_original_line(self._store, self._index, finder, digest, progress)
+        else:
+            batches = iter_digest_lines(
+                self._store, self._index, digest, collection, limit=limit, progress=progress
+            )
         output = output_of(query)
         pieces = output.iter_bytes(batches)
         await self._send(receive, send, pieces, output.content_type, progress, collection)

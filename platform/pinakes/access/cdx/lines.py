@@ -21,11 +21,8 @@ from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Row
 
-LEAD = b'{"v":2,'
 EXTERNAL = b'"url":'
 WITHDRAWN = b'"act":'
-NAME_LEAD = b',"filename":"'
-NAME_END = b'","type":"'
 PLACE = b',"offset":"'
 VALUES = (CaptureFacts.COLUMN, ExternalLine.COLUMN, Withdrawal.COLUMN)
 """What a line is made of.  Of a capture that was withdrawn, the last of these is read alone."""

@@ -130,6 +130,10 @@ class Parameters:
         """Whether any of these parameters is given."""
         return not names.isdisjoint(self._values)
 
+    def has_only(self, names: frozenset[str]) -> bool:
+        """Whether no other parameter is given."""
+        return names.issuperset(self._values)
+
     def texts(self, name: str) -> list[str]:
         """All values of a parameter, the last first."""
         pairs = (part.partition(b"=") for part in reversed(self._parts))

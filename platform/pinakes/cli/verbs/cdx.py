@@ -33,6 +33,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 _COLUMNS = {"cdx11": CDX_11, "cdx9": CDX_9}
+_WGET = "wget"
 _SPACE_BYTES = 64 << 20
 
 
@@ -41,9 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser, "WARC|CRAWL", "archive files, folders, WACZ packages, crawls or collections")
     parser.add_argument(
         "--format",
-        choices=("cdxj", *_COLUMNS),
+        choices=("cdxj", *_COLUMNS, _WGET),
         default="cdxj",
-        help="CDXJ, CDX with 11 columns, or with 9 (default: cdxj)",
+        help="CDXJ, CDX with 11 columns, or with 9; wget: of collections, what wget's --warc-dedup "
+        "may refer to (default: cdxj)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="write there (-: standard output)"
@@ -69,8 +71,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line for each capture; captures without URL or date are named, and left out."""
     if console.json:
         raise ConfigError("an index is JSON already with --format cdxj: leave out --json")
-    form = _Form(_COLUMNS.get(arguments.format))
     configuration = configuration_of(arguments)
+    if arguments.format == _WGET:
+        from .cdx_for_wget import write_for_wget  # what answers CDX queries takes long to import
+
+        return write_for_wget(arguments, configuration, console)
+    form = _Form(_COLUMNS.get(arguments.format))
     space = SortSpace(memory_bytes=_SPACE_BYTES, folder=configuration.temp_dir)
     with record_inputs_of(arguments, configuration, console) as inputs:
         files = list(inputs.files())

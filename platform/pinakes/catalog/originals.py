@@ -1,0 +1,427 @@
+"""The original that a crawler may refer to, by digest and, if it wants that, by URL.
+
+    digest ─▶ rows of `digests` ─▶ captures of each one's urlkey and second ─▶ the best, or none
+              all of them: has       eligible, visible, of a crawl that counts,
+              it one body alone?     addressable
+
+A crawler does not compare bodies: it believes the digest.  So of a digest that is known to have
+several bodies no capture is given.  For a SHA-1 that takes all of its rows, each with its SHA-256;
+a SHA-256 is believed, as `dedupe --compare sha256` does.  The rules for originals are those of
+docs/dedupe.md, "Who takes part" and "Addressable".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from pinakes.errors import MalformedRecord
+from pinakes.hbase_schema.capture_cells import (
+    FACTS_LEAD,
+    FIRST_GENERATION,
+    NAME_END,
+    NAME_LEAD,
+    CaptureFacts,
+    DedupeMark,
+    DigestEntry,
+    ExternalLine,
+    Location,
+    Pin,
+)
+from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.digest_keys import digests_of
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.hbase_schema.ranges import ALL_ROWS, KeyRange, prefix_range
+from pinakes.hbase_schema.withdrawal_cells import Withdrawal
+from pinakes.row_store.port import Row, RowStore
+from pinakes.warc.digest import Digest, parse_digest
+
+from .captures import COLUMNS
+from .captures import TABLE as CAPTURES
+from .crawl_rows import COMMITTED, OPEN, read_crawl_states
+from .lookup import TABLE as DIGESTS
+from .lookup import scan_scopes
+from .visible_files import VisibleFile, VisibleFiles
+
+SEVERAL_BODIES = "several bodies have this digest"
+MANY_COPIES = "too many captures have this digest to tell whether all have one body"
+ALL_OPEN = "*"
+"""In place of a crawl: all that are open."""
+FEW_COPIES = 8
+MOST_COPIES = 10_000
+_PIECE_ROWS = 500
+_PIECE_RANGES = 500
+_DUPLICATE = 3
+_RESPONSE = NAME_END + b'response"'
+_ORDINAL = b',"ordinal":'
+_STORED, _DECHUNKED = b',"payload_sha256":"', b',"dechunked_sha256":"'
+_ENTRY_LEAD = b'{"v":1,"capture_key":"'
+_MOST_OF_SECOND = 8
+"""With more captures of one urlkey in one second, nobody looks whether they are the same."""
+
+
+class Asked(NamedTuple):
+    """A digest, and the URL that the original has to have; None: any."""
+
+    digest: Digest
+    url: str | None = None
+
+
+class Copy:
+    """A capture with a digest: its row, and its `m:capture` as it is stored.
+
+    What every look-up asks of it is found in the bytes: to read all fields of the cell takes three
+    times as long as the rest of an answer.  A quote within a value is escaped, so a name with its
+    quotes is that of a field.
+    """
+
+    __slots__ = ("_facts", "cells", "filename", "key", "name_end", "value")
+
+    def __init__(self, row: Row) -> None:
+        """Raises KeyError if the row has no facts, as a leftover."""
+        self.key = row.key
+        self.cells = row.cells
+        value = self.cells[CaptureFacts.COLUMN].value
+        if not value.startswith(FACTS_LEAD):
+            value = encode_cell(decode_cell(CaptureFacts, value))
+        self.value = value
+        start = value.find(NAME_LEAD) + len(NAME_LEAD)
+        self.name_end = end = value.find(NAME_END, start)
+        name = value[start:end]
+        self.filename = str(json.loads(b'"%b"' % name)) if b"\\" in name else name.decode()
+        """The archive file that it landed in."""
+        self._facts: dict[str, Any] | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All fields of the cell, by their names in it."""
+        if self._facts is None:
+            self._facts = json.loads(self.value)
+        return self._facts
+
+    @property
+    def second(self) -> str:
+        """Its time, 14 digits."""
+        return self.key[-26:-12].decode("ascii")
+
+    @property
+    def ordinal(self) -> int:
+        """The number of its record in the file as landed."""
+        start = self.value.find(_ORDINAL, self.name_end) + len(_ORDINAL)
+        return int(self.value[start : self.value.find(b",", start)].rstrip(b"}"))
+
+    def sha256(self, body: str) -> bytes | None:
+        """The digest of its `stored` or `dechunked` body, as it is in the cell."""
+        lead = _STORED if body == "stored" else _DECHUNKED
+        start = self.value.find(lead, self.name_end) + len(lead)
+        return self.value[start : self.value.find(b'"', start)] if start >= len(lead) else None
+
+    def location(self, generation: int) -> Location | None:
+        """Its place in a generation of its file, if it is known."""
+        facts = self.facts
+        if generation == FIRST_GENERATION and "offset" in facts and "length" in facts:
+            return Location(offset=int(facts["offset"]), length=int(facts["length"]))
+        cell = self.cells.get(numbered_column(Location, generation))
+        return decode_cell(Location, cell.value) if cell is not None else None
+
+    @property
+    def choice(self) -> int:
+        """0 if something refers to it, 1 if `dedupe` made it an original, 3 a duplicate, else 2."""
+        if len(self.cells) == 1:
+            return 2
+        pin, mark = self.cells.get(Pin.COLUMN), self.cells.get(DedupeMark.COLUMN)
+        if mark is not None and decode_cell(DedupeMark, mark.value).copy_number > 1:
+            return _DUPLICATE
+        if pin is not None and decode_cell(Pin, pin.value).pinned:
+            return 0
+        return 1 if mark is not None else 2
+
+    def is_fit(self, generation: int) -> bool:
+        """Whether it is a full record that `dedupe` would let others refer to, in this generation
+        of its file.
+
+        One that declares the digest of no bytes is none: tools that go by declared digests would
+        not find it.
+        """
+        value, end = self.value, self.name_end
+        return (
+            value.startswith(_RESPONSE, end)
+            and value.find(b',"skip":"', end) < 0
+            and value.find(b',"declared_over":"none"', end) < 0
+            and value.find(_STORED, end) > 0
+            and Withdrawal.COLUMN not in self.cells
+            and self.choice != _DUPLICATE
+            and (
+                (generation == FIRST_GENERATION and value.find(b',"offset":"') > 0)
+                or self.location(generation) is not None
+            )
+        )
+
+
+class Original(NamedTuple):
+    """A full capture that may be referred to, and the file that it is in."""
+
+    copy: Copy
+    place: VisibleFile
+
+    @property
+    def filename(self) -> str:
+        """The file of the current generation."""
+        return generation_file(self.place.archive_file, self.place.generation)
+
+    @property
+    def location(self) -> Location:
+        """Its place in that."""
+        location = self.copy.location(self.place.generation)
+        if location is None:
+            raise MalformedRecord(f"{self.copy.key!r} has no place in its file")
+        return location
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """The order of choice: what something refers to already, what `dedupe` has chosen, age."""
+        copy = self.copy
+        return copy.choice, copy.second, self.place.archive_file, copy.ordinal
+
+
+class Found(NamedTuple):
+    """The answer; `why` says more where there is no original although there are captures."""
+
+    original: Original | None = None
+    why: str | None = None
+
+
+class OriginalFinder:
+    """Finds originals for one crawler.
+
+    `crawl` is the one that asks: its captures count although it is open; `ALL_OPEN`: so do those
+    of all open crawls; None: only those of committed ones.  `admits` are the access rules, by row
+    key and file.
+    """
+
+    def __init__(
+        self,
+        store: RowStore,
+        files: VisibleFiles,
+        *,
+        collection: str | None,
+        crawl: str | None,
+        admits: Callable[[bytes, VisibleFile], bool],
+        most_copies: int = MOST_COPIES,
+    ) -> None:
+        self._store = store
+        self._files = files
+        self._collection = collection
+        self._crawl = crawl
+        self._admits = admits
+        self._most_copies = most_copies
+
+    def iter_found(self, asked: Iterable[Asked]) -> Iterator[Found | None]:
+        """A `Found` for each, in order, and None wherever a piece of work is done; lazy.
+
+        Some hundred digests take three round trips, and their captures' memory.
+        """
+        given = self._collection
+        scopes = [given] if given is not None else list(scan_scopes(self._store))
+        each = max(1, _PIECE_RANGES // max(1, len(scopes)))
+        iterator = iter(asked)
+        while piece := list(islice(iterator, each)):
+            yield from self._of_piece(piece, scopes)
+            yield None
+
+    def iter_originals(self, keys: KeyRange | None = None) -> Iterator[list[Original]]:
+        """The originals of a range of `captures` that have a record id, some of the time none:
+        of each URL and SHA-1 one.  In their order; lazy."""
+        rows = self._store.scan(CAPTURES, keys or ALL_ROWS, columns=COLUMNS)
+        while piece := list(islice(rows, _PIECE_ROWS)):
+            copies = _copies(piece)
+            places = self._places_of(copies.values())
+            asked = {
+                key: Asked(digest, facts["url"])
+                for key, copy in copies.items()
+                if self._may_be_original(copy, places)
+                and "record_id" in (facts := copy.facts)
+                and (digest := parse_digest(facts["digest"])) is not None
+            }
+            found = (one for one in self.iter_found(asked.values()) if one is not None)
+            yield [
+                answer.original
+                for key, answer in zip(asked, found, strict=True)
+                if answer.original is not None and answer.original.copy.key == key
+            ]
+
+    def _of_piece(self, piece: Sequence[Asked], scopes: Sequence[str]) -> Iterator[Found | None]:
+        ranges = [
+            digests_of(scope, one.digest.algorithm, one.digest.hex)
+            for one in piece
+            for scope in scopes
+        ]
+        rows = list(self._store.first_rows(DIGESTS, ranges, limit_rows=FEW_COPIES + 1))
+        keys = [_keys_of(found) if len(found) <= FEW_COPIES else None for found in rows]
+        seconds = self._seconds_of({key for some in keys if some for key, _ in some})
+        copies = _copies(
+            row for key, of_second in seconds.items() for row in of_second if row.key == key
+        )
+        crowded = [key for key, of_second in seconds.items() if len(of_second) > _MOST_OF_SECOND]
+        copies |= self._read_copies(crowded)
+        places = self._places_of(copies.values())
+        at = 0
+        for one in piece:
+            known: list[Original] = []
+            bodies: set[bytes | None] = set()
+            few: list[tuple[bytes, str]] = []
+            is_whole = True
+            for key_range in ranges[at : at + len(scopes)]:
+                named = keys[at]
+                if named is None:
+                    is_whole &= yield from self._read_many(one, key_range, known, bodies)
+                elif named:
+                    known += self._of_copies(one, named, copies, places)
+                    few += named
+                at += 1
+            if bodies or len(few) > 1:
+                bodies |= _bodies(few, copies)
+            if one.digest.algorithm == "sha1" and len(bodies) > 1:
+                yield Found(None, SEVERAL_BODIES)
+            elif not is_whole:
+                yield Found(None, MANY_COPIES)
+            else:
+                if len(known) > 1:
+                    known.sort(key=lambda original: original.rank)
+                yield Found(next((o for o in known if self._is_addressable(o, seconds)), None))
+
+    def _read_many(
+        self, one: Asked, keys: KeyRange, known: list[Original], bodies: set[bytes | None]
+    ) -> Generator[None, None, bool]:
+        """Add the best few captures with a digest that very many have, and all their bodies.
+
+        Returns whether it has read what it takes to tell: all, of a SHA-1.
+        """
+        best: list[Original] = []
+        for _ in range(max(1, self._most_copies // _PIECE_ROWS)):
+            values = self._store.scan_values(
+                DIGESTS, keys, [DigestEntry.COLUMN], limit_rows=_PIECE_ROWS
+            )
+            named = [_key_of(value) for value in values.values()]
+            copies = self._read_copies([key for key, _ in named])
+            bodies |= _bodies(named, copies)
+            best += self._of_copies(one, named, copies, self._places_of(copies.values()))
+            best = sorted(best, key=lambda original: original.rank)[:FEW_COPIES]
+            is_last = len(values) < _PIECE_ROWS
+            if is_last or (one.digest.algorithm != "sha1" and best) or len(bodies) > 1:
+                known += best
+                return True
+            keys = KeyRange(next(reversed(values)) + b"\0", keys.stop_row)
+            yield None
+        return False
+
+    def _read_copies(self, keys: Sequence[bytes]) -> dict[bytes, Copy]:
+        if not keys:
+            return {}
+        return _copies(self._store.get_rows(CAPTURES, keys, columns=COLUMNS).values())
+
+    def _of_copies(
+        self,
+        one: Asked,
+        named: Sequence[tuple[bytes, str]],
+        copies: Mapping[bytes, Copy],
+        places: Mapping[str, VisibleFile],
+    ) -> list[Original]:
+        """Those of these captures that may be originals, but for their addresses."""
+        return [
+            Original(copy, places[copy.filename])
+            for key, _ in named
+            if (copy := copies.get(key)) is not None
+            and self._may_be_original(copy, places)
+            and (one.url is None or one.url == copy.facts["url"])
+        ]
+
+    def _may_be_original(self, copy: Copy, places: Mapping[str, VisibleFile]) -> bool:
+        place = places.get(copy.filename)
+        return place is not None and copy.is_fit(place.generation) and self._admits(copy.key, place)
+
+    def _places_of(self, copies: Collection[Copy]) -> dict[str, VisibleFile]:
+        """The visible files of these captures, if they are of the collection and a crawl that
+        counts."""
+        names = {copy.filename for copy in copies}
+        places = {
+            name: place
+            for name, place in self._files.among(names).items()
+            if self._collection in (None, place.collection)
+        }
+        states = read_crawl_states(self._store, {place.crawl for place in places.values()})
+        return {n: p for n, p in places.items() if self._counts(p.crawl, states.get(p.crawl))}
+
+    def _counts(self, crawl: str, state: str | None) -> bool:
+        if state == OPEN:
+            return self._crawl in (crawl, ALL_OPEN)
+        return state == COMMITTED
+
+    def _seconds_of(self, keys: Collection[bytes]) -> dict[bytes, list[Row]]:
+        """By capture, all captures of its urlkey and second, itself among them."""
+        ranges = {key: prefix_range(key[:-12]) for key in sorted(keys)}
+        found = self._store.first_rows(
+            CAPTURES, list(ranges.values()), limit_rows=_MOST_OF_SECOND + 1, columns=COLUMNS
+        )
+        return dict(zip(ranges, found, strict=True))
+
+    def _is_addressable(self, original: Original, seconds: Mapping[bytes, list[Row]]) -> bool:
+        """Whether nothing but its own body is found by its urlkey and second.
+
+        Judged over all collections, whoever may see what: a reference outlives the rules.
+        """
+        key = original.copy.key
+        rows = seconds.get(key) or self._seconds_of([key])[key]
+        if len(rows) == 1:
+            return True
+        if len(rows) > _MOST_OF_SECOND:
+            return False
+        digests = _digests_of(original.copy)
+        return all(_has_body(row, original.copy, digests) for row in rows if row.key != key)
+
+
+def _key_of(entry: bytes) -> tuple[bytes, str]:
+    """The capture that a row of `digests` names, and over what the digest was computed."""
+    if entry.startswith(_ENTRY_LEAD) and entry.find(b'"', len(_ENTRY_LEAD)) == len(entry) - 2:
+        return entry[len(_ENTRY_LEAD) : -2], "stored"  # nearly all, in a tenth of the time
+    decoded = decode_cell(DigestEntry, entry)
+    return decoded.capture_key.encode("ascii"), decoded.body
+
+
+def _keys_of(rows: Iterable[Row]) -> list[tuple[bytes, str]]:
+    return [_key_of(row.value(DigestEntry.COLUMN) or b"") for row in rows]
+
+
+def _copies(rows: Iterable[Row]) -> dict[bytes, Copy]:
+    return {row.key: Copy(row) for row in rows if CaptureFacts.COLUMN in row.cells}
+
+
+def _bodies(named: Sequence[tuple[bytes, str]], copies: Mapping[bytes, Copy]) -> set[bytes | None]:
+    """The SHA-256 of what the digest was computed over."""
+    return {copies[key].sha256(body) for key, body in named if key in copies}
+
+
+def _digests_of(copy: Copy) -> set[Digest]:
+    names, facts = ("digest", "payload_sha256", "dechunked_sha1", "dechunked_sha256"), copy.facts
+    texts = (facts[name] for name in names if name in facts)
+    return {digest for text in texts if (digest := parse_digest(text)) is not None}
+
+
+def _has_body(row: Row, copy: Copy, digests: set[Digest]) -> bool:
+    """Whether another capture at the same address gives the same body; withdrawn ones give none."""
+    if row.value(Withdrawal.COLUMN) is not None:
+        return True
+    external = row.value(ExternalLine.COLUMN)
+    if external is not None:
+        return parse_digest(decode_cell(ExternalLine, external).digest or "") in digests
+    if CaptureFacts.COLUMN not in row.cells:
+        return True
+    other = Copy(row)
+    facts = other.facts
+    if facts["type"] == "revisit":
+        return parse_digest(facts.get("declared_digest", "")) in digests
+    is_fit = facts["type"] == "response" and "skip" not in facts
+    return is_fit and other.sha256("stored") == copy.sha256("stored")
