@@ -350,11 +350,11 @@ def test_the_log_does_not_grow_beside_readers_that_never_pause(
         "import sys; from pathlib import Path; from pinakes.row_store.embedded import *\n"
         "store = EmbeddedRowStore(Path(sys.argv[1]), serving=True)\n"
         "print('reading', flush=True)\n"
-        "while True: store.scan_values('captures', ALL_ROWS, [b'm:capture'], limit_rows=20)\n"
+        "while True: store.scan_values('captures', ALL_ROWS, [b'm:capture'], limit_rows=300)\n"
     )
     value, size, most = bytes(60_000), 12_000_000, 0
     with ExitStack() as stack:
-        for _ in range(2):
+        for _ in range(3):
             reader = subprocess.Popen(
                 [sys.executable, "-c", reads, str(path)], stdout=subprocess.PIPE
             )
