@@ -49,7 +49,7 @@ class LandingRun:
         *,
         run: str,
         facts: RunFacts,
-        crawl: str,
+        crawl: str | None,
         also: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
