@@ -225,10 +225,15 @@ class _ImportVerb:
             on_retry=self._tally.counting(ARCHIVE_RETRIES),
             beat=self._landing_run.beat,
         )
+
+        def import_one(entry: QueueEntry) -> Imported | None:
+            self._landing_run.crawl = entry.wacz.crawl
+            return importer.import_one(entry)
+
         for worked in work_off(
             stores.rows,
             configuration.collection,
-            importer.import_one,
+            import_one,
             act=self._act,
             retry=self._request.resume,
             wait=self._wait,
