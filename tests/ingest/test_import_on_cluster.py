@@ -18,7 +18,7 @@ from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.profile import open_stores
 
 URI = "http://example.org/"
-SOME = pytest.param((4, 30, 47, 55), id="some")
+SOME = pytest.param((47,), id="some")
 ALL = pytest.param(tuple(range(75)), id="all", marks=pytest.mark.faults)
 
 
@@ -69,7 +69,7 @@ def test_killed_at_any_step_hbase_ends_as_a_folder_does(
                     assert "in the manifest" in problem.message
                 for row in list(stores.rows.scan("crawls")):
                     assert not row.key.startswith(b"+%b:crawl:" % COLLECTION.encode())
-    assert killed >= len(steps) // 2
+    assert killed > len(steps) // 2
 
 
 def _same_on_both(state: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page
 from packages import members_of, write_package
 from range_server import Handler, RangeServer, serving
+from verbs_here import call_here
 
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.crawl_rows import read_crawl
@@ -112,7 +113,7 @@ def _dies_at(
 
 EVERY = pytest.mark.parametrize(
     "every",
-    [pytest.param(11, id="some"), pytest.param(1, id="all", marks=pytest.mark.large)],
+    [pytest.param(29, id="some"), pytest.param(1, id="all", marks=pytest.mark.large)],
 )
 
 
@@ -137,6 +138,28 @@ def test_killed_at_any_step_the_same_import_completes_it(
         if step:
             assert state(again) == wanted, f"step {step}"
         again.close()
+
+
+@EVERY
+def test_what_fsck_completes_of_a_killed_import_is_no_obstacle(
+    sources: list[Path], tmp_path: Path, every: int
+) -> None:
+    alone = LandedStore(tmp_path / "alone")
+    run(alone, *sources)
+    wanted = state(alone)
+    alone.close()
+    steps = _steps_of(tmp_path / "counted", lambda made, at: run(made, *sources, at=at))
+    for step in range(5, steps, 2 * every):
+        folder = tmp_path / f"killed-{step}"
+        assert _dies_at(folder, step, lambda made, at: run(made, *sources, at=at))
+        done = call_here(tmp_path, "fsck", "--repair", "--store", str(folder))
+        assert done.returncode in (0, 1), done.stderr
+        again = LandedStore(folder)
+        assert not [o for o in run(again) if isinstance(o, PinakesError)]
+        assert state(again) == wanted, f"step {step}"
+        again.close()
+        checked = call_here(tmp_path, "fsck", "--full", "--store", str(folder))
+        assert (checked.returncode, checked.stdout) == (0, "")
 
 
 def test_killed_twice_it_completes(sources: list[Path], tmp_path: Path) -> None:
