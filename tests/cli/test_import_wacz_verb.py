@@ -98,6 +98,8 @@ def test_a_refused_manifest_queues_nothing(folder: Path) -> None:
     code, lines, said = imported(folder, manifest)
     assert (code, lines) == (3, [])
     assert "it names the host evil.example" in said
+    assert "1 refused, and not queued" in said
+    assert "--resume" not in said
     assert imported(folder, "--resume", "--dry-run")[1] == []
 
 

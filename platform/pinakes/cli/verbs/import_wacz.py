@@ -201,7 +201,7 @@ class _ImportVerb:
         if entry.failure is not None and not self._request.resume:
             times = "once" if entry.failure.attempts == 1 else f"{entry.failure.attempts} times"
             why = f"failed {times} before ({entry.failure.why}): --resume tries again"
-            self._miss(InputRefused(why, file=entry.wacz.place))
+            self._miss(InputRefused(why, file=entry.wacz.place), queued=True)
 
     def _work_off(self) -> None:
         stores, configuration = self._stores, self._configuration
@@ -251,7 +251,7 @@ class _ImportVerb:
                 self._told.add(entry.wacz.place)
                 self._console.say(f"{outcome}; will check again later")
         elif isinstance(outcome, PinakesError):
-            self._miss(outcome, entry.wacz.place)
+            self._miss(outcome, entry.wacz.place, queued=True)
         elif outcome.known:
             self._known(entry.wacz, outcome.crawl, outcome.name, outcome.sha256)
         else:
@@ -298,10 +298,12 @@ class _ImportVerb:
             text=f"{printable(place)}: was there, as {printable(crawl)}/{printable(name)}",
         )
 
-    def _miss(self, problem: PinakesError, place: str | None = None) -> None:
+    def _miss(
+        self, problem: PinakesError, place: str | None = None, *, queued: bool = False
+    ) -> None:
         text = str(problem)
         self._console.warn(problem if place is None or place in text else f"{place}: {text}")
-        self._counts["failed"] += 1
+        self._counts["failed" if queued else "refused"] += 1
         self._failed = True
         if not self._request.dry_run:
             self._landing_run.missed(problem)
@@ -329,6 +331,8 @@ class _ImportVerb:
             parts.append(f"{counts['was there']:,} were there")
         if counts["failed"]:
             parts.append(f"{counts['failed']:,} failed (named above)")
+        if counts["refused"]:
+            parts.append(f"{counts['refused']:,} refused, and not queued (named above)")
         where = f"collection {self._configuration.collection} of {store_place(self._configuration)}"
         self._console.say(f"{'; '.join(parts)}; {where}")
         if counts["failed"]:
