@@ -305,6 +305,16 @@ def _bomb(folder: Path) -> Path:
     return path
 
 
+def _fifo(folder: Path) -> Path:
+    os.mkfifo(folder / "a.wacz")
+    return folder / "a.wacz"
+
+
+def _loop(folder: Path) -> Path:
+    (folder / "a.wacz").symlink_to("a.wacz")
+    return folder / "a.wacz"
+
+
 HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
     "nested ten deep": (lambda f: _nested(f, 10), "a package in more than 7 others"),
     "a zip bomb": (_bomb, "its members unpack to 2,000,000,000 bytes"),
@@ -316,6 +326,8 @@ HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda f: write_package(f / "a.wacz", members_of() | {"/etc/a.warc": b"x"}),
         "the name of a member is no path",
     ),
+    "a FIFO": (_fifo, "not a regular file"),
+    "a link to itself": (_loop, "cannot be read: Too many levels"),
     "no ZIP file": (lambda f: f / "no.wacz", "not a readable ZIP file"),
     "what its datapackage names is not there": (
         lambda f: write_package(

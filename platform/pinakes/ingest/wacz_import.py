@@ -58,6 +58,7 @@ from .file_removal import FileRemover
 from .inputs import Input, LeftOut, unpacked
 from .landed import Landed
 from .landing import Lander, Published
+from .wacz_sources import open_regular
 
 CRAWL_SOURCE = "wacz"
 """The `source` of crawls that an import has made."""
@@ -215,14 +216,8 @@ class _OneImport:
                 yield local
             return
         path = local_path(wacz.place)
-        try:
-            file = path.open("rb")
-        except OSError as error:
-            raise InputRefused(f"cannot be read: {error.strerror}", file=wacz.place) from error
-        with file:
+        with open_regular(wacz.place) as file:
             before = _identity(os.fstat(file.fileno()))
-            if not path.is_file():
-                raise InputRefused("not a regular file", file=wacz.place)
             sha256, size = self._hash(file)
 
             def require_unchanged() -> None:

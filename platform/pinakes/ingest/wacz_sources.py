@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -109,6 +110,21 @@ def crawl_of_name(name: str) -> str:
     return f"{crawl[:91]}-{mark}"
 
 
+@contextmanager
+def open_regular(place: str) -> Iterator[BinaryIO]:
+    """A file on disk, a package too; `Raises` InputRefused if it cannot be read."""
+    path = local_path(place)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a FIFO would be waited for
+            raise InputRefused("not a regular file", file=place)
+        file = path.open("rb")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputRefused(f"cannot be read: {reason}", file=place) from error
+    with file:
+        yield file
+
+
 def _of_folder(place: str, left: LeftOut, beside: LeftOut) -> Iterator[WaczSource]:
     folder = local_path(place).absolute()
     if any(is_package_name(item.name) for item in iter_files([str(folder)], LeftOut())):
@@ -129,11 +145,8 @@ def _found(item: Input, crawl: str) -> WaczSource:
 @contextmanager
 def _manifest(place: str, trusted: TrustedPlaces, temp_dir: Path | None) -> Iterator[BinaryIO]:
     if not is_remote(place):
-        try:
-            with local_path(place).open("rb") as file:
-                yield file
-        except OSError as error:
-            raise InputRefused(f"cannot be read: {error.strerror}", file=place) from error
+        with open_regular(place) as file:
+            yield file
         return
     with tempfile.TemporaryFile(prefix="pinakes-", dir=temp_dir) as copy:
         admit = partial(trusted.require, origin=place)
