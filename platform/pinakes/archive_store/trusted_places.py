@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -42,7 +43,7 @@ class TrustedPlaces:
     def require(self, place: str, origin: str | None) -> None:
         """Raise InputRefused, naming the host or path, unless `origin` may name `place`.
 
-        `origin` is the list's path or URL; None: the user named the place.
+        `origin` is the list's absolute path or URL; None: the user named the place.
         """
         if origin is None or self._may(place, origin):
             return
@@ -57,9 +58,14 @@ class TrustedPlaces:
             own = host_of(origin) if is_remote(origin) else None
             return host == own or bool({host, *_with_and_without_port(place)} & self.hosts)
         path = os.path.realpath(local_path(place))
-        own_folders = () if is_remote(origin) else (os.path.dirname(local_path(origin)),)
-        folders = (*own_folders, *self.folders)
-        return any(path.startswith(f"{os.path.realpath(folder)}{os.sep}") for folder in folders)
+        own_folders = () if is_remote(origin) else (_folder_of(origin),)
+        folders = (*own_folders, *map(os.path.realpath, self.folders))
+        return any(path.startswith(f"{folder}{os.sep}") for folder in folders)
+
+
+@lru_cache(maxsize=16)  # a manifest may have a million entries
+def _folder_of(path: str) -> str:
+    return os.path.realpath(local_path(path).parent)
 
 
 def host_of(url: str) -> str:

@@ -168,7 +168,7 @@ def _check(file: BinaryIO, place: str, trusted: TrustedPlaces) -> str | None:
         elif name == _LIST and isinstance(value, list):
             has_list = True  # its beginning
         elif name == _LIST and (path := _path(value)) is not None:
-            trusted.require(_place(path, _named(value), place), place)
+            trusted.require(_place(path, _named(value), place), _origin(place))
     event = texts.get("event")
     if event is not None and event not in _FINISHED:
         raise InputRefused(f"a webhook of {event}, not of a finished crawl", file=place)
@@ -200,8 +200,13 @@ def _source(entry: object, manifest: str, crawl: str | None) -> WaczSource:
         crawl=crawl_of_name(own if isinstance(own, str) else _stem(name)),
         sha256=_sha256(entry.get("hash"), place),
         size=size if type(size) is int and size >= 0 else None,
-        origin=manifest if is_remote(manifest) else str(local_path(manifest).absolute()),
+        origin=_origin(manifest),
     )
+
+
+def _origin(manifest: str) -> str:
+    """The manifest's place, wherever the process works by then."""
+    return manifest if is_remote(manifest) else os.path.abspath(local_path(manifest))
 
 
 def _path(entry: object) -> str | None:
