@@ -41,6 +41,7 @@ from .run_cells import (
     RunStep,
 )
 from .text import check_name
+from .wacz_cells import QueuedWacz, WaczFailure, WaczFile, WaczPlace
 from .withdrawal_cells import Withdrawal, WithdrawingRecords, WithdrawnFile
 
 CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
@@ -67,7 +68,17 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             CurrentGeneration,
             WithdrawingRecords,
         ),
-        "crawls": (CrawlFacts, WithdrawnFile, CrawlState, Lease),
+        "crawls": (
+            CrawlFacts,
+            WithdrawnFile,
+            CrawlState,
+            Lease,
+            QueuedWacz,
+            Claim,
+            WaczFailure,
+            WaczPlace,
+            WaczFile,
+        ),
         "runs": (RunFacts, SignOff, RunState, RunStep, RunProgress),
         "inflight": (InFlight,),
         "qa_pairs": (PairScores, PairVerdict, Annotation),

@@ -5,6 +5,9 @@
     +collection                          crawls: the row with the lease of a collection
     +                                    crawls: the row with the pin of the whole store
     +:sha256                             crawls: an archive file of which records were withdrawn
+    +collection:queue:hex                crawls: a WACZ file to be imported
+    +collection:wacz:sha256              crawls: the crawl that has this WACZ file
+    +collection:crawl:crawl:name         crawls: a WACZ file of a crawl, by its name (escaped)
     run                                  runs
     run SP capture key SP left:right     qa_pairs
 
@@ -17,13 +20,14 @@ A generation is another file: `crawl/path`, `crawl/g2/path`, `crawl/g3/path` …
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import NamedTuple
 
 from pinakes.errors import InputRefused, MalformedRecord
 
 from .ranges import KeyRange, prefix_range
-from .text import check_name, escape_name, unescape_name
+from .text import check_name, escape_name, name_bytes, unescape_name
 
 ALL_CRAWLS = KeyRange(b"0", None)
 """The rows of `crawls` that are crawls; those of collections sort before."""
@@ -111,6 +115,38 @@ def encode_withdrawn_key(sha256: str) -> bytes:
     """The row key, in `crawls`, of what is known of withdrawn records of an archive file that
     landed with this SHA-256 (lower-case hex)."""
     return b"+:" + sha256.encode("ascii")
+
+
+def encode_queued_key(collection: str, place: str, sha256: str | None) -> bytes:
+    """The row key, in `crawls`, of a WACZ file to be imported: by its place and declared hash."""
+    said = b"%b\n%b" % (name_bytes(place), (sha256 or "").encode("ascii"))
+    return queue_of(collection).start_row + hashlib.sha256(said).hexdigest().encode("ascii")
+
+
+def queue_of(collection: str) -> KeyRange:
+    """The WACZ files to be imported into a collection, in `crawls`."""
+    return prefix_range(encode_collection_key(collection) + b":queue:")
+
+
+def encode_wacz_key(collection: str, sha256: str) -> bytes:
+    """The row key, in `crawls`, of a WACZ file that a crawl of the collection has, by SHA-256."""
+    return b"%b:wacz:%b" % (encode_collection_key(collection), sha256.encode("ascii"))
+
+
+def encode_wacz_file_key(collection: str, crawl: str, name: str) -> bytes:
+    """The row key, in `crawls`, of a WACZ file of a crawl, by its path within that."""
+    return wacz_files_of(collection, crawl).start_row + escape_name(name)
+
+
+def decode_wacz_file_name(key: bytes) -> str:
+    """The path of a WACZ file within its crawl, of a row key."""
+    return unescape_name(key.split(b":", 3)[3])
+
+
+def wacz_files_of(collection: str, crawl: str) -> KeyRange:
+    """The WACZ files of a crawl, in `crawls`."""
+    crawl_key = encode_crawl_key(crawl)
+    return prefix_range(b"%b:crawl:%b:" % (encode_collection_key(collection), crawl_key))
 
 
 def encode_run_key(run: str) -> bytes:

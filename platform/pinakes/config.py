@@ -251,6 +251,11 @@ class Configuration:
     job_options: str = _setting(
         _parse_words, "", "words for every job on YARN, such as -D mapreduce.job.queuename=archive"
     )
+    import_from: str = _setting(
+        _parse_words,
+        "",
+        "hosts and folders that manifests may name besides their own: files.example.org,/archive",
+    )
     token_file: Path | None = _setting(
         _parse_path, None, "file with the tokens, a line each, that writing to `serve` needs"
     )

@@ -30,8 +30,8 @@ from pinakes.row_store.port import Put
 URI = "http://example.org/"
 DATE = "2020-01-02T03:04:05Z"
 # leased, closed; hidden and leaving of two files; then of each hidden, leaving, rows, left,
-# bytes and sidecar of two generations' names, gone, out of flight; lease released, removed.
-STEPS = 28
+# bytes and sidecar of two generations' names, gone, out of flight; lease released, lists, removed.
+STEPS = 29
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,7 @@ from pinakes.hbase_schema.run_cells import (
     RunState,
     RunStep,
 )
+from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFailure, WaczFile, WaczPlace
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawingRecords, WithdrawnFile
 
 CAPTURE_KEY = "org,example)/ 20240229123456789 QAAZR4QR"
@@ -207,4 +208,26 @@ SAMPLES: tuple[Cell, ...] = (
     ),
     WithdrawingRecords(act="withdraw-1", landing="land-1", records="3-5 9"),
     WithdrawnFile(archive_file="news-2024/a.warc.gz", act="withdraw-1"),
+    QueuedWacz(place="/in/a.wacz", name="a.wacz", crawl="a", act="import-1"),
+    QueuedWacz(
+        place="https://example.org/a.wacz?key=1",
+        name="a.wacz",
+        crawl="spring",
+        act="import-1",
+        sha256="e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        size=3_000_000_000,
+        origin="https://example.org/all.json",
+    ),
+    WaczFailure(act="import-1", why="not a readable ZIP file", attempts=2),
+    WaczPlace(crawl="spring", name="a.wacz", act="import-1", queued="2b6d7e"),
+    WaczPlace(crawl="spring", name="a.wacz", act="import-1"),
+    WaczFile(
+        sha256="e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        size=3_000_000_000,
+        source="https://example.org/a.wacz",
+        act="import-1",
+        files=3,
+        captures=12,
+        landed_bytes=2_999_999_000,
+    ),
 )

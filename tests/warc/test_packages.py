@@ -299,3 +299,35 @@ def test_what_is_not_there(tmp_path: Path) -> None:
 )
 def test_names_of_copies(name: str, flat: str) -> None:
     assert flat_name(name) == flat
+
+
+def test_what_unpacks_to_a_multiple_is_a_bomb(tmp_path: Path) -> None:
+    path = write_package(tmp_path / "a.wacz", {"archive/a.warc": bytes(1000)}, deflated=True)
+    said = struct.pack("<L", 1000), struct.pack("<L", 2_000_000_000)
+    bomb = path.read_bytes().replace(*said)
+    path.write_bytes(bomb)
+    outer = write_package(tmp_path / "outer.wacz", {"a.wacz": bomb})
+    for place in (path, outer):
+        with (
+            pytest.raises(InputRefused, match="unpack to 2,000,000,000 bytes"),
+            open_package(str(place)) as package,
+        ):
+            list(package.archives())
+
+
+@pytest.mark.parametrize("deflated", [False, True], ids=["stored", "deflated"])
+def test_packages_lie_in_each_other_seven_times(tmp_path: Path, deflated: bool) -> None:
+    path = write_package(tmp_path / "0.wacz")
+    for level in range(1, 8):
+        members = {f"{level - 1}.wacz": path.read_bytes()}
+        path = write_package(tmp_path / f"{level}.wacz", members, deflated=deflated)
+    with open_package(str(path)) as package:
+        [name] = package.archives()
+        with package.opened(name) as file:
+            assert file.read() == gzip_file()
+    path = write_package(tmp_path / "8.wacz", {"7.wacz": path.read_bytes()}, deflated=deflated)
+    with (
+        pytest.raises(InputRefused, match="a package in more than 7 others"),
+        open_package(str(path)) as package,
+    ):
+        list(package.archives())

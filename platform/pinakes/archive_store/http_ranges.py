@@ -7,6 +7,7 @@ Proxies and the environment are ignored.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -57,8 +58,13 @@ class Answer(NamedTuple):
 class RangeClient:
     """Requests ranges of one URL; remembers redirects.  Not for several threads."""
 
-    def __init__(self, url: str, *, timeout_s: float) -> None:
+    def __init__(
+        self, url: str, *, timeout_s: float, admit: Callable[[str], None] = lambda url: None
+    ) -> None:
+        """`admit` is called with each URL before it is asked for, and may raise."""
         self.url = check_url(url)
+        admit(url)
+        self._admit = admit
         self._timeout_s = timeout_s
         self._connection: HTTPConnection | None = None
 
@@ -99,6 +105,7 @@ class RangeClient:
             raise InputRefused(f"the server redirects to {error}", file=self.url) from error
         if self.url.startswith("https:") and not url.startswith("https:"):
             raise InputRefused("the server redirects from https to http", file=self.url)
+        self._admit(url)
         self.drop()
         self.url = url
 

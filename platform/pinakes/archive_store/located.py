@@ -87,7 +87,7 @@ def check_folder(folder: str) -> str:
     if is_listed(folder):
         parse_s3_url(folder)
     elif is_remote(folder):
-        check_url(_encoded(folder))
+        check_url(encoded_url(folder))
     return folder
 
 
@@ -228,7 +228,7 @@ def _split_place(place: str) -> tuple[str, str] | None:
 
 def _open_remote(place: str, window_bytes: int) -> HttpFile | S3File:
     if not is_listed(place):
-        return HttpFile(_encoded(place))
+        return HttpFile(encoded_url(place))
     # Whoever has small windows has many files open.
     return S3File(place, most_ahead_bytes=max(FIRST_AHEAD_BYTES, 4 * window_bytes))
 
@@ -238,7 +238,7 @@ def _without_query(url: str) -> tuple[str, str]:
     return path, mark + query
 
 
-def _encoded(url: str) -> str:
+def encoded_url(url: str) -> str:
     """The URL with what cannot stand in one, such as a space, percent-encoded."""
     match = _AUTHORITY.match(url)
     end = match.end() if match else 0

@@ -20,7 +20,7 @@ from pinakes.hbase_schema.file_cells import (
 )
 from pinakes.hbase_schema.file_states import FileState, require_next
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
-from pinakes.hbase_schema.ranges import KeyRange
+from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 from pinakes.hbase_schema.withdrawal_cells import WithdrawingRecords
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
 
@@ -80,6 +80,14 @@ def scan_entries(store: RowStore, crawl: str | None = None) -> Iterator[FileEntr
     key_range = files_of(crawl) if crawl is not None else KeyRange()
     for row in store.scan(TABLE, key_range, columns=_COLUMNS):
         yield _entry(decode_file_key(row.key), row)
+
+
+def scan_entries_below(store: RowStore, name: str) -> Iterator[FileEntry]:
+    """Yield the file of this name, and those whose names have it for a folder."""
+    for row in store.scan(TABLE, prefix_range(encode_file_key(name)), columns=_COLUMNS):
+        found = decode_file_key(row.key)
+        if found == name or found.startswith(f"{name}/"):
+            yield _entry(found, row)
 
 
 def _entry(archive_file: str, row: Row | None) -> FileEntry:

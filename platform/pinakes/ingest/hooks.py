@@ -66,7 +66,7 @@ def _heritrix(names: Sequence[str]) -> Handover:
     left = LeftOut()
     inputs = list(iter_inputs(map(str, folders), left, documents=True))
     report = launch / "reports" / "crawl-report.txt"
-    return Handover(_id(f"{name}-{launch.name}"), _report(report), inputs, left)
+    return Handover(crawl_id(f"{name}-{launch.name}"), _report(report), inputs, left)
 
 
 def _report(path: Path) -> str | None:
@@ -86,7 +86,7 @@ def _browsertrix(names: Sequence[str]) -> Handover:
         raise InputRefused("not a Browsertrix collection: it has no archive/", file=str(path))
     left = LeftOut()
     inputs = list(iter_inputs([str(path / "archive")], left, documents=True))
-    return Handover(_id(path.resolve().name), None, inputs, left)
+    return Handover(crawl_id(path.resolve().name), None, inputs, left)
 
 
 def _webhook(path: Path) -> Handover:
@@ -100,7 +100,7 @@ def _webhook(path: Path) -> Handover:
         raise InputRefused(f"a webhook of {event}, not of a finished crawl", file=str(path))
     left = LeftOut()
     inputs = [found for item in named for found in unpacked(item, left, documents=True)]
-    return Handover(_id(crawl), f"Browsertrix {event}: {state}", inputs, left)
+    return Handover(crawl_id(crawl), f"Browsertrix {event}: {state}", inputs, left)
 
 
 def _resource(webhook: Path, resource: dict[str, Any]) -> Input:
@@ -114,7 +114,7 @@ def _wget(names: Sequence[str]) -> Handover:
     left = LeftOut()
     inputs = list(iter_inputs(names, left, documents=True))
     stems = {_wget_stem(base_name(item.place)) for item in inputs}
-    return Handover(_id(stems.pop()) if len(stems) == 1 else "", None, inputs, left)
+    return Handover(crawl_id(stems.pop()) if len(stems) == 1 else "", None, inputs, left)
 
 
 def _wget_stem(name: str) -> str:
@@ -127,7 +127,7 @@ def _only(names: Sequence[str], what: str) -> Path:
     return Path(names[0])
 
 
-def _id(name: str) -> str:
+def crawl_id(name: str) -> str:
     """A crawl id made from any name: letters, digits, `.`, `_`, `-`, at most 100."""
     return _NOT_IN_A_NAME.sub("-", name).lstrip("._-")[:100] or "crawl"
 

@@ -66,16 +66,20 @@ def iter_inputs(
     Files in folders that are still being written, files that are not archive files by name (such
     as logs), and links to folders, which are not followed, are recorded in `left`.
     """
+    for item in iter_files(places, left):
+        yield from unpacked(item, left, documents=documents)
+
+
+def iter_files(places: Iterable[str], left: LeftOut) -> Iterator[Input]:
+    """The same, with packages as they are: each is a file."""
     for place in places:
         path = local_path(place)
         if not is_folder_at(place):
-            item = Input(place if is_remote(place) else str(path), base_name(place))
-            yield from unpacked(item, left, documents=documents)
+            yield Input(place if is_remote(place) else str(path), base_name(place))
             continue
         if is_remote(place):
             for name in (file.name for file in list_folder(place)):
-                item = Input(place_below(place, name), name)
-                yield from _sorted_out(item, left, documents=documents)
+                yield from _sorted_out(Input(place_below(place, name), name), left)
             continue
         for folder, folders, names in os.walk(path, onerror=_refuse):
             folders.sort()
@@ -85,15 +89,15 @@ def iter_inputs(
             for name in sorted(names):
                 inside = Path(folder, name)
                 item = Input(str(inside), inside.relative_to(path).as_posix())
-                yield from _sorted_out(item, left, documents=documents)
+                yield from _sorted_out(item, left)
 
 
-def _sorted_out(item: Input, left: LeftOut, *, documents: bool) -> Iterator[Input]:
+def _sorted_out(item: Input, left: LeftOut) -> Iterator[Input]:
     """A file of a folder, by its name: to land, or left out."""
     if is_unfinished_name(item.name):
         left.unfinished.append(item.place)
     elif is_archive_name(item.name) or is_package_name(item.name):
-        yield from unpacked(item, left, documents=documents)
+        yield item
     else:
         left.add_other(item.place)
 

@@ -104,13 +104,20 @@ class Lander:
         return published if isinstance(published, Landed) else self.finish(published)
 
     def publish(
-        self, place: str, archive_file: str, collection: str, reached: Reached = _unwatched
+        self,
+        place: str,
+        archive_file: str,
+        collection: str,
+        reached: Reached = _unwatched,
+        *,
+        source: str | None = None,
     ) -> Published | Landed:
         """Land the file at a path or URL, except for showing it; its facts if it was there.
 
         `finish` shows it once its rows are in the row store.  Until then the caller keeps the
         claim (`renew`); a dropped file is taken over by the next landing of it, or withdrawn
-        by fsck.  `reached` is called often, with how far the file has been read.
+        by fsck.  `reached` is called often, with how far the file has been read.  `source` is
+        noted as where it is from, if what lies at `place` is a copy.
 
         Raises:
             InputRefused: other bytes are known by this name; the store refuses the name;
@@ -145,7 +152,9 @@ class Lander:
             release_claim(self._rows, held)
             raise
         try:
-            return self._publish_claimed(place, held, collection, entry.state, reached)
+            return self._publish_claimed(
+                place, held, collection, entry.state, reached, source or place
+            )
         except BytesWithdrawn:
             self._end_without_trace(held)
             raise
@@ -168,7 +177,13 @@ class Lander:
         return Landed(entry.archive_file, size=facts.size, sha256=sha256, was_there=True)
 
     def _publish_claimed(
-        self, place: str, held: Held, collection: str, state: FileState | None, reached: Reached
+        self,
+        place: str,
+        held: Held,
+        collection: str,
+        state: FileState | None,
+        reached: Reached,
+        source_place: str,
     ) -> Published:
         set_inflight(self._rows, held, FileState.LANDING)
         # Else it is of a landing that died, and its rows are not loaded yet.
@@ -209,7 +224,7 @@ class Lander:
             except BytesWithdrawn:
                 self._delete_rows(held, sidecar, collection)
                 raise
-            write_facts(self._rows, place, held=held, collection=collection, result=result)
+            write_facts(self._rows, source_place, held=held, collection=collection, result=result)
             self._at("facts")
             require_claim(self._rows, held)
             name = held.archive_file

@@ -49,17 +49,17 @@ class LandingRun:
         *,
         run: str,
         facts: RunFacts,
-        crawl: str,
+        crawl: str | None,
         also: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`also` is called at each report."""
+        """`also` is called at each report; `crawl` may be set anew."""
         self._rows = rows
         self._actor = actor
         self._tally = tally
         self._run = run
         self._facts = facts
-        self._crawl = crawl
+        self.crawl = crawl
         self._also = also
         self._clock = clock
         self._reported_s = clock()
@@ -120,7 +120,7 @@ class LandingRun:
         progress = RunProgress(
             owner=self._actor.owner,
             at_ms=self._actor.now_ms(),
-            crawl=self._crawl,
+            crawl=self.crawl,
             counts={name: count for name, count in self._tally.counts().items() if count},
             trouble=self._trouble,
         )

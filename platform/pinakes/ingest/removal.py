@@ -31,6 +31,7 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.leases import HeldLease, read_lease, release_lease, require_lease
 from pinakes.catalog.references import Reference, scan_references
+from pinakes.catalog.wacz_rows import forget_waczs
 from pinakes.errors import ConfigError, Conflict, PinakesError
 from pinakes.row_store.port import RowStore
 
@@ -121,6 +122,8 @@ class Remover:
             release_lease(self._rows, lease)
             self._at("lease released")
         if result.is_complete and not dry_run:
+            forget_waczs(self._rows, entry.facts.collection, crawl)
+            self._at("lists")
             change_crawl_state(self._rows, crawl, (way.during,), way.after, act=lease.lease.act)
             self._at("removed")
         return result

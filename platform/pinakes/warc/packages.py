@@ -37,6 +37,9 @@ _INDEXES = "indexes/"
 _ENCRYPTED = 1
 _PIECE_BYTES = 1 << 20
 _LONGEST_DATAPACKAGE = 1 << 26
+_MOST_UNPACKED_BYTES = 1 << 30
+_MOST_TIMES = 100
+_MOST_LEVELS = 8
 # What `zipfile` raises for a file that is not what it says.
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -58,6 +61,11 @@ class Declared(NamedTuple):
 
     crc32: int
     sha256: str | None
+
+
+def most_unpacked_bytes(size: int) -> int:
+    """What a package of this size may hold, unpacked; one with more is a bomb."""
+    return max(_MOST_UNPACKED_BYTES, _MOST_TIMES * size)
 
 
 def split_member(path: str) -> tuple[str, str] | None:
@@ -115,10 +123,16 @@ def open_member(path: str) -> Iterator[BinaryIO]:
 class Package:
     """A package over an open file; a context manager, which leaves the file open."""
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        """Raises InputRefused if it is not a whole ZIP file, or has members that are not safe."""
+    def __init__(self, file: BinaryIO, name: str, *, outer: Package | None = None) -> None:
+        """`outer` is the package that it is in.
+
+        Raises InputRefused if it is not a whole ZIP file, or has members that are not safe.
+        """
         self._file = file
         self._name = name
+        self._level: int = 1 if outer is None else outer._level + 1
+        if self._level > _MOST_LEVELS:
+            raise InputRefused(f"a package in more than {_MOST_LEVELS - 1} others", file=name)
         try:
             self._zip = zipfile.ZipFile(file)
         except _ZIP_ERRORS as error:
@@ -133,6 +147,16 @@ class Package:
                 raise InputRefused(f"two members are named {info.filename!r}", file=name)
             self._members[info.filename] = info
         refuse_stray_bytes(file, self._zip, name)
+        size = file.seek(0, os.SEEK_END)
+        self._most_bytes: int = most_unpacked_bytes(size) if outer is None else outer._most_bytes
+        self._refuse_bomb()
+
+    def _refuse_bomb(self) -> None:
+        infos = self._members.values()
+        unpacked = sum(i.file_size for i in infos if i.compress_type != zipfile.ZIP_STORED)
+        if unpacked > self._most_bytes:
+            why = f"its members unpack to {unpacked:,} bytes, too many for its size"
+            raise InputRefused(why, file=self._name)
 
     def __enter__(self) -> Package:
         return self
@@ -243,7 +267,7 @@ class Package:
     def _inner(self, name: str) -> Iterator[Package]:
         with (
             self._opened(self._members[name]) as file,
-            Package(file, f"{self._name}/{name}") as inner,
+            Package(file, f"{self._name}/{name}", outer=self) as inner,
         ):
             yield inner
 

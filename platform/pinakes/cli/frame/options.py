@@ -24,6 +24,7 @@ _VALUES = {
     "command": "COMMAND",
     "config": "DIR",
     "connections": "N",
+    "from": "PLACES",
     "hbase": "HOST:PORT",
     "hdfs": "URL",
     "jar": "FILE",

@@ -22,6 +22,7 @@ _HELP = {
     "init": "create the store, or bring its schema up to date",
     "config": "show settings and where each comes from",
     "ingest": "add archive files to a crawl",
+    "import-wacz": "import WACZ files, each whole or not at all",
     "crawl": "list, commit, cancel, remove or count crawls",
     "withdraw": "take captures down, wherever their bytes are",
     "lookup": "find where and since when a digest or URL is known",

@@ -15,9 +15,11 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.urlkey import urlkey
 from pinakes.profile import Stores
 from pinakes.qa.sample.draw import Drawn, draw
+from pinakes.qa.sample.listed import Population
 from pinakes.qa.sample.pages import pages_of
 
 _SIZE = 500
+_NOT_LANDED = (FileState.LANDING, FileState.LOADING, FileState.REFUSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +74,26 @@ def drawn_pages(stores: Stores, choice: PageChoice, console: Console) -> Iterato
         InputRefused: the crawl does not exist, or a file cannot be read.
     """
     require_crawl(stores.rows, choice.crawl)
-    not_landed = 0
 
     def entries() -> Iterator[FileEntry]:
-        nonlocal not_landed
-        for entry in scan_entries(stores.rows, choice.crawl):
-            not_landed += entry.state in (FileState.LANDING, FileState.LOADING, FileState.REFUSED)
-            yield entry
+        return scan_entries(stores.rows, choice.crawl)
 
-    pages = pages_of(stores.archive, entries())
+    population = Population(stores.archive, entries)
     if choice.urls:
         wanted = frozenset(map(urlkey, _lines(choice.urls)))
+        pages = pages_of(stores.archive, entries())
         yield from (Drawn(page, 1.0, is_always=True) for page in pages if page.urlkey in wanted)
     else:
         seeds = list(_lines(choice.seeds)) if choice.seeds else []
-        yield from draw(pages, size=choice.size, seed=choice.seed, seeds=seeds)
+        yield from draw(population, size=choice.size, seed=choice.seed, seeds=seeds)
+    if population.absent:
+        console.say(
+            f"pages that WACZ files of the crawl list, and that are no captured HTML: "
+            f"{population.absent:,}"
+        )
+    if population.unread:
+        console.warn(f"lines in lists of pages that are no page: {population.unread:,}")
+    not_landed = sum(entry.state in _NOT_LANDED for entry in entries())
     if not_landed:
         console.warn(
             f"files of the crawl {choice.crawl} that have not landed, and whose pages are left "

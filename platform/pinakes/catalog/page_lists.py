@@ -1,0 +1,105 @@
+"""Lists of pages that WACZ files brought along: `pages/pages.jsonl`, `pages/extraPages.jsonl`.
+
+They are kept as records of the document file that lands with a package (`warc.packages`):
+
+    spring/item.wacz/documents.warc    urn:wacz:item.wacz/pages/pages.jsonl
+
+Source: WACZ 1.1.1 §5.3 (a line of JSON a page, behind one that names the format).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+from .file_rows import FileEntry
+
+_DOCUMENTS = re.compile(r"(.+\.wacz)/documents(?:-[0-9]+)?\.warc\Z", re.IGNORECASE)
+_LIST = re.compile(r"urn:wacz:.+/pages/[^/]+\.jsonl\Z")
+_LONGEST_LINE = 1 << 24
+
+
+class ListedPage(NamedTuple):
+    """A page that the crawler says it has; `package` is its WACZ file, `spring/item.wacz`."""
+
+    package: str
+    url: str
+    title: str | None
+
+
+def package_of(archive_file: str) -> str | None:
+    """The WACZ file that an archive file landed with; of one in another, the outermost."""
+    parts = archive_file.split("/")
+    for count, part in enumerate(parts[:-1], start=1):
+        if part.lower().endswith(".wacz"):
+            return "/".join(parts[:count])
+    return None
+
+
+class PageLists:
+    """The listed pages of files, by iteration.  `unread` counts lines that are no page."""
+
+    def __init__(self, archive: ArchiveReader, entries: Iterable[FileEntry]) -> None:
+        self._archive = archive
+        self._entries = entries
+        self.unread = 0
+
+    def __iter__(self) -> Iterator[ListedPage]:
+        """Yield every page, as often as it is listed.  Memory: a line, of 16 MiB at most."""
+        for entry in self._entries:
+            package = package_of(entry.archive_file)
+            if entry.state is not FileState.STORED or package is None:
+                continue
+            if _DOCUMENTS.match(entry.archive_file):
+                yield from self._of_file(entry, package)
+
+    def _of_file(self, entry: FileEntry, package: str) -> Iterator[ListedPage]:
+        name = generation_file(entry.archive_file, entry.generation)
+        with closing(self._archive.open(name)) as file:
+            for item in iter_records(Source(file, name=name)):
+                is_list = isinstance(item, Record) and _LIST.match(item.target_uri or "")
+                if isinstance(item, Record) and is_list and item.type == "resource":
+                    yield from self._of_record(item, package)
+
+    def _of_record(self, record: Record, package: str) -> Iterator[ListedPage]:
+        for line in filter(bytes.strip, _lines(record.payload())):
+            found = _object(line)
+            url, title = found.get("url"), found.get("title")
+            if isinstance(url, str):
+                yield ListedPage(package, url, title if isinstance(title, str) else None)
+            elif "format" not in found:  # as the first line has
+                self.unread += 1
+
+
+def _lines(pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+    """Every line; of one that is too long, its beginning."""
+    kept = bytearray()
+    for piece in pieces:
+        for part in io.BytesIO(piece):
+            if len(kept) <= _LONGEST_LINE:
+                kept += part
+            if part.endswith(b"\n"):
+                yield bytes(kept)
+                kept.clear()
+    if kept:
+        yield bytes(kept)
+
+
+def _object(line: bytes) -> dict[str, object]:
+    """The object on a line; an empty one where there is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,339 @@
+"""`pinakes import-wacz`: import WACZ files, each whole or not at all, by a queue in the store."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pinakes import __version__
+from pinakes.archive_store.trusted_places import TrustedPlaces
+from pinakes.catalog.wacz_rows import FAILED, QueueEntry, scan_queue
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.left_out import say_others
+from pinakes.cli.frame.options import (
+    add_dry_run,
+    add_inputs,
+    add_settings,
+    configuration_of,
+    inputs_of,
+)
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.store_place import store_place
+from pinakes.config import Configuration
+from pinakes.errors import Busy, ConfigError, InputRefused, PinakesError
+from pinakes.hbase_schema.run_cells import RunFacts
+from pinakes.hbase_schema.wacz_cells import WaczPlace
+from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.copying import direct_writer
+from pinakes.ingest.inputs import LeftOut
+from pinakes.ingest.landing import VERB, Lander
+from pinakes.ingest.landing_run import LandingRun
+from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
+from pinakes.ingest.tally import ARCHIVE_RETRIES, Tally
+from pinakes.ingest.wacz_import import Imported, WaczImporter
+from pinakes.ingest.wacz_queue import queue_sources, scan_missing, work_off
+from pinakes.ingest.wacz_sources import WaczSource, is_manifest, iter_sources
+from pinakes.profile import Stores, open_stores
+
+_PAUSE_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """What to import, as it was named, and whether to retry what has failed."""
+
+    names: list[str]
+    resume: bool
+    dry_run: bool
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """WACZ files, and whether to go on with the queue."""
+    add_inputs(
+        parser,
+        "WACZ",
+        "WACZ files, folders of them, or manifests (.json); also URLs",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with what is queued, and retry what has failed; no WACZ need be named",
+    )
+    add_settings(parser, "store", "collection", "import_from")
+    add_dry_run(parser)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """A line per WACZ file: imported, was there; or failed, and why."""
+    configuration = configuration_of(arguments)
+    try:
+        trusted = TrustedPlaces.parse(configuration.import_from)
+    except ValueError as error:
+        raise ConfigError(f"import_from should be {error}") from error
+    any_named = bool(arguments.inputs or arguments.files_from)
+    request = ImportRequest(
+        names=list(inputs_of(arguments)) if any_named or not arguments.resume else [],
+        resume=arguments.resume,
+        dry_run=arguments.dry_run,
+    )
+    with open_stores(configuration, tally=(tally := Tally())) as stores:
+        verb = _ImportVerb(request, configuration, trusted, stores, tally, console)
+        return verb.plan() if request.dry_run else verb.run()
+
+
+class _ImportVerb:
+    def __init__(
+        self,
+        request: ImportRequest,
+        configuration: Configuration,
+        trusted: TrustedPlaces,
+        stores: Stores,
+        tally: Tally,
+        console: Console,
+    ) -> None:
+        self._request = request
+        self._configuration = configuration
+        self._trusted = trusted
+        self._stores = stores
+        self._tally = tally
+        self._console = console
+        self._actor = Actor()
+        self._act = self._actor.new_act(VERB)
+        self._counts = Counter[str]()
+        self._told: set[str] = set()
+        self._failed = False
+
+    def plan(self) -> Exit:
+        """What would be imported, and what is in the queue."""
+        for source in self._sources(None):
+            if isinstance(source, InputRefused):
+                self._miss(source)
+                continue
+            into = f"{printable(source.crawl)}/{printable(source.name)}"
+            self._console.result(
+                {"wacz": source.place, "crawl": source.crawl, "name": source.name},
+                text=f"{printable(source.place)} -> {into}",
+            )
+        for entry in scan_queue(self._stores.rows, self._configuration.collection):
+            state = entry.state(self._actor.now_ms(), self._actor.is_gone)
+            why = f": {entry.failure.why}" if entry.failure and state == FAILED else ""
+            times = f" {entry.failure.attempts} times" if entry.failure else ""
+            self._console.result(
+                {
+                    "wacz": entry.wacz.place,
+                    "crawl": entry.wacz.crawl,
+                    "name": entry.wacz.name,
+                    "state": state,
+                    "by": entry.claim.owner if entry.claim and entry.claim.expires_ms else None,
+                    "attempts": entry.failure.attempts if entry.failure else 0,
+                    "why": entry.failure.why if entry.failure else None,
+                },
+                text=f"{printable(entry.wacz.place)}: {state}{times}{printable(why)}",
+            )
+        return Exit.SOME_FAILED if self._failed else Exit.DONE
+
+    def run(self) -> Exit:
+        """Queue the sources, then work the queue off."""
+        facts = RunFacts(
+            verb="import-wacz",
+            act_time_ms=self._actor.now_ms(),
+            software=f"pinakes {__version__}",
+            arguments=tuple(self._request.names),
+            collection=self._configuration.collection,
+        )
+        # Any name will do: where the archive is away, nothing is put.
+        self._stores.archive.size(self._act)
+        with LandingRun(
+            self._stores.rows, self._actor, self._tally, run=self._act, facts=facts, crawl=None
+        ) as landing_run:
+            self._landing_run = landing_run
+            self._queue()
+            self._work_off()
+        self._summarise()
+        return Exit.SOME_FAILED if self._failed else Exit.DONE
+
+    def _sources(self, spool: Spool[str] | None) -> Iterator[WaczSource | InputRefused]:
+        """All sources; the crawls that they belong to are kept in `spool`."""
+        temp_dir = self._configuration.temp_dir
+        for name in self._request.names:
+            left, beside = LeftOut(), LeftOut()
+            try:
+                for source in iter_sources(name, left, beside, self._trusted, temp_dir):
+                    if spool is not None and isinstance(source, WaczSource):
+                        spool.append(source.crawl)
+                    yield source
+            except InputRefused as refusal:
+                self._counts["refused sources"] += 1
+                yield refusal
+            for place in left.unfinished:
+                self._console.warn(f"{printable(place)}: still being written; skipped")
+            say_others(left, self._console)
+            if beside.others:
+                what = f"{beside.others:,} archive files beside WACZ files skipped"
+                names = ", ".join(map(printable, beside.examples))
+                self._console.say(f"{what} (`pinakes ingest` lands them): {names}")
+
+    def _queue(self) -> None:
+        """Queue the sources; then, of manifests, name the crawls that they no longer name."""
+        rows, collection = self._stores.rows, self._configuration.collection
+        space = SortSpace(
+            memory_bytes=self._configuration.spill_bytes, folder=self._configuration.temp_dir
+        )
+        spool: Spool[str] = Spool(space=space)
+        for queued in queue_sources(rows, collection, self._sources(spool), act=self._act):
+            self._landing_run.beat()
+            if isinstance(queued, InputRefused):
+                self._miss(queued)
+            elif isinstance(queued.found, WaczPlace):
+                place = queued.found
+                self._known(queued.source, place.crawl, place.name, queued.source.sha256)
+            elif queued.found is not None:
+                self._note_queued(queued.found)
+        are_manifests = self._request.names and all(map(is_manifest, self._request.names))
+        if are_manifests and not self._counts["refused sources"]:
+            self._list_missing(sort_outside_memory(spool, space=space))
+
+    def _note_queued(self, entry: QueueEntry) -> None:
+        if entry.failure is not None and not self._request.resume:
+            times = "once" if entry.failure.attempts == 1 else f"{entry.failure.attempts} times"
+            why = f"failed {times} before ({entry.failure.why}): --resume tries again"
+            self._miss(InputRefused(why, file=entry.wacz.place), queued=True)
+
+    def _work_off(self) -> None:
+        stores, configuration = self._stores, self._configuration
+        remote = configuration.profile != "embedded"
+        lander = Lander(
+            stores.rows,
+            stores.archive,
+            self._actor,
+            sinks=overlapped_rows(stores.rows) if remote else None,
+            writers=overlapped_file if remote else direct_writer,
+        )
+        importer = WaczImporter(
+            stores.rows,
+            stores.archive,
+            lander,
+            self._actor,
+            act=self._act,
+            collection=configuration.collection,
+            trusted=self._trusted,
+            temp_dir=configuration.temp_dir,
+            on_retry=self._tally.counting(ARCHIVE_RETRIES),
+            beat=self._landing_run.beat,
+        )
+
+        def import_one(entry: QueueEntry) -> Imported | None:
+            self._landing_run.crawl = entry.wacz.crawl
+            return importer.import_one(entry)
+
+        for worked in work_off(
+            stores.rows,
+            configuration.collection,
+            import_one,
+            act=self._act,
+            retry=self._request.resume,
+            wait=self._wait,
+        ):
+            self._note(worked.entry, worked.outcome)
+            self._console.flush()
+
+    def _wait(self) -> None:
+        time.sleep(_PAUSE_S)
+        self._landing_run.beat()
+
+    def _note(self, entry: QueueEntry, outcome: Imported | PinakesError) -> None:
+        if isinstance(outcome, Busy):
+            if entry.wacz.place not in self._told:
+                self._told.add(entry.wacz.place)
+                self._console.say(f"{outcome}; will check again later")
+        elif isinstance(outcome, PinakesError):
+            self._miss(outcome, entry.wacz.place, queued=True)
+        elif outcome.known:
+            self._known(entry.wacz, outcome.crawl, outcome.name, outcome.sha256)
+        else:
+            self._imported(entry, outcome)
+
+    def _imported(self, entry: QueueEntry, imported: Imported) -> None:
+        for path in imported.empty:
+            self._console.warn(f"{printable(path)}: empty; skipped")
+        for file in imported.files:
+            self._landing_run.landed(file)
+            for line in file.lines:
+                code = line.split(": ")[1]
+                self._console.warn(f"{printable(file.archive_file)}:{printable(line)}", kind=code)
+        captures = sum(file.captures for file in imported.files)
+        self._counts.update(imported=1, captures=captures, bytes=imported.size)
+        into = f"{printable(imported.crawl)}/{printable(imported.name)}"
+        count = len(imported.files)
+        files = "1 file" if count == 1 else f"{count:,} files"
+        self._console.result(
+            {
+                "wacz": entry.wacz.place,
+                "outcome": "imported",
+                "crawl": imported.crawl,
+                "name": imported.name,
+                "sha256": imported.sha256,
+                "bytes": imported.size,
+                "files": count,
+                "captures": captures,
+            },
+            text=f"{into}: imported, {imported.size:,} bytes, {files}, {captures:,} captures",
+        )
+
+    def _known(self, source: object, crawl: str, name: str, sha256: str | None) -> None:
+        place = str(getattr(source, "place", ""))
+        self._counts["was there"] += 1
+        self._console.result(
+            {
+                "wacz": place,
+                "outcome": "was there",
+                "crawl": crawl,
+                "name": name,
+                "sha256": sha256,
+            },
+            text=f"{printable(place)}: was there, as {printable(crawl)}/{printable(name)}",
+        )
+
+    def _miss(
+        self, problem: PinakesError, place: str | None = None, *, queued: bool = False
+    ) -> None:
+        text = str(problem)
+        self._console.warn(problem if place is None or place in text else f"{place}: {text}")
+        self._counts["failed" if queued else "refused"] += 1
+        self._failed = True
+        if not self._request.dry_run:
+            self._landing_run.missed(problem)
+
+    def _list_missing(self, named: Iterator[str]) -> None:
+        crawls = size = 0
+        for missing in scan_missing(self._stores.rows, self._configuration.collection, named):
+            crawls, size = crawls + 1, size + missing.size
+            self._console.result(
+                {"crawl": missing.crawl, "outcome": "missing", "bytes": missing.size},
+                text=f"{missing.crawl}: no longer in the manifest, {missing.size:,} bytes; kept",
+            )
+        if crawls:
+            self._console.result(
+                {"removedCrawls": crawls, "removedCrawlSize": size},
+                text=f"removedCrawls: {crawls:,}, removedCrawlSize: {size:,} bytes",
+            )
+
+    def _summarise(self) -> None:
+        counts = self._counts
+        count = counts["imported"]
+        done = f"{count:,} {'WACZ file' if count == 1 else 'WACZ files'} imported"
+        parts = [f"{done}: {counts['bytes']:,} bytes, {counts['captures']:,} captures"]
+        if counts["was there"]:
+            parts.append(f"{counts['was there']:,} were there")
+        if counts["failed"]:
+            parts.append(f"{counts['failed']:,} failed (named above)")
+        if counts["refused"]:
+            parts.append(f"{counts['refused']:,} refused, and not queued (named above)")
+        where = f"collection {self._configuration.collection} of {store_place(self._configuration)}"
+        self._console.say(f"{'; '.join(parts)}; {where}")
+        if counts["failed"]:
+            self._console.say("next: pinakes import-wacz --resume tries those that failed again")

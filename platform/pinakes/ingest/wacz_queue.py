@@ -1,0 +1,131 @@
+"""The queue of an import: filling it from sources, working it off, and what a manifest lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from pinakes.catalog.crawl_rows import GONE, scan_crawls
+from pinakes.catalog.wacz_rows import (
+    QueueEntry,
+    add_to_queue,
+    scan_queue,
+    scan_wacz_files,
+)
+from pinakes.errors import Busy, InputRefused, PinakesError
+from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczPlace
+from pinakes.row_store.port import RowStore
+
+from .wacz_import import CRAWL_SOURCE, FAILURES, Imported
+from .wacz_sources import WaczSource
+
+_BATCH = 1000
+Found = QueueEntry | WaczPlace | None
+
+
+class Queued(NamedTuple):
+    """A source, and what there was of it: its row in the queue, its crawl, or nothing."""
+
+    source: WaczSource
+    found: Found
+
+
+def queue_sources(
+    rows: RowStore, collection: str, sources: Iterable[WaczSource | InputRefused], *, act: str
+) -> Iterator[Queued | InputRefused]:
+    """Queue sources, a thousand at a time, and yield what there was of each; refusals as given.
+
+    A source with a declared SHA-256 that a crawl has is not queued; one that is queued stays.
+    """
+    sources = iter(sources)
+    while batch := list(islice(sources, _BATCH)):
+        good = [source for source in batch if isinstance(source, WaczSource)]
+        waczs = [
+            QueuedWacz(
+                place=source.place,
+                name=source.name,
+                crawl=source.crawl,
+                act=act,
+                sha256=source.sha256,
+                size=source.size,
+                origin=source.origin,
+            )
+            for source in good
+        ]
+        found = iter(add_to_queue(rows, collection, waczs))
+        for source in batch:
+            if isinstance(source, WaczSource):
+                yield Queued(source, next(found))
+            else:
+                yield source
+
+
+class Worked(NamedTuple):
+    """What became of one of the queue; an error, where it has failed or somebody else is at it."""
+
+    entry: QueueEntry
+    outcome: Imported | PinakesError
+
+
+def work_off(
+    rows: RowStore,
+    collection: str,
+    import_one: Callable[[QueueEntry], Imported | None],
+    *,
+    act: str,
+    retry: bool,
+    wait: Callable[[], None],
+) -> Iterator[Worked]:
+    """Import what is queued until nothing is; those that failed once more, if `retry`.
+
+    Those that somebody else is at are looked at again, after `wait`, until they are done there,
+    or left.
+    """
+    while True:
+        busy = False
+        worked = False
+        for entry in scan_queue(rows, collection):
+            if entry.failure is not None and (not retry or entry.failure.act == act):
+                continue
+            try:
+                imported = import_one(entry)
+            except Busy as problem:
+                busy = True
+                yield Worked(entry, problem)
+                continue
+            except FAILURES as problem:
+                yield Worked(entry, problem)
+            else:
+                if imported is not None:
+                    yield Worked(entry, imported)
+            worked = True
+        if not busy and not worked:
+            return
+        if not worked:
+            wait()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingCrawl:
+    """A crawl that was imported, and that a later manifest does not name."""
+
+    crawl: str
+    waczs: int
+    size: int
+    """The sizes of its WACZ files."""
+
+
+def scan_missing(rows: RowStore, collection: str, named: Iterable[str]) -> Iterator[MissingCrawl]:
+    """The imported crawls of a collection that are not among these, which are sorted."""
+    names = iter(named)
+    name = next(names, None)
+    for entry in scan_crawls(rows):
+        if entry.facts.collection != collection or entry.facts.source != CRAWL_SOURCE:
+            continue
+        while name is not None and name < entry.crawl:
+            name = next(names, None)
+        if name != entry.crawl and entry.state not in GONE:
+            sizes = [file.wacz.size for file in scan_wacz_files(rows, collection, entry.crawl)]
+            yield MissingCrawl(crawl=entry.crawl, waczs=len(sizes), size=sum(sizes))

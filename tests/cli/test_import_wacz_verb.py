@@ -1,0 +1,139 @@
+"""`pinakes import-wacz`: what it says, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from importing import entry_of, write_manifest, write_wacz
+from landed_stores import page
+from verbs_here import call_here
+
+URI = "http://example.org/"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A store, and a folder `in` with three WACZ files."""
+    assert call_here(tmp_path, "init").returncode == 0
+    for name in "abc":
+        write_wacz(tmp_path / "in" / f"{name}.wacz", page(f"{URI}{name}", name.encode()))
+    return tmp_path
+
+
+def imported(folder: Path, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+    done = call_here(folder, "import-wacz", *arguments, "--json")
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def test_a_folder_is_imported_and_known_afterwards(folder: Path) -> None:
+    code, lines, said = imported(folder, "in", "--collection", "news")
+    assert code == 0
+    assert {(line["crawl"], line["name"], line["outcome"]) for line in lines} == {
+        (name, f"{name}.wacz", "imported") for name in "abc"
+    }
+    assert "3 WACZ files imported" in said
+    code, lines, _ = imported(folder, "in", "--collection", "news")
+    assert code == 0
+    assert [line["outcome"] for line in lines] == ["was there"] * 3
+    # Another collection is another matter: but these crawls belong to the first.
+    code, _, said = imported(folder, "in", "--collection", "other")
+    assert code == 3
+    assert "belongs to the collection news, not other" in said
+
+
+def test_failed_ones_are_named_again_and_retried_on_request(folder: Path) -> None:
+    entries = [entry_of(folder / "in" / "a.wacz"), entry_of(folder / "in" / "b.wacz", size=1)]
+    manifest = str(write_manifest(folder / "in" / "m.json", entries))
+    code, lines, said = imported(folder, manifest)
+    assert (code, [line["outcome"] for line in lines]) == (3, ["imported"])
+    assert "b.wacz: it has" in said
+    code, lines, said = imported(folder, manifest)
+    assert (code, [line["outcome"] for line in lines]) == (3, ["was there"])
+    assert "failed once before (it has" in said
+    assert "--resume" in said
+    code, lines, said = imported(folder, "--resume")
+    assert (code, lines) == (3, [])
+    code, [line], _ = imported(folder, "--resume", "--dry-run")
+    assert code == 0
+    assert (line["state"], line["attempts"], line["by"]) == ("failed", 2, None)
+    assert "in the manifest" in line["why"]
+    code, lines, said = imported(folder, str(folder / "in" / "b.wacz"))
+    assert (code, [line["outcome"] for line in lines]) == (0, ["imported"])
+    # Now that its content is there, what has failed has nothing left to do.
+    code, lines, said = imported(folder, "--resume")
+    assert code == 3
+    assert "bytes, and 1 in the manifest" in said
+
+
+def test_crawls_that_a_later_manifest_lacks_are_listed_and_kept(folder: Path) -> None:
+    files = [folder / "in" / f"{name}.wacz" for name in "abc"]
+    entries = [entry_of(path, crawlId=f"crawl-{path.stem}") for path in files]
+    manifest = str(write_manifest(folder / "in" / "m.json", entries))
+    assert imported(folder, manifest)[0] == 0
+    write_manifest(Path(manifest), entries[1:2])
+    code, lines, _ = imported(folder, manifest)
+    assert code == 0
+    missing = [line for line in lines if line.get("outcome") == "missing"]
+    assert [line["crawl"] for line in missing] == ["crawl-a", "crawl-c"]
+    sizes = [files[0].stat().st_size, files[2].stat().st_size]
+    assert [line["bytes"] for line in missing] == sizes
+    assert {"removedCrawls": 2, "removedCrawlSize": sum(sizes)} in lines
+    listed = call_here(folder, "crawl", "list", "--json").stdout.splitlines()
+    assert [json.loads(line)["crawl"] for line in listed] == ["crawl-a", "crawl-b", "crawl-c"]
+    assert all(json.loads(line)["files"] == 2 for line in listed)
+    # A crawl that is gone is not missed; nor is any where something else is imported besides.
+    assert call_here(folder, "crawl", "cancel", "crawl-a").returncode == 0
+    _, lines, _ = imported(folder, manifest)
+    assert {"removedCrawls": 1, "removedCrawlSize": sizes[1]} in lines
+    _, lines, _ = imported(folder, manifest, str(files[1]))
+    assert "missing" not in {line.get("outcome") for line in lines}
+
+
+def test_a_refused_manifest_queues_nothing(folder: Path) -> None:
+    entries = [entry_of(folder / "in" / "a.wacz"), {"path": "http://evil.example/x.wacz"}]
+    manifest = str(write_manifest(folder / "in" / "m.json", entries))
+    code, lines, said = imported(folder, manifest)
+    assert (code, lines) == (3, [])
+    assert "it names the host evil.example" in said
+    assert "1 refused, and not queued" in said
+    assert "--resume" not in said
+    assert imported(folder, "--resume", "--dry-run")[1] == []
+
+
+def test_dry_run_says_what_and_writes_nothing(folder: Path) -> None:
+    code, lines, _ = imported(folder, "in", "--dry-run")
+    assert code == 0
+    assert [(line["crawl"], line["name"]) for line in lines] == [
+        (name, f"{name}.wacz") for name in "abc"
+    ]
+    assert call_here(folder, "crawl", "list").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "why"),
+    [
+        ((), 2, "no inputs"),
+        (("gone.wacz",), 3, "gone.wacz: cannot be read: No such file"),
+        (("gone.json",), 3, "gone.json: cannot be read: No such file"),
+        (("in/notes.txt",), 3, "not a WACZ, an archive file, a folder or a manifest"),
+        (("in", "--import-from", "http://a"), 2, "import_from should be hosts and folders"),
+    ],
+)
+def test_calls_that_end_otherwise(
+    folder: Path, arguments: tuple[str, ...], code: int, why: str
+) -> None:
+    done = call_here(folder, "import-wacz", *arguments)
+    assert done.returncode == code, done.stderr
+    assert why in done.stderr
+
+
+def test_what_it_prints(folder: Path) -> None:
+    done = call_here(folder, "import-wacz", "in/a.wacz")
+    size = (folder / "in" / "a.wacz").stat().st_size
+    assert done.stdout == f"a/a.wacz: imported, {size:,} bytes, 2 files, 3 captures\n"
+    assert done.stderr == (
+        f"1 WACZ file imported: {size:,} bytes, 3 captures; collection default of pinakes-store\n"
+    )
