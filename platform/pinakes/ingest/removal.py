@@ -122,8 +122,6 @@ class Remover:
             release_lease(self._rows, lease)
             self._at("lease released")
         if result.is_complete and not dry_run:
-            forget_waczs(self._rows, entry.facts.collection, crawl)
-            self._at("lists")
             change_crawl_state(self._rows, crawl, (way.during,), way.after, act=lease.lease.act)
             self._at("removed")
         return result
@@ -162,6 +160,9 @@ class Remover:
                 result.problems.append(problem)
             else:
                 result.add(out)
+        if not result.problems:
+            forget_waczs(self._rows, lease.collection, crawl)
+            self._at("lists")
 
     def _count(self, crawl: str, result: Removal) -> None:
         for entry in scan_entries(self._rows, crawl):
