@@ -97,6 +97,20 @@ class FirstDecision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReferencesKept:
+    """`f:references`: all revisits of the file that crawlers wrote have rows by what they name.
+
+    Of a file without it, landed by an older version, the sidecar is asked.  `landing` is the act
+    that landed the file: a later landing in its place is another.
+    """
+
+    COLUMN: ClassVar[bytes] = b"f:references"
+    VERSION: ClassVar[int] = 1
+
+    landing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """`l:claim`: who is working on the file, and until when.
 

@@ -16,6 +16,7 @@ from pinakes.catalog.file_rows import (
     require_claim,
     set_withdrawing,
 )
+from pinakes.catalog.record_rows import digest_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import entombed, is_entombed
 from pinakes.errors import DigestMismatch
@@ -26,7 +27,7 @@ from pinakes.rewrite.generations import (
     move_to_generation,
     write_generation,
 )
-from pinakes.row_store.port import RowStore
+from pinakes.row_store.port import Delete, RowStore
 from pinakes.warc.record import Record
 from pinakes.warc.tombstone import Inscription
 
@@ -103,6 +104,7 @@ class FileWithdrawer:
         try:
             count = self._entomb(held, ordinals)
             holding = holding_files(self._rows, self._archive, archive_file, ordinals)
+            self._delete_references(held, holding, ordinals)
             self._drop(held, holding)
             self._forget(held, ordinals)
         finally:
@@ -116,6 +118,20 @@ class FileWithdrawer:
         if entry.facts is not None and entry.withdrawing:
             set_withdrawing(self._rows, held, entry.facts, entry.withdrawing - ordinals)
             self._at("records forgotten")
+
+    def _delete_references(self, held: Held, holding: list[str], ordinals: set[int]) -> None:
+        """Delete the rows by which crawlers' revisits were found from what they referred to: the
+        sidecar does not tell of them any more."""
+        entry = read_entry(self._rows, held.archive_file)
+        rows = (row for name in holding for row in iter_sidecar(self._archive, name))
+        keys = {
+            key
+            for row in rows
+            if row.ordinal in ordinals and row.type == "revisit" and entry.facts is not None
+            for key, _ in digest_rows(row, held.archive_file, entry.facts.collection)
+        }
+        act_time_ms = held.claim.act_time_ms
+        self._rows.mutate("digests", [Delete(key, act_time_ms) for key in sorted(keys)])
 
     def _entomb(self, held: Held, ordinals: set[int]) -> int:
         old = current_generation(read_entry(self._rows, held.archive_file))

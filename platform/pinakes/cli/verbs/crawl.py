@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl, scan_crawls
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import CrawlTotals, read_totals
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
+from pinakes.catalog.requirements import Requirement, read_requirements
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, LISTED, REMOVE, Removal, Remover, TakingOut
@@ -169,6 +172,39 @@ def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:
     return f"would be {way.after}" if dry_run else way.after
 
 
+def _requires(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
+    entry = require_crawl(stores.rows, request.crawl)
+    found = read_requirements(stores.rows, stores.archive, entry.crawl, entry.facts.collection)
+    lines = [f"{entry.crawl}  {entry.state}"]
+    lines += ["needs:", *_required(found.needs, lambda one: crawl_of(one.requires))]
+    lines += ["needed by:", *_required(found.needed_by, lambda one: crawl_of(one.archive_file))]
+    lines += [f"unresolved: {found.unresolved}"]
+    console.result(
+        {
+            "crawl": entry.crawl,
+            "state": entry.state,
+            "needs": [one._asdict() for one in found.needs],
+            "needed_by": [one._asdict() for one in found.needed_by],
+            "unresolved": found.unresolved,
+        },
+        text="\n".join(lines),
+    )
+    return Exit.DONE
+
+
+def _required(
+    requirements: list[Requirement], other_crawl: Callable[[Requirement], str]
+) -> Iterator[str]:
+    """A line for each other crawl, and below it one for each pair of files."""
+    for crawl, some in groupby(sorted(requirements, key=other_crawl), key=other_crawl):
+        of_crawl = list(some)
+        yield f"  {crawl}: {sum(one.references for one in of_crawl)} references"
+        for one in of_crawl:
+            yield (
+                f"    {printable(one.archive_file)} -> {printable(one.requires)}: {one.references}"
+            )
+
+
 def _stats(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
     entry = require_crawl(stores.rows, request.crawl)
     stats = count_crawl(stores.rows, stores.archive, request.crawl)
@@ -229,5 +265,6 @@ _ACTIONS: dict[str, tuple[str, bool, Action]] = {
     "commit": ("make an open crawl final", True, _commit),
     "cancel": ("remove an open crawl", True, _cancel),
     "remove": ("remove a committed crawl, if no other crawl refers to it", True, _remove),
+    "requires": ("show what a crawl needs of others, and they of it, by file", False, _requires),
     "stats": ("count what a crawl holds, and list what was done to it", False, _stats),
 }
