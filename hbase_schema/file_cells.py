@@ -49,7 +49,8 @@ class GenerationFacts:
 
     `sha256` is that of its bytes; `inflated_sha256` would be that of the inflated stream and is
     not written yet (docs/adr/0005-proof.md); `checksum` is that of
-    the archive store.  `why` is `landed`, `dedupe`, `restore`, `withdraw`, `convert` or `zstd`.
+    the archive store.  `why` is `landed`, `dedupe`, `restore`, `withdraw`, `purge`, `convert` or
+    `zstd`.
     """
 
     COLUMN: ClassVar[bytes] = b"f:generation."

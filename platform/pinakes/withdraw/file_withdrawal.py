@@ -185,24 +185,46 @@ class FileWithdrawer:
             release_claim(self._rows, held)
 
     def _drop(self, held: Held, names: list[str]) -> None:
-        """Delete these generations but the current one, once that is proven to be there."""
-        name = held.archive_file
-        entry = read_entry(self._rows, name)
-        current = generation_file(name, entry.generation)
-        old = [stored for stored in names if stored != current]
-        if not old:
-            return
-        facts = read_generations(self._rows, name)[entry.generation]
-        if self._archive.checksum(current) != facts.sha256:
-            raise DigestMismatch(
-                "the current generation is not what was written: the old one is kept",
-                file=current,
-            )
-        self._wait_until_unpinned()
-        require_claim(self._rows, held)
-        for stored in old:
-            # The sidecar last: by it this is known to be not done.
-            self._archive.delete(stored)
-            self._at("bytes deleted")
-            self._archive.delete(sidecar_name(stored))
-            self._at("sidecar deleted")
+        drop_generations(
+            self._rows,
+            self._archive,
+            held,
+            names,
+            wait_until_unpinned=self._wait_until_unpinned,
+            at=self._at,
+        )
+
+
+def drop_generations(
+    rows: RowStore,
+    archive: ArchiveStore,
+    held: Held,
+    names: list[str],
+    *,
+    wait_until_unpinned: Callable[[], None],
+    at: Callable[[str], None],
+) -> None:
+    """Delete these generations but the current one, once that is proven to be there.
+
+    Raises:
+        DigestMismatch: it is not what was written.
+    """
+    name = held.archive_file
+    entry = read_entry(rows, name)
+    current = generation_file(name, entry.generation)
+    old = [stored for stored in names if stored != current]
+    if not old:
+        return
+    facts = read_generations(rows, name)[entry.generation]
+    if archive.checksum(current) != facts.sha256:
+        raise DigestMismatch(
+            "the current generation is not what was written: the old one is kept", file=current
+        )
+    wait_until_unpinned()
+    require_claim(rows, held)
+    for stored in old:
+        # The sidecar last: by it this is known to be not done.
+        archive.delete(stored)
+        at("bytes deleted")
+        archive.delete(sidecar_name(stored))
+        at("sidecar deleted")
