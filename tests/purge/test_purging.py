@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
-from killing import KILLED, in_child, kill_at
+from killing import KILLED, in_child, kill_after, kill_at
 from purged import (
     Payloads,
     body,
@@ -29,6 +29,7 @@ from purged import (
     record_id,
     revisit_of,
     uri,
+    write,
 )
 from raw_payloads import raw_records
 from scenes import Scene, copied_scene, make_scene
@@ -259,6 +260,46 @@ def test_an_unfinished_purge_of_another_crawl_comes_first(tmp_path: Path) -> Non
             purge(scene, 2)
         assert not purge(scene, 1).problems
         assert not purge(scene, 2).problems
+
+
+def test_what_lands_meanwhile_is_provided_for_as_well(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        _by_both(scene)
+        landed = []
+
+        def land_once(step: str) -> None:
+            if step == "pinned" and not landed:
+                landed.append(4)
+                land(scene, 4, revisit_of(4, 8, (1, 1)), capture(4, 2))
+
+        report = purge(scene, 1, at=land_once)
+        assert not report.problems
+        assert len(report.repointed) == 3
+        assert None not in {digest for _, _, digest in given(scene).values()}
+
+
+def test_what_is_landing_is_waited_for(tmp_path: Path) -> None:
+    """Its rows lead to it before its file can be rewritten."""
+    with make_scene(tmp_path, ()) as scene:
+        _by_both(scene)
+        write(scene, 4, revisit_of(4, 8, (1, 1)))
+        before = given(scene)
+        assert in_child(partial(scene.land, 4, at=kill_after("rows"))) == KILLED
+        report = purge(scene, 1)
+        assert [problem.file for problem in report.problems] == ["c4/a.warc.gz"]
+        assert given(scene) == before
+        scene.land(4)
+        assert not purge(scene, 1).problems
+        assert None not in {digest for _, _, digest in given(scene).values()}
+
+
+def test_dedupe_goes_on_where_references_were_forced_away(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        _by_dedupe(scene)
+        land(scene, 4, revisit_of(4, 1, (2, 1)))
+        purge(scene, 1, FORCE)
+        report = scene.dedupe(act="dedupe-b")
+        assert (report.targets_restored, report.problems) == (0, [])
 
 
 def test_an_unknown_crawl_is_refused(tmp_path: Path) -> None:

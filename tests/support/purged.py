@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from collections.abc import Callable, Mapping
 from hashlib import shake_128
 from pathlib import Path
 
 from landed_stores import page, sha1_of
 from raw_payloads import payloads
-from scenes import COLLECTION, Scene, make_scene
+from scenes import COLLECTION, Scene
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.dedupe.run.collection import Collection
@@ -17,7 +19,6 @@ from pinakes.purge.purging import Purger
 from pinakes.purge.requests import PROMOTE, PurgeReport, PurgeRequest
 from pinakes.rewrite.generations import current_name
 
-__all__ = ["COLLECTION", "Scene", "make_scene"]
 Payloads = Mapping[bytes, tuple[bytes, bytes, str | None]]
 
 
@@ -78,9 +79,6 @@ def record_id(crawl: int, number: int) -> str:
 
 def _with_id(member: bytes, fields: dict[str, str]) -> bytes:
     """The record with these fields in place of its id, in a member again."""
-    import gzip
-    import re
-
     data = gzip.decompress(member)
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
     new = re.sub(rb"WARC-Record-ID: [^\r]*\r\n", lambda _: lines, data, count=1)

@@ -300,14 +300,22 @@ class _Finder:
     def _only_here(self, revisit: Capture, beside: tuple[Capture, ...]) -> Capture | None:
         """The record of the crawl that a crawler's revisit means, if no other crawl has one."""
         found = targets_of(self._store, revisit, beside)
-        if not found:
-            wanted = revisit.facts.refers_to_id
-            found = [one for one in beside if wanted and one.facts.record_id == wanted]
         own = [one for one in found if crawl_of(one.facts.archive_file) == self._crawl]
+        own = self._with_body(own)
         others = (one for one in found if crawl_of(one.facts.archive_file) != self._crawl)
         if not own or any(not one.is_duplicate for one in others):
             return None
         return next((one for one in own if not one.is_duplicate), own[0])
+
+    def _with_body(self, captures: list[Capture]) -> list[Capture]:
+        """Without revisits of ours that were left without their original."""
+        keys = {
+            capture.key: capture.dedupe.refers_to_key.encode("ascii")
+            for capture in captures
+            if capture.dedupe is not None and capture.dedupe.refers_to_key is not None
+        }
+        there = get_captures(self._store, sorted(set(keys.values()))) if keys else {}
+        return [one for one in captures if one.key not in keys or keys[one.key] in there]
 
 
 def _reference(capture: Capture, original: Capture, written_by: str) -> Reference:

@@ -7,7 +7,7 @@ capture of its URI may be meant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.index.seconds import second_of
@@ -27,11 +27,12 @@ def is_foreign_revisit(capture: Capture) -> bool:
     return capture.facts.type == "revisit" and capture.withdrawal is None
 
 
-def targets_of(rows: RowStore, revisit: Capture, beside: Iterable[Capture] = ()) -> list[Capture]:
+def targets_of(rows: RowStore, revisit: Capture, beside: Sequence[Capture] = ()) -> list[Capture]:
     """The records, full as they landed, that this revisit may mean, the most likely first.
 
     Those that `dedupe` has made revisits since are among them; captures in flight are not.
-    `beside` are captures under other urlkeys that may be meant, as the answer to a POST.
+    `beside` are captures under other urlkeys that may be meant: by their record id, or as the
+    answer to a POST.
     One scan of the second that it names, or, where nothing is there, one of its target's urlkey.
     """
     facts = revisit.facts
@@ -47,6 +48,9 @@ def targets_of(rows: RowStore, revisit: Capture, beside: Iterable[Capture] = ())
         if found:
             exact = [capture for capture in found if capture.facts.target_uri == uri]
             return exact or found
+    with_id = [c for c in _full(beside) if c.facts.record_id == facts.refers_to_id is not None]
+    if with_id:
+        return with_id
     captures = list(_full((*scan_captures_of(rows, urlkey(uri)), *further)))
     if second is None:
         own = decode_capture_key(revisit.key).time

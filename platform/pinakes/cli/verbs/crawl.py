@@ -217,7 +217,7 @@ def _purge(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
         f"{len(report.promoted) + len(report.filled)} references full again, "
         f"{len(report.repointed)} re-pointed, {len(report.dangling)} dangling"
     )
-    lines = [summary]
+    lines = [f"{report.crawl}: {outcome}" if report.references else summary]
     if request.plan:
         lines += [f"  make full  {printable(key)}" for key in report.promoted]
         lines += [f"  make full, by a crawler  {printable(key)}" for key in report.filled]

@@ -64,10 +64,16 @@ class LateRevisits:
     def restore_targets(self, collection: Collection) -> int:
         """Make every such target a full record; return how many there were.
 
+        Those whose originals a purge has taken away, as it was told, stay as they are.
+
         Raises:
             UnresolvedReference: where one cannot be: nothing of its file is changed.
         """
-        wanted = collection.survey().wanted
+        wanted = {
+            name: there
+            for name, places in collection.survey().wanted.items()
+            if (there := self._with_originals(collection, name, places))
+        }
         for name, entry in collection.entries.items():
             if name in wanted:
                 self.restore(collection, name, wanted[name])
@@ -77,6 +83,18 @@ class LateRevisits:
                 clear_dead_asides(self._archive, held)
                 release_claim(self._rows, held)
         return sum(map(len, wanted.values()))
+
+    def _with_originals(
+        self, collection: Collection, name: str, places: set[tuple[int, int]]
+    ) -> set[tuple[int, int]]:
+        """Those of these revisits of ours whose originals are in the catalogue."""
+        keys = {
+            (row.offset, row.inner_offset): row.original_key
+            for row in collection.sidecar_rows(name)
+            if (row.offset, row.inner_offset) in places
+        }
+        there = get_captures(self._rows, sorted({key for key in keys.values() if key}))
+        return {place for place, key in keys.items() if key is None or key in there}
 
     def restore(self, collection: Collection, name: str, places: set[tuple[int, int]]) -> None:
         """Make revisits of ours in a file, by offset and inner offset, full and pinned.
