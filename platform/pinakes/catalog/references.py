@@ -28,7 +28,6 @@ from pinakes.hbase_schema.digest_keys import (
 )
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import Row, RowStore
 
@@ -36,12 +35,12 @@ from .captures import TABLE, Capture, get_captures
 from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import FileEntry, read_entries, scan_entries
 from .lookup import TABLE as DIGESTS
-from .revisit_targets import FULL, is_foreign_revisit, targets_of
+from .many_ranges import rows_in
+from .revisit_targets import FULL, Targets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
 
 BY_DEDUPE, BY_CRAWLER = "dedupe", "crawler"
 _BATCH_ROWS = 500
-_FIRST_ROWS = 32
 
 
 class Reference(NamedTuple):
@@ -218,7 +217,7 @@ class _Finder:
             if (sha256, size) not in self._contents
         ]
         self._contents.update(contents)
-        return self._captures_in(row for _, row in _rows_in(self._store, ranges))
+        return self._captures_in(row for _, row in rows_in(self._store, DIGESTS, ranges))
 
     def _captures_in(self, rows: Iterable[Row]) -> Iterator[Capture]:
         """The captures of other crawls that these rows of digests are of."""
@@ -246,7 +245,7 @@ class _Finder:
         ranges = [references_to(self._collection, *one) for one in named]
         meant = list(named.values())
         found: dict[bytes, list[SidecarRow]] = defaultdict(list)
-        for number, naming in _rows_in(self._store, ranges):
+        for number, naming in rows_in(self._store, DIGESTS, ranges):
             if crawl_of(decode_digest_key(naming.key).archive_file) != self._crawl:
                 entry = decode_cell(DigestEntry, naming.value(DigestEntry.COLUMN) or b"")
                 found[entry.capture_key.encode("ascii")] += meant[number]
@@ -270,13 +269,16 @@ class _Finder:
             }
             originals = self._own(marks.values())
             self._read_states(one.capture.facts.archive_file for one in batch)
+            foreign = [one.capture for one in batch if is_foreign_revisit(one.capture)]
+            targets = Targets(self._store, captures_named(self._store, foreign))
             for capture, beside in batch:
                 if capture.key in self._seen or not self._is_stored[capture.facts.archive_file]:
                     continue
                 original = originals.get(marks.get(capture.key, b""))
                 writer = BY_DEDUPE
                 if original is None and is_foreign_revisit(capture):
-                    original, writer = self._only_here(capture, beside), BY_CRAWLER
+                    original = self._only_here(targets.of(capture, beside))
+                    writer = BY_CRAWLER
                 if original is not None:
                     self._seen.add(capture.key)
                     yield _reference(capture, original, writer)
@@ -297,9 +299,8 @@ class _Finder:
             if crawl_of(capture.facts.archive_file) == self._crawl
         }
 
-    def _only_here(self, revisit: Capture, beside: tuple[Capture, ...]) -> Capture | None:
+    def _only_here(self, found: Sequence[Capture]) -> Capture | None:
         """The record of the crawl that a crawler's revisit means, if no other crawl has one."""
-        found = targets_of(self._store, revisit, beside)
         own = [one for one in found if crawl_of(one.facts.archive_file) == self._crawl]
         own = self._with_body(own)
         others = (one for one in found if crawl_of(one.facts.archive_file) != self._crawl)
@@ -326,18 +327,3 @@ def _reference(capture: Capture, original: Capture, written_by: str) -> Referenc
         original.facts.archive_file,
         written_by,
     )
-
-
-def _rows_in(store: RowStore, ranges: Sequence[KeyRange]) -> Iterator[tuple[int, Row]]:
-    """The rows of many ranges of digests, each with the number of its range.
-
-    The first of all ranges cost hardly more than those of a few; the rest of a range a scan.
-    """
-    if not ranges:
-        return
-    first = store.first_rows(DIGESTS, ranges, limit_rows=_FIRST_ROWS)
-    for number, rows in enumerate(first):
-        yield from ((number, row) for row in rows)
-        if len(rows) == _FIRST_ROWS:
-            rest = KeyRange(rows[-1].key + b"\0", ranges[number].stop_row)
-            yield from ((number, row) for row in store.scan(DIGESTS, rest))

@@ -17,7 +17,7 @@ from .captures import Capture, get_captures
 from .file_records import iter_sidecar
 from .file_rows import scan_entries
 from .references import scan_references
-from .revisit_targets import is_foreign_revisit, targets_of
+from .revisit_targets import Targets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
 
 _BATCH_ROWS = 500
@@ -85,13 +85,14 @@ def _originals(
     originals = get_captures(store, sorted(ours))
     others = [row.row_key for row in batch if row.row_key and not row.is_replaced]
     revisits = get_captures(store, others)
+    targets = Targets(store, captures_named(store, revisits.values()))
     for row in batch:
         if row.is_replaced:
             yield originals.get(row.original_key or b"")
             continue
         revisit = revisits.get(row.row_key or b"")
         if revisit is not None and is_foreign_revisit(revisit):
-            found = targets_of(store, revisit)
+            found = targets.of(revisit)
             own = [one for one in found if crawl_of(one.facts.archive_file) == crawl]
             yield next(iter((*own, *found)), None)
 
