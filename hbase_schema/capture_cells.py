@@ -210,7 +210,8 @@ class QaVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestEntry:
-    """`r:capture`: the capture that has this digest, over its `stored` or `dechunked` body."""
+    """`r:capture`: the capture that has this digest, over its `stored` or `dechunked` body; in a
+    row of what a revisit refers to, the revisit, and `body` says nothing."""
 
     COLUMN: ClassVar[bytes] = b"r:capture"
     VERSION: ClassVar[int] = 1

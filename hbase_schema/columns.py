@@ -29,6 +29,7 @@ from .file_cells import (
     FirstDecision,
     GenerationFacts,
     InFlight,
+    ReferencesKept,
 )
 from .qa_cells import Annotation, PairScores, PairVerdict, SignOff
 from .run_cells import (
@@ -63,6 +64,7 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             GenerationFacts,
             ActCounts,
             FirstDecision,
+            ReferencesKept,
             Claim,
             FileStateCell,
             CurrentGeneration,

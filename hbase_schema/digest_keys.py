@@ -13,6 +13,15 @@ with the `:` after it), then ordinal as a number.  That is the order in which or
 chosen, with one exception: two files of one second, if the name of one begins with the name of
 the other.  To break that tie as dedupe does, read all rows of that second.  Length is part of
 the content: unequal lengths never merge.
+
+A revisit that a crawler wrote has a row by what it refers to, so that it is found from there:
+
+    news:refers:9f86d081884c7d659a2feaa0c55ad015:0:20240229123456:crawl/a.warc.gz:0000000012
+         `----' `------------------------------'   `------------'
+        or `refersid`   half a SHA-256             the second that it names, else zeros
+
+`refers` is over the urlkey that it names (its own where it names none), as in keys of captures;
+`refersid` over a record id, of one that names nothing else.
 """
 
 from __future__ import annotations
@@ -20,6 +29,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from hashlib import sha256
 from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
@@ -39,6 +49,10 @@ SHORTEST_CONTENT_BYTES = len(b"s:sha1:") + 40
 
 In a scope of 27 letters these bytes still hold 14 digits of the digest.
 """
+
+
+REFERS_TO_URLKEY, REFERS_TO_ID = "refers", "refersid"
+NO_SECOND = "0" * 14
 
 
 class DigestKey(NamedTuple):
@@ -108,6 +122,29 @@ def digests_of(scope: str, algorithm: str, hex_digest: str, length: int | None =
     """The captures with this digest in a scope, by length and then by age."""
     prefix = _content(scope, algorithm, hex_digest)
     return prefix_range(prefix if length is None else b"%b%d:" % (prefix, length))
+
+
+def encode_reference_key(
+    scope: str, kind: str, named: bytes, second: str, archive_file: str, ordinal: int
+) -> bytes:
+    """The row key of a crawler's revisit by what it names: `kind` is one of `REFERS_TO_…`.
+
+    Raises ValueError or ConfigError for an invalid part.
+    """
+    place = _place(0, second, archive_file, ordinal)
+    return _content(scope, kind, _half_digest(named)) + place
+
+
+def references_to(scope: str, kind: str, named: bytes | None = None) -> KeyRange:
+    """The crawlers' revisits that name this, by second; without `named`, all of a kind."""
+    if named is None:
+        return prefix_range(_scope_prefix(scope, kind))
+    return prefix_range(_content(scope, kind, _half_digest(named)))
+
+
+def _half_digest(named: bytes) -> str:
+    """Two names of one half digest cost a look at a revisit too many, and nothing else."""
+    return sha256(named).hexdigest()[:32]
 
 
 def digests_in(scope: str) -> KeyRange:

@@ -49,7 +49,8 @@ class GenerationFacts:
 
     `sha256` is that of its bytes; `inflated_sha256` would be that of the inflated stream and is
     not written yet (docs/adr/0005-proof.md); `checksum` is that of
-    the archive store.  `why` is `landed`, `dedupe`, `restore`, `withdraw`, `convert` or `zstd`.
+    the archive store.  `why` is `landed`, `dedupe`, `restore`, `withdraw`, `purge`, `convert` or
+    `zstd`.
     """
 
     COLUMN: ClassVar[bytes] = b"f:generation."
@@ -93,6 +94,20 @@ class FirstDecision:
 
     run: str
     run_time_ms: int
+    landing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferencesKept:
+    """`f:references`: all revisits of the file that crawlers wrote have rows by what they name.
+
+    Of a file without it, landed by an older version, the sidecar is asked.  `landing` is the act
+    that landed the file: a later landing in its place is another.
+    """
+
+    COLUMN: ClassVar[bytes] = b"f:references"
+    VERSION: ClassVar[int] = 1
+
     landing: str
 
 

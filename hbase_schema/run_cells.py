@@ -25,7 +25,7 @@ class CrawlFacts:
 class CrawlState:
     """`l:state`: `open`, `committed`, `cancelled`, `removed` or `purged`.
 
-    `cancelling` and `removing` while it is removed: the same command completes it.
+    `cancelling`, `removing` and `purging` while it is removed: the same command completes it.
     """
 
     COLUMN: ClassVar[bytes] = b"l:state"

@@ -101,7 +101,7 @@ def declared_schema(cell_versions: int = CELL_VERSIONS) -> Schema:
                 families=(
                     Family(
                         name="r",
-                        holds="the capture that has this digest",
+                        holds="the capture that has this digest, or refers to this",
                         versions=cell_versions,
                         bloom_filter="ROWPREFIX_FIXED_LENGTH",
                         bloom_prefix_bytes=SHORTEST_CONTENT_BYTES,

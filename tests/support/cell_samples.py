@@ -23,6 +23,7 @@ from pinakes.hbase_schema.file_cells import (
     FirstDecision,
     GenerationFacts,
     InFlight,
+    ReferencesKept,
 )
 from pinakes.hbase_schema.qa_cells import Annotation, PairScores, PairVerdict, SignOff
 from pinakes.hbase_schema.run_cells import (
@@ -139,6 +140,8 @@ SAMPLES: tuple[Cell, ...] = (
         inflated_sha256="22" * 32,
         checksum="sha256:" + "11" * 32,
     ),
+    ReferencesKept(landing="land-1"),
+    ReferencesKept(landing="land-1"),
     FirstDecision(run="dedupe-1", run_time_ms=1_700_000_000_000, landing="land-1"),
     Claim(
         owner="host:4711",

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.crawl_rows import CANCELLING, GONE, read_crawl, scan_crawls
+from pinakes.catalog.crawl_rows import COMPLETED_BY, GONE, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
 from pinakes.catalog.file_counts import has_landed
 from pinakes.catalog.file_rows import (
@@ -45,7 +45,7 @@ from pinakes.hbase_schema.name_keys import (
 from pinakes.hbase_schema.run_cells import Lease, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck_acts import DeadActs
-from pinakes.ingest.removal import CANCEL, REMOVE, Remover
+from pinakes.ingest.removal import WAYS, Remover
 from pinakes.row_store.port import Delete, Put, RowStore
 
 from .contents import BackupFacts
@@ -200,7 +200,7 @@ class Settler:
                     held = self._claim(entry.archive_file)
                     set_state(self._rows, held, entry.state, FileState.LEAVING)
                     release_claim(self._rows, held)
-            way = CANCEL if crawl.state == CANCELLING else REMOVE
+            way = WAYS[COMPLETED_BY[crawl.state]]
             removal = Remover(self._rows, self._archive, self._actor).take_out(crawl.crawl, way)
             self.problems += removal.problems
             if removal.references:

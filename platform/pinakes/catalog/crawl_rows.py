@@ -19,8 +19,11 @@ OPEN = "open"
 COMMITTED = "committed"
 CANCELLING, CANCELLED = "cancelling", "cancelled"
 REMOVING, REMOVED = "removing", "removed"
-LEAVING = (CANCELLING, REMOVING)
-GONE = (CANCELLED, REMOVED, "purged")
+PURGING, PURGED = "purging", "purged"
+COMPLETED_BY = {CANCELLING: "cancel", REMOVING: "remove", PURGING: "purge"}
+"""The actions of `pinakes crawl` that complete what has begun."""
+LEAVING = tuple(COMPLETED_BY)
+GONE = (CANCELLED, REMOVED, PURGED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,7 @@ def require_open(store: RowStore, crawl: str) -> None:
 
 def _refusal(crawl: str, state: str) -> Conflict:
     if state in LEAVING:
-        verb = "cancel" if state == CANCELLING else "remove"
+        verb = COMPLETED_BY[state]
         return Conflict(
             f"the crawl {crawl} is being taken out: complete it with `pinakes crawl {verb} {crawl}`"
         )

@@ -17,6 +17,7 @@ from pinakes.hbase_schema.file_cells import (
     FileStateCell,
     FirstDecision,
     InFlight,
+    ReferencesKept,
 )
 from pinakes.hbase_schema.file_states import FileState, require_next
 from pinakes.hbase_schema.name_keys import decode_file_key, encode_file_key, files_of
@@ -31,7 +32,7 @@ INFLIGHT = "inflight"
 LEASE_MS = 600_000
 _FEW_FILES = 250
 _FEW_NAMES = 50
-_COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, b"l")
+_COLUMNS = (FileFacts.COLUMN, FirstDecision.COLUMN, ReferencesKept.COLUMN, b"l")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,8 @@ class FileEntry:
 
     `state_act` is the act that set its state.  `decided` is None until a dedupe run has
     decided on the file as it has landed now.  `withdrawing` are the ordinals of records that are
-    withdrawn, and may still be there.
+    withdrawn, and may still be there.  `references_kept`: its crawlers' revisits are found by what
+    they refer to.
     """
 
     archive_file: str
@@ -51,6 +53,14 @@ class FileEntry:
     decided: FirstDecision | None = None
     state_act: str | None = None
     withdrawing: frozenset[int] = frozenset()
+    references_kept: bool = False
+
+    @property
+    def holds_unkept_revisits(self) -> bool:
+        """Whether it landed with revisits, and only its sidecar tells what they refer to."""
+        return (
+            not self.references_kept and self.facts is not None and "revisit" in self.facts.records
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +108,7 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
     state, generation = read(FileStateCell), read(CurrentGeneration)
     facts, decided = read(FileFacts), read(FirstDecision)
     is_of_this_landing = facts is not None and decided and decided.landing == facts.act
+    kept = read(ReferencesKept)
     return FileEntry(
         archive_file=archive_file,
         facts=facts,
@@ -107,6 +118,7 @@ def _entry(archive_file: str, row: Row | None) -> FileEntry:
         decided=decided if is_of_this_landing else None,
         state_act=state.act if state is not None else None,
         withdrawing=withdrawing_in(row, facts),
+        references_kept=facts is not None and kept is not None and kept.landing == facts.act,
     )
 
 
@@ -150,6 +162,13 @@ def put_first_decisions(
             cells = {FirstDecision.COLUMN: encode_cell(cell)}
             puts.append(Put(encode_file_key(entry.archive_file), cells, act_time_ms))
     store.mutate(TABLE, puts)
+
+
+def put_references_kept(store: RowStore, held: Held, facts: FileFacts) -> None:
+    """Note that all revisits of a file have rows by what they refer to."""
+    cells = {ReferencesKept.COLUMN: encode_cell(ReferencesKept(landing=facts.act))}
+    key = encode_file_key(held.archive_file)
+    store.mutate(TABLE, [Put(key, cells, held.claim.act_time_ms)])
 
 
 def take_claim(

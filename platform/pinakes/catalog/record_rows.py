@@ -22,9 +22,15 @@ from pinakes.hbase_schema.capture_cells import (
     Location,
     cdx_digest,
 )
-from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, encode_capture_key
+from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, encode_capture_key, encode_urlkey
 from pinakes.hbase_schema.cells import encode_fields
-from pinakes.hbase_schema.digest_keys import encode_digest_keys
+from pinakes.hbase_schema.digest_keys import (
+    NO_SECOND,
+    REFERS_TO_ID,
+    REFERS_TO_URLKEY,
+    encode_digest_keys,
+    encode_reference_key,
+)
 from pinakes.index.scan import CAPTURE_TYPES, why_not
 from pinakes.index.urlkey import urlkey
 from pinakes.warc.dates import format_14, format_17, parse_date
@@ -251,8 +257,14 @@ def _sha256(value: bytes | None) -> str | None:
 
 
 def digest_rows(row: SidecarRow, archive_file: str, scope: str) -> Iterator[tuple[bytes, Cells]]:
-    """The rows in `digests` by which a capture is found: both digests, both framings."""
-    if not row.payload_size or row.row_key is None:
+    """The rows in `digests` by which a capture is found: both digests, both framings; of a
+    revisit that a crawler wrote, what it refers to."""
+    if row.row_key is None:
+        return
+    if row.type == "revisit":
+        yield from _reference_rows(row, archive_file, scope)
+        return
+    if not row.payload_size:
         return
     second = _moment(row.date or "").second_14
     for body, sha1, sha256 in (
@@ -268,3 +280,20 @@ def digest_rows(row: SidecarRow, archive_file: str, scope: str) -> Iterator[tupl
         entry = encode_fields(DigestEntry, (row.row_key.decode("ascii"), body))
         for key in keys:
             yield key, {DigestEntry.COLUMN: entry}
+
+
+def _reference_rows(
+    row: SidecarRow, archive_file: str, scope: str
+) -> Iterator[tuple[bytes, Cells]]:
+    key = row.row_key or b""
+    uri, second = row.refers_uri, NO_SECOND
+    if uri and row.refers_date:
+        second = _moment(row.refers_date).second_14
+    # That of the answer to a POST has what was posted; references name the URI alone.
+    urlkey_named = encode_urlkey(urlkey(uri or row.target_uri or ""))
+    cells = {DigestEntry.COLUMN: encode_fields(DigestEntry, (key.decode("ascii"), "stored"))}
+    named = [(REFERS_TO_URLKEY, urlkey_named)]
+    if not uri and row.refers_id:
+        named.append((REFERS_TO_ID, row.refers_id.encode("utf-8", "surrogateescape")))
+    for kind, name in named:
+        yield encode_reference_key(scope, kind, name, second, archive_file, row.ordinal), cells

@@ -1,53 +1,91 @@
-"""References to the records of a crawl, which prevent its removal.
+"""References to the records of a crawl, found from the records by rows that lead back.
 
-Three kinds of reference: revisits that `dedupe` wrote, known by the mark in the row and by the
-sidecar of their generation; and revisits that a crawler wrote, known by their sidecar, which name
-a URI and a second.  Pins show which originals must be checked.
+    revisits by `dedupe`   pinned original ─▶ rows of its digest ─▶ marks that name its key
+    revisits by crawlers   full record ─▶ rows of what names its urlkey, or its id
+
+Of other crawls nothing is scanned, but the sidecars of files that lead to no such rows: those
+with crawlers' revisits that an older version landed, until `fsck --repair`, and those that an act
+left before it ended, whose rows may be ahead of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.hbase_schema.capture_cells import Pin
-from pinakes.hbase_schema.capture_keys import captures_of
+from pinakes.hbase_schema.capture_cells import DigestEntry, Pin
+from pinakes.hbase_schema.capture_keys import encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell
+from pinakes.hbase_schema.digest_keys import (
+    REFERS_TO_ID,
+    REFERS_TO_URLKEY,
+    decode_digest_key,
+    digests_of,
+    references_to,
+)
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.urlkey import urlkey
-from pinakes.row_store.port import RowStore
-from pinakes.warc.dates import format_14, parse_date
-from pinakes.warc.digest import Digest
+from pinakes.row_store.port import Row, RowStore
 
-from .captures import TABLE, Capture, decode_capture, get_captures
+from .captures import TABLE, Capture, get_captures
 from .file_records import iter_known_rows, read_generations, stored_names
-from .file_rows import FileEntry, scan_entries, scan_inflight
-from .lookup import FoundDigest, scan_digest
+from .file_rows import FileEntry, read_entries, scan_entries
+from .lookup import TABLE as DIGESTS
+from .many_ranges import rows_in
+from .revisit_targets import FULL, Targets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
 
+BY_DEDUPE, BY_CRAWLER = "dedupe", "crawler"
 _BATCH_ROWS = 500
-Second = tuple[str, str]
 
 
 class Reference(NamedTuple):
-    """A capture of another crawl that is a revisit of a capture of this one."""
+    """A capture of another crawl that is a revisit of a capture of this one, and who wrote it."""
 
     capture: str
     archive_file: str
     original: str
+    original_file: str
+    written_by: str
 
 
-class _Owned(NamedTuple):
-    """Hashes of the crawl's row keys, and of (URI, second) of its full records.
+class _Found(NamedTuple):
+    """A capture that may refer to the crawl, and captures of that under the names it goes by."""
 
-    Some 100 bytes per capture; hits are verified in the rows.
-    """
+    capture: Capture
+    beside: tuple[Capture, ...] = ()
 
-    keys: set[int]
-    seconds: set[int]
+
+class _Names:
+    """What a crawl's full records may be named by, as hashes: some 400 bytes for each."""
+
+    def __init__(self) -> None:
+        self._keys: set[int] = set()
+        self._urlkeys: set[int] = set()
+        self._ids: dict[int, bytes] = {}
+
+    def add(self, row: SidecarRow) -> None:
+        self._keys.add(hash(row.row_key))
+        self._urlkeys.update(map(hash, _urlkeys_of(row)))
+        if row.record_id and row.row_key:
+            self._ids[hash(row.record_id)] = row.row_key
+
+    def with_id(self, row: SidecarRow) -> bytes | None:
+        """The row key of what a revisit names by nothing but its id."""
+        return None if row.refers_uri else self._ids.get(hash(row.refers_id))
+
+    def may_be_meant(self, row: SidecarRow) -> bool:
+        """Whether a record may refer to one of them."""
+        if row.is_replaced:
+            return hash(row.original_key) in self._keys
+        if row.type != "revisit":
+            return False
+        key = encode_urlkey(urlkey(row.refers_uri or row.target_uri or ""))
+        return hash(key) in self._urlkeys or self.with_id(row) is not None
 
 
 def scan_references(
@@ -55,34 +93,41 @@ def scan_references(
 ) -> Iterator[Reference]:
     """Yield captures of other crawls of the collection that refer to captures of this one.
 
-    A reference that also resolves to a full record outside the crawl does not count.
-    Reads the crawl's sidecars, and those of all other crawls of the collection.
+    A crawler's revisit that also resolves to a full record outside the crawl does not count.
+    Reads the crawl's sidecars.  Round trips: for some hundred captures of the crawl one, and a
+    few for those that are pinned; where crawlers' revisits are in the collection, a few for every
+    fifty captures; one or two for each such revisit that is found.
     """
-    seen: set[str] = set()
-    owned = _Owned(set(), set())
-    entries = [entry for entry in scan_entries(store, crawl) if entry.facts is not None]
-    for entry in entries:
-        rows = _rows_of(store, archive, entry)
+    finder = _Finder(store, crawl, collection)
+    asked = _asked_anyway(store, crawl, collection)
+    names = _Names()
+    for entry in scan_entries(store, crawl):
+        rows = _full_rows(store, archive, entry, names if asked else None)
         while batch := list(islice(rows, _BATCH_ROWS)):
-            _own(batch, owned)
-            for reference in _references_to_pinned(store, batch, crawl, collection):
-                if reference.capture not in seen:
-                    seen.add(reference.capture)
-                    yield reference
-    for entry in scan_entries(store):
-        if (
-            crawl_of(entry.archive_file) == crawl
-            or entry.state is not FileState.STORED
-            or entry.facts is None
-            or entry.facts.collection != collection
-        ):
-            continue
-        for row in _rows_of(store, archive, entry):
-            original = _original_of(store, row, crawl, owned)
-            if original is not None and row.row_key is not None:
-                name = row.row_key.decode("ascii")
-                if name not in seen:
-                    yield Reference(name, entry.archive_file, original)
+            yield from finder.references_to(batch)
+    for entry in asked:
+        rows = (
+            row
+            for row in _rows_of(store, archive, entry)
+            if row.row_key is not None and names.may_be_meant(row)
+        )
+        while batch := list(islice(rows, _BATCH_ROWS)):
+            yield from finder.references_of(batch, names)
+
+
+def _asked_anyway(store: RowStore, crawl: str, collection: str) -> list[FileEntry]:
+    """The files of other crawls of which rows do not tell all."""
+    return [
+        entry
+        for entry in scan_entries(store)
+        if crawl_of(entry.archive_file) != crawl
+        and entry.state is FileState.STORED
+        and entry.facts is not None
+        and entry.facts.collection == collection
+        and (
+            entry.holds_unkept_revisits or (entry.claim is not None and entry.claim.expires_ms != 0)
+        )
+    ]
 
 
 def _rows_of(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> Iterator[SidecarRow]:
@@ -90,82 +135,195 @@ def _rows_of(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> Itera
     return iter_known_rows(archive, names) or iter(())
 
 
-def _own(rows: Sequence[SidecarRow], owned: _Owned) -> None:
-    for row in rows:
-        if row.row_key is not None and row.type in ("response", "resource"):
-            owned.keys.add(hash(row.row_key))
-            second = _second(row.target_uri, row.date)
-            if second is not None:
-                owned.seconds.add(hash(second))
+def _full_rows(
+    store: RowStore, archive: ArchiveReader, entry: FileEntry, names: _Names | None
+) -> Iterator[SidecarRow]:
+    """The captures of a file that landed as full records."""
+    if entry.facts is None:
+        return
+    for row in _rows_of(store, archive, entry):
+        if row.row_key is not None and row.type in FULL:
+            if names is not None:
+                names.add(row)
+            yield row
 
 
-def _second(uri: str | None, date: str | None) -> Second | None:
-    moment = parse_date(date or "")
-    return (uri, format_14(moment)) if uri and moment is not None else None
+def _urlkeys_of(row: SidecarRow) -> set[bytes]:
+    """The urlkeys, as in keys, that references to it may name: they know nothing of a POST."""
+    own = (row.row_key or b"").rpartition(b" ")[0].rpartition(b" ")[0]
+    if row.method in (None, "GET"):
+        return {own}
+    return {own, encode_urlkey(urlkey(row.target_uri or ""))}
 
 
-def _references_to_pinned(
-    store: RowStore, rows: Sequence[SidecarRow], crawl: str, collection: str
-) -> Iterator[Reference]:
-    """The marks of other crawls that name one of these captures, if it is pinned."""
-    keys = {row.row_key: row for row in rows if row.row_key is not None}
-    pins = store.get_rows(TABLE, list(keys), columns=[Pin.COLUMN])
-    for key, found in sorted(pins.items()):
-        if not decode_cell(Pin, found.value(Pin.COLUMN) or b"").pinned:
-            continue
-        row = keys[key]
-        if row.sha256 is None or row.payload_size is None:
-            continue
-        copies = (
-            copy
-            for copy in scan_digest(store, collection, Digest("sha256", row.sha256))
-            if crawl_of(copy.key.archive_file) != crawl
+class _Finder:
+    """Finds what refers to captures of a crawl; tells of each capture once."""
+
+    def __init__(self, store: RowStore, crawl: str, collection: str) -> None:
+        self._store = store
+        self._crawl = crawl
+        self._collection = collection
+        self._contents: set[tuple[bytes, int]] = set()
+        self._seen: set[bytes] = set()
+        self._is_stored: dict[str, bool] = {}
+        self._kinds = [kind for kind in (REFERS_TO_URLKEY, REFERS_TO_ID) if self._is_there(kind)]
+
+    def _is_there(self, kind: str) -> bool:
+        rows = self._store.scan(DIGESTS, references_to(self._collection, kind), limit_rows=1)
+        return next(rows, None) is not None
+
+    def references_to(self, batch: Sequence[SidecarRow]) -> Iterator[Reference]:
+        """What refers to these records of the crawl, by rows."""
+        yield from self._judged(map(_Found, self._copies(batch)))
+        if self._kinds:
+            yield from self._judged(self._naming(batch))
+
+    def references_of(self, batch: Sequence[SidecarRow], names: _Names) -> Iterator[Reference]:
+        """Which of these records of other crawls refer to the crawl, by their sidecars too.
+
+        The mark of a capture may be ahead of its file, which is what counts.
+        """
+        replaced = {row.row_key: row for row in batch if row.is_replaced and row.row_key}
+        others = {row.row_key: names.with_id(row) for row in batch if not row.is_replaced}
+        originals = self._own(row.original_key for row in replaced.values() if row.original_key)
+        by_id = self._own(key for key in others.values() if key)
+        for key, capture in sorted(get_captures(self._store, list(replaced)).items()):
+            original = originals.get(replaced[key].original_key or b"")
+            if original is not None and key not in self._seen:
+                self._seen.add(key)
+                yield _reference(capture, original, BY_DEDUPE)
+        found = get_captures(self._store, [key for key in others if key])
+        yield from self._judged(
+            _Found(capture, tuple(by_id[one] for one in [others[key]] if one in by_id))
+            for key, capture in sorted(found.items())
         )
-        while batch := list(islice(copies, _BATCH_ROWS)):
-            yield from _marked(store, batch, key)
 
+    # --- by dedupe
 
-def _marked(store: RowStore, copies: Sequence[FoundDigest], original: bytes) -> Iterator[Reference]:
-    keys = [copy.entry.capture_key.encode("ascii") for copy in copies]
-    name = original.decode("ascii")
-    for capture in get_captures(store, keys).values():
-        if capture.dedupe is not None and capture.dedupe.refers_to_key == name:
-            yield Reference(capture.key.decode("ascii"), capture.facts.archive_file, name)
+    def _copies(self, batch: Sequence[SidecarRow]) -> Iterator[Capture]:
+        """The captures of other crawls with the content of those of these that are pinned."""
+        keys = {row.row_key: row for row in batch if row.row_key is not None}
+        pins = self._store.get_rows(TABLE, list(keys), columns=[Pin.COLUMN])
+        contents: dict[tuple[bytes, int], None] = {}
+        for key, found in pins.items():
+            row = keys[key]
+            if row.sha256 is None or row.payload_size is None:
+                continue
+            if decode_cell(Pin, found.value(Pin.COLUMN) or b"").pinned:
+                contents[row.sha256, row.payload_size] = None
+        ranges = [
+            digests_of(self._collection, "sha256", sha256.hex(), size)
+            for sha256, size in contents
+            if (sha256, size) not in self._contents
+        ]
+        self._contents.update(contents)
+        return self._captures_in(row for _, row in rows_in(self._store, DIGESTS, ranges))
 
+    def _captures_in(self, rows: Iterable[Row]) -> Iterator[Capture]:
+        """The captures of other crawls that these rows of digests are of."""
+        named = (
+            decode_cell(DigestEntry, row.value(DigestEntry.COLUMN) or b"").capture_key
+            for row in rows
+            if crawl_of(decode_digest_key(row.key).archive_file) != self._crawl
+        )
+        while keys := list(islice(named, _BATCH_ROWS)):
+            found = get_captures(self._store, [key.encode("ascii") for key in dict.fromkeys(keys)])
+            yield from found.values()
 
-def _original_of(store: RowStore, row: SidecarRow, crawl: str, owned: _Owned) -> str | None:
-    """The capture of this crawl that a revisit needs; None if it needs none of them."""
-    if row.original_key is not None and row.is_replaced:
-        if hash(row.original_key) not in owned.keys:
+    # --- by crawlers
+
+    def _naming(self, batch: Sequence[SidecarRow]) -> Iterator[_Found]:
+        """The revisits of other crawls that name one of these records."""
+        named: dict[tuple[str, bytes], list[SidecarRow]] = defaultdict(list)
+        for row in batch:
+            if REFERS_TO_URLKEY in self._kinds:
+                for key in _urlkeys_of(row):
+                    named[REFERS_TO_URLKEY, key].append(row)
+            if REFERS_TO_ID in self._kinds and row.record_id:
+                record_id = row.record_id.encode("utf-8", "surrogateescape")
+                named[REFERS_TO_ID, record_id].append(row)
+        ranges = [references_to(self._collection, *one) for one in named]
+        meant = list(named.values())
+        found: dict[bytes, list[SidecarRow]] = defaultdict(list)
+        for number, naming in rows_in(self._store, DIGESTS, ranges):
+            if crawl_of(decode_digest_key(naming.key).archive_file) != self._crawl:
+                entry = decode_cell(DigestEntry, naming.value(DigestEntry.COLUMN) or b"")
+                found[entry.capture_key.encode("ascii")] += meant[number]
+        originals = get_captures(
+            self._store, sorted({r.row_key for rows in found.values() for r in rows if r.row_key})
+        )
+        for key, capture in sorted(get_captures(self._store, sorted(found)).items()):
+            keys = dict.fromkeys(row.row_key for row in found[key] if row.row_key)
+            beside = tuple(originals[key] for key in keys if key in originals)
+            yield _Found(capture, beside)
+
+    # --- what is found
+
+    def _judged(self, found: Iterable[_Found]) -> Iterator[Reference]:
+        found = iter(found)
+        while batch := list(islice(found, _BATCH_ROWS)):
+            marks = {
+                one.capture.key: one.capture.dedupe.refers_to_key.encode("ascii")
+                for one in batch
+                if one.capture.dedupe is not None and one.capture.dedupe.refers_to_key is not None
+            }
+            originals = self._own(marks.values())
+            self._read_states(one.capture.facts.archive_file for one in batch)
+            foreign = [one.capture for one in batch if is_foreign_revisit(one.capture)]
+            targets = Targets(self._store, captures_named(self._store, foreign))
+            for capture, beside in batch:
+                if capture.key in self._seen or not self._is_stored[capture.facts.archive_file]:
+                    continue
+                original = originals.get(marks.get(capture.key, b""))
+                writer = BY_DEDUPE
+                if original is None and is_foreign_revisit(capture):
+                    original = self._only_here(targets.of(capture, beside))
+                    writer = BY_CRAWLER
+                if original is not None:
+                    self._seen.add(capture.key)
+                    yield _reference(capture, original, writer)
+
+    def _read_states(self, files: Iterable[str]) -> None:
+        """Which of these files are of other crawls, and stored or landing."""
+        new = sorted({name for name in files if name not in self._is_stored})
+        for name, entry in read_entries(self._store, new).items():
+            is_there = entry.state is FileState.STORED or (entry.state or FileState.LEFT).is_landing
+            self._is_stored[name] = is_there and crawl_of(name) != self._crawl
+
+    def _own(self, keys: Iterable[bytes]) -> dict[bytes, Capture]:
+        """Those of these captures that are the crawl's."""
+        found = get_captures(self._store, sorted(set(keys)))
+        return {
+            key: capture
+            for key, capture in found.items()
+            if crawl_of(capture.facts.archive_file) == self._crawl
+        }
+
+    def _only_here(self, found: Sequence[Capture]) -> Capture | None:
+        """The record of the crawl that a crawler's revisit means, if no other crawl has one."""
+        own = [one for one in found if crawl_of(one.facts.archive_file) == self._crawl]
+        own = self._with_body(own)
+        others = (one for one in found if crawl_of(one.facts.archive_file) != self._crawl)
+        if not own or any(not one.is_duplicate for one in others):
             return None
-        found = get_captures(store, [row.original_key]).values()
-        return next((_name(c) for c in found if crawl_of(c.facts.archive_file) == crawl), None)
-    if row.type != "revisit":
-        return None
-    second = _second(row.refers_uri, row.refers_date)
-    if second is None or hash(second) not in owned.seconds:
-        return None
-    return _only_here(store, second, crawl)
+        return next((one for one in own if not one.is_duplicate), own[0])
+
+    def _with_body(self, captures: list[Capture]) -> list[Capture]:
+        """Without revisits of ours that were left without their original."""
+        keys = {
+            capture.key: capture.dedupe.refers_to_key.encode("ascii")
+            for capture in captures
+            if capture.dedupe is not None and capture.dedupe.refers_to_key is not None
+        }
+        there = get_captures(self._store, sorted(set(keys.values()))) if keys else {}
+        return [one for one in captures if one.key not in keys or keys[one.key] in there]
 
 
-def _only_here(store: RowStore, second: Second, crawl: str) -> str | None:
-    """The record of this crawl with that URI and second, if no other crawl has one."""
-    uri, time = second
-    hidden = scan_inflight(store)
-    own = None
-    key_range = captures_of(urlkey(uri), start_time=time, stop_time=f"{int(time) + 1:014d}")
-    for row in store.scan(TABLE, key_range, columns=[b"m", b"d"]):
-        capture = decode_capture(row)
-        if capture is None or capture.facts.target_uri != uri:
-            continue
-        if capture.facts.type not in ("response", "resource") or capture.is_duplicate:
-            continue
-        if crawl_of(capture.facts.archive_file) == crawl:
-            own = own or _name(capture)
-        elif capture.facts.archive_file not in hidden:
-            return None
-    return own
-
-
-def _name(capture: Capture) -> str:
-    return capture.key.decode("ascii")
+def _reference(capture: Capture, original: Capture, written_by: str) -> Reference:
+    return Reference(
+        capture.key.decode("ascii"),
+        capture.facts.archive_file,
+        original.key.decode("ascii"),
+        original.facts.archive_file,
+        written_by,
+    )

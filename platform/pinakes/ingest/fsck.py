@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from pinakes.archive_store.port import ASIDE, ArchiveStore, StoredFile
+from pinakes.catalog.crawl_rows import COMPLETED_BY, read_crawl, scan_crawls
 from pinakes.catalog.crawl_rows import LEAVING as CRAWL_LEAVING
-from pinakes.catalog.crawl_rows import read_crawl, scan_crawls
 from pinakes.catalog.file_records import read_generations, stored_names
 from pinakes.catalog.file_rows import (
     FileEntry,
@@ -205,7 +205,7 @@ class Fsck:
             if crawl.state in CRAWL_LEAVING and not self._acts.is_alive(
                 read_lease(self._rows, crawl.facts.collection)
             ):
-                verb = "remove" if crawl.state == "removing" else "cancel"
+                verb = COMPLETED_BY[crawl.state]
                 yield FsckFinding(
                     code="unfinished-act",
                     file=crawl.crawl,

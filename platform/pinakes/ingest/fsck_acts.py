@@ -30,7 +30,7 @@ from .file_removal import FileRemover
 from .fsck_findings import FsckFinding
 
 VERB = "fsck"
-_CONTINUED = ("dedupe", "withdraw")
+_CONTINUED = {"dedupe": "dedupe", "withdraw": "withdraw", "purge": "crawl purge"}
 """Acts that go on under their lease when their verb is called again."""
 
 
@@ -118,7 +118,7 @@ class DeadActs:
             return FsckFinding(
                 code="unfinished-act",
                 file=entry.archive_file,
-                message=f"{claim.act} did not finish: `pinakes {verb}` continues it",
+                message=f"{claim.act} did not finish: `pinakes {_CONTINUED[verb]}` continues it",
             )
         return FsckFinding(
             code="dead-claim",

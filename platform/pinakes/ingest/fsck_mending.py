@@ -14,7 +14,7 @@ from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import SIDECAR, aside_token
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, read_rows_anew
-from pinakes.catalog.file_rows import FileEntry, Held
+from pinakes.catalog.file_rows import FileEntry, Held, put_references_kept
 from pinakes.catalog.generation_rows import (
     mark_of,
     read_generation_rows,
@@ -25,7 +25,7 @@ from pinakes.catalog.row_deletion import RowName, delete_rows, rows_of_records
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name, write_sidecar
 from pinakes.catalog.withdrawals import is_entombed
 from pinakes.errors import InputRefused, SchemaError
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location
+from pinakes.hbase_schema.capture_cells import CaptureFacts, DedupeMark, Location, Pin
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import FileFacts, GenerationFacts
@@ -111,6 +111,19 @@ class StoredFileMender:
         """Write the rows of these records again, as they were first written."""
         with self._claim(self._entry):
             self._put_rows(batch)
+
+    def keep_references(self) -> None:
+        """Note that all its revisits have rows by what they refer to."""
+        with self._claim(self._entry) as held:
+            put_references_kept(self._rows, held, self._facts)
+
+    def pin(self, originals: Sequence[bytes]) -> None:
+        """Pin captures that revisits of this file refer to."""
+        run = read_generations(self._rows, self._entry.archive_file)[self._entry.generation].act
+        cell = {Pin.COLUMN: encode_cell(Pin(run=run))}
+        with self._claim(self._entry) as held:
+            puts = [Put(key, cell, held.claim.act_time_ms) for key in originals]
+            self._rows.mutate("captures", puts)
 
     def _act_time_ms(self) -> int:
         """The time of the landing: that of the facts it wrote."""

@@ -69,6 +69,8 @@ class StoredFileCheck:
                 sample = [row for row in first if chosen.random() < _SAMPLE]
                 yield from self._check_locations(sample)
             first = next(batches, None)
+        if self._entry.holds_unkept_revisits:
+            yield self._references_finding()
         if full:
             yield from self._check_all_locations()
 
@@ -189,6 +191,16 @@ class StoredFileCheck:
             mend=partial(self._mender.write_again, batch),
         )
 
+    def _references_finding(self) -> FsckFinding:
+        """Drawn when the rows are checked, and what is missing was written."""
+        return FsckFinding(
+            code="references",
+            file=self._name,
+            message="what its revisits by crawlers refer to is known from its sidecar only",
+            repair="note that it is known from rows",
+            mend=self._mender.keep_references,
+        )
+
     # --- locations and references
 
     def _check_locations(self, rows: Iterable[SidecarRow]) -> Iterator[FsckFinding]:
@@ -226,6 +238,15 @@ class StoredFileCheck:
             if original is None or original.is_duplicate:
                 what = "does not exist" if original is None else "is a revisit itself"
                 yield self._finding("reference", f"the original of {row.offset} {what}")
+        bare = sorted(key for key, original in originals.items() if not original.pinned)
+        if bare:
+            yield FsckFinding(
+                code="pin-missing",
+                file=self._name,
+                message=f"{len(bare)} originals that it refers to are not pinned",
+                repair="pin them",
+                mend=partial(self._mender.pin, bare),
+            )
 
 
 def _location_amiss(row: SidecarRow | None) -> str:

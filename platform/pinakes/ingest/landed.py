@@ -18,7 +18,12 @@ from pinakes.catalog.requests import iter_rows
 from pinakes.catalog.sidecar import SidecarRow, write_sidecar
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.file_cells import FileErrors, FileFacts, GenerationFacts
+from pinakes.hbase_schema.file_cells import (
+    FileErrors,
+    FileFacts,
+    GenerationFacts,
+    ReferencesKept,
+)
 from pinakes.hbase_schema.name_keys import encode_file_key
 from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.members import GZIP_MAGIC
@@ -140,6 +145,8 @@ def write_facts(
         FileFacts.COLUMN: encode_cell(facts),
         numbered_column(GenerationFacts, 1): encode_cell(generation),
     }
+    if result.records["revisit"]:
+        cells[ReferencesKept.COLUMN] = encode_cell(ReferencesKept(landing=act))
     if result.lines:
         errors = FileErrors(
             lines=tuple(result.lines), more=sum(result.errors.values()) - len(result.lines)

@@ -3,22 +3,27 @@
     lease ─▶ nobody refers to it ─▶ crawl `removing` ─▶ files claimed, in flight, `leaving`
           ─▶ of each file: rows ─▶ `left` ─▶ bytes, sidecars ─▶ `removed` ─▶ crawl `removed`
 
-The same for an open crawl is `cancel`.  Rows are found through sidecars, and deleted with
-the time of an act that is later than all acts that wrote them: a crawl that lands again later is
-visible.  Killed anywhere, the same command completes it: each step can be repeated.
+The same for an open crawl is `cancel`; for either `purge`, which sees to references before.  Rows
+are found through sidecars, and deleted with the time of an act that is later than all acts that
+wrote them: a crawl that lands again later is visible.  Killed anywhere, the same command completes
+it: each step can be repeated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.crawl_rows import (
     CANCELLED,
     CANCELLING,
     COMMITTED,
+    COMPLETED_BY,
     OPEN,
+    PURGED,
+    PURGING,
     REMOVED,
     REMOVING,
     CrawlEntry,
@@ -44,16 +49,24 @@ LISTED = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakingOut:
-    """One way of taking a crawl out: from which state, through which, to which."""
+    """One way of taking a crawl out: from which states, through which, to which.
+
+    `provided`: references were seen to before it began.
+    """
 
     verb: str
-    before: str
+    before: tuple[str, ...]
     during: str
     after: str
+    provided: bool = False
 
 
-CANCEL = TakingOut(verb="cancel", before=OPEN, during=CANCELLING, after=CANCELLED)
-REMOVE = TakingOut(verb="remove", before=COMMITTED, during=REMOVING, after=REMOVED)
+CANCEL = TakingOut(verb="cancel", before=(OPEN,), during=CANCELLING, after=CANCELLED)
+REMOVE = TakingOut(verb="remove", before=(COMMITTED,), during=REMOVING, after=REMOVED)
+PURGE = TakingOut(
+    verb="purge", before=(OPEN, COMMITTED), during=PURGING, after=PURGED, provided=True
+)
+WAYS = {way.verb: way for way in (CANCEL, REMOVE, PURGE)}
 
 
 @dataclass(slots=True)
@@ -109,14 +122,13 @@ class Remover:
             return result
         lease = self._take_lease(entry.facts.collection)
         self._at("leased")
-        for reference in scan_references(self._rows, self._archive, crawl, entry.facts.collection):
-            result.references.append(reference)
-            if len(result.references) == LISTED:
-                break
+        if not way.provided:
+            found = scan_references(self._rows, self._archive, crawl, entry.facts.collection)
+            result.references += islice(found, LISTED)
         if dry_run:
             self._count(crawl, result)
         elif not result.references:
-            self._take_out_leased(crawl, way, lease, result)
+            self.take_out_leased(crawl, way, lease, result)
         # An unfinished removal keeps its lease, so that nothing refers to what remains.
         if not result.problems:
             release_lease(self._rows, lease)
@@ -128,8 +140,8 @@ class Remover:
 
     def _require_crawl(self, crawl: str, way: TakingOut) -> CrawlEntry:
         entry = require_crawl(self._rows, crawl)
-        if entry.state not in (way.before, way.during, way.after):
-            other = {OPEN: "cancel", CANCELLING: "cancel", COMMITTED: "remove", REMOVING: "remove"}
+        if entry.state not in (*way.before, way.during, way.after):
+            other = {OPEN: "cancel", COMMITTED: "remove", **COMPLETED_BY}
             hint = f": use `pinakes crawl {other[entry.state]}`" * (entry.state in other)
             raise ConfigError(f"the crawl {crawl} is {entry.state}{hint}")
         return entry
@@ -143,10 +155,14 @@ class Remover:
             )
         return self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
 
-    def _take_out_leased(
+    def take_out_leased(
         self, crawl: str, way: TakingOut, lease: HeldLease, result: Removal
     ) -> None:
-        states = (way.before, way.during)
+        """Hide, then delete all files of a crawl; what is noted in `result` is not done.
+
+        The caller has looked for references, and sets the state after.
+        """
+        states = (*way.before, way.during)
         change_crawl_state(self._rows, crawl, states, way.during, act=lease.lease.act)
         self._at("closed")
         entries = [entry for entry in scan_entries(self._rows, crawl) if _is_there(entry)]

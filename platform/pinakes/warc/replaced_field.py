@@ -46,7 +46,7 @@ def format_replaced(replaced: Replaced) -> bytes:
     run, crc32, added, lines = replaced
     first = f"version=1; run={run}; crc32={crc32:08x}; added={added}"
     parts = [_PREFIX + first.encode("ascii")]
-    parts += [b"%d=%b" % (at + 1, _encode(raw)) for at, raw in lines.items()]
+    parts += [b"%d=%b" % (at + 1, encode_line(raw)) for at, raw in lines.items()]
     return b"; ".join(parts)
 
 
@@ -55,7 +55,8 @@ def is_bare(raw: bytes) -> bool:
     return not raw.translate(None, _BARE_BYTES)
 
 
-def _encode(raw: bytes) -> bytes:
+def encode_line(raw: bytes) -> bytes:
+    """Bytes as they stand in the field."""
     odd = raw.translate(None, _BARE_BYTES)
     # Nearly every line has one blank and nothing else to encode.
     if odd.strip(b" "):
@@ -63,7 +64,8 @@ def _encode(raw: bytes) -> bytes:
     return raw.replace(b" ", b"%20")
 
 
-def _decode(text: str) -> bytes:
+def decode_line(text: str) -> bytes:
+    """What such text stands for."""
     raw = text.encode("utf-8", "surrogateescape")
     if raw.count(b"%") != raw.count(b"%20"):
         return unquote_to_bytes(raw)
@@ -84,7 +86,7 @@ def parse_replaced(value: str) -> Replaced:
         if number is not None:
             if number < 2 or number - 1 in lines:
                 raise MalformedRecord(_UNREADABLE)
-            lines[number - 1] = _decode(text)
+            lines[number - 1] = decode_line(text)
         elif not equals or named.setdefault(key, text) is not text:
             raise MalformedRecord(_UNREADABLE)
     added, crc32 = _number(named.get("added", "")), named.get("crc32", "")

@@ -150,7 +150,7 @@ def build_revisit(
             old header cannot be restored from the new one byte for byte.
     """
     raw = header.raw
-    lines = _split(raw)
+    lines = header_lines(raw)
     index = (
         _index_names(header.shape.names)
         if isinstance(header, ShapedHeader)
@@ -200,8 +200,11 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _split(raw: bytes) -> list[bytes]:
-    """The physical lines of a header: with the version line, without the blank line."""
+def header_lines(raw: bytes) -> list[bytes]:
+    """The physical lines of a header: with the version line, without the blank line.
+
+    Raises Unwritable where they do not all end with CRLF.
+    """
     lines = raw.split(b"\r\n")
     if lines[-2:] != [b"", b""] or raw.count(b"\n") != len(lines) - 1:
         raise Unwritable("line-end")

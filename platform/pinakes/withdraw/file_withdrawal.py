@@ -16,6 +16,7 @@ from pinakes.catalog.file_rows import (
     require_claim,
     set_withdrawing,
 )
+from pinakes.catalog.record_rows import digest_rows
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.catalog.withdrawals import entombed, is_entombed
 from pinakes.errors import DigestMismatch
@@ -26,7 +27,7 @@ from pinakes.rewrite.generations import (
     move_to_generation,
     write_generation,
 )
-from pinakes.row_store.port import RowStore
+from pinakes.row_store.port import Delete, RowStore
 from pinakes.warc.record import Record
 from pinakes.warc.tombstone import Inscription
 
@@ -103,6 +104,7 @@ class FileWithdrawer:
         try:
             count = self._entomb(held, ordinals)
             holding = holding_files(self._rows, self._archive, archive_file, ordinals)
+            self._delete_references(held, holding, ordinals)
             self._drop(held, holding)
             self._forget(held, ordinals)
         finally:
@@ -116,6 +118,20 @@ class FileWithdrawer:
         if entry.facts is not None and entry.withdrawing:
             set_withdrawing(self._rows, held, entry.facts, entry.withdrawing - ordinals)
             self._at("records forgotten")
+
+    def _delete_references(self, held: Held, holding: list[str], ordinals: set[int]) -> None:
+        """Delete the rows by which crawlers' revisits were found from what they referred to: the
+        sidecar does not tell of them any more."""
+        entry = read_entry(self._rows, held.archive_file)
+        rows = (row for name in holding for row in iter_sidecar(self._archive, name))
+        keys = {
+            key
+            for row in rows
+            if row.ordinal in ordinals and row.type == "revisit" and entry.facts is not None
+            for key, _ in digest_rows(row, held.archive_file, entry.facts.collection)
+        }
+        act_time_ms = held.claim.act_time_ms
+        self._rows.mutate("digests", [Delete(key, act_time_ms) for key in sorted(keys)])
 
     def _entomb(self, held: Held, ordinals: set[int]) -> int:
         old = current_generation(read_entry(self._rows, held.archive_file))
@@ -169,24 +185,46 @@ class FileWithdrawer:
             release_claim(self._rows, held)
 
     def _drop(self, held: Held, names: list[str]) -> None:
-        """Delete these generations but the current one, once that is proven to be there."""
-        name = held.archive_file
-        entry = read_entry(self._rows, name)
-        current = generation_file(name, entry.generation)
-        old = [stored for stored in names if stored != current]
-        if not old:
-            return
-        facts = read_generations(self._rows, name)[entry.generation]
-        if self._archive.checksum(current) != facts.sha256:
-            raise DigestMismatch(
-                "the current generation is not what was written: the old one is kept",
-                file=current,
-            )
-        self._wait_until_unpinned()
-        require_claim(self._rows, held)
-        for stored in old:
-            # The sidecar last: by it this is known to be not done.
-            self._archive.delete(stored)
-            self._at("bytes deleted")
-            self._archive.delete(sidecar_name(stored))
-            self._at("sidecar deleted")
+        drop_generations(
+            self._rows,
+            self._archive,
+            held,
+            names,
+            wait_until_unpinned=self._wait_until_unpinned,
+            at=self._at,
+        )
+
+
+def drop_generations(
+    rows: RowStore,
+    archive: ArchiveStore,
+    held: Held,
+    names: list[str],
+    *,
+    wait_until_unpinned: Callable[[], None],
+    at: Callable[[str], None],
+) -> None:
+    """Delete these generations but the current one, once that is proven to be there.
+
+    Raises:
+        DigestMismatch: it is not what was written.
+    """
+    name = held.archive_file
+    entry = read_entry(rows, name)
+    current = generation_file(name, entry.generation)
+    old = [stored for stored in names if stored != current]
+    if not old:
+        return
+    facts = read_generations(rows, name)[entry.generation]
+    if archive.checksum(current) != facts.sha256:
+        raise DigestMismatch(
+            "the current generation is not what was written: the old one is kept", file=current
+        )
+    wait_until_unpinned()
+    require_claim(rows, held)
+    for stored in old:
+        # The sidecar last: by it this is known to be not done.
+        archive.delete(stored)
+        at("bytes deleted")
+        archive.delete(sidecar_name(stored))
+        at("sidecar deleted")

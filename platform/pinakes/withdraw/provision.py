@@ -1,4 +1,4 @@
-"""Provides for revisits of ours whose originals are withdrawn: some full again, others re-pointed.
+"""Provides for revisits of ours whose originals go: some full again, others re-pointed.
 
     choose ─▶ of each file with some: full again, pinned, a new generation ─▶ full copies pinned
            ─▶ of each file with others: they refer to those, a new generation
@@ -9,7 +9,7 @@ Both are rewritings like any other: proven to give the old file back before they
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pinakes.archive_store.anew import write_anew
@@ -38,40 +38,50 @@ from pinakes.warc.record import Record
 
 from .choices import Choice, Copy, choose_originals
 from .repointing import OriginalPlace, Repointing
-from .survey import Reference, Survey
-
-_WHY = "withdraw"
+from .survey import Reference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvidingAct:
-    """The act under which files are rewritten; `claim` takes a file's claim for it."""
+    """The act under which files are rewritten; `claim` takes a file's claim for it.
+
+    `why` is noted with the generations that it writes.
+    """
 
     act: str
     act_time_ms: int
+    why: str
     claim: Callable[[str], Held]
     at: Callable[[str], None] = lambda step: None
 
 
-def choose(rows: RowStore, collection: Collection, found: Survey) -> Choice:
-    """What becomes of the references that are not withdrawn with their originals."""
+def choose(
+    rows: RowStore,
+    collection: Collection,
+    references: Sequence[Reference],
+    goes: Callable[[Capture], bool],
+) -> Choice:
+    """What becomes of these references; `goes` tells what is no copy any more.
+
+    Their rows say what their records hold, or would.
+    """
     by_content: dict[tuple[object, ...], list[Reference]] = defaultdict(list)
-    for reference in found.references:
+    for reference in references:
         row = reference.row
         kind = (row.type, row.status, row.media_type if row.type == "resource" else None)
         by_content[(row.sha256, row.payload_size, row.hash_extension, kind)].append(reference)
-    theirs = {reference.row.row_key for reference in found.references}
+    theirs = {reference.row.row_key for reference in references}
     promoted: list[Copy] = []
     repointed: dict[bytes, bytes] = {}
-    for references in by_content.values():
-        row = references[0].row
+    for some in by_content.values():
+        row = some[0].row
         full = [
             _copy(capture.key, capture.facts.archive_file, capture.facts.ordinal)
             for capture in _full_copies(rows, collection, row)
-            if capture.key not in found.targets and capture.key not in theirs
+            if not goes(capture) and capture.key not in theirs
         ]
-        copies = [_copy(r.row.row_key or b"", r.archive_file, r.row.ordinal) for r in references]
-        ambiguous = {copy.key for copy in (*full, *copies) if _is_ambiguous(rows, copy, row, found)}
+        copies = [_copy(r.row.row_key or b"", r.archive_file, r.row.ordinal) for r in some]
+        ambiguous = {copy.key for copy in (*full, *copies) if _is_ambiguous(rows, copy, row, goes)}
         choice = choose_originals(copies, full, frozenset(ambiguous))
         promoted += choice.promoted
         repointed |= choice.repointed
@@ -103,13 +113,16 @@ def _full_copies(rows: RowStore, collection: Collection, row: SidecarRow) -> Ite
             yield capture
 
 
-def _is_ambiguous(rows: RowStore, copy: Copy, row: SidecarRow, found: Survey) -> bool:
+def _is_ambiguous(
+    rows: RowStore, copy: Copy, row: SidecarRow, goes: Callable[[Capture], bool]
+) -> bool:
     """Whether another body has the urlkey and second of this copy, or may have."""
     body = format_digest("sha256", row.sha256 or b"")
     urlkey = decode_capture_key(copy.key).urlkey
     following = f"{int(copy.second) + 1:014d}"
     return any(
-        other.key not in found.targets
+        other.key != copy.key
+        and not goes(other)
         and other.withdrawal is None
         and other.facts.payload_sha256 != body
         for other in scan_captures_of(rows, urlkey, start_time=copy.second, stop_time=following)
@@ -120,7 +133,7 @@ def provide(
     rows: RowStore,
     archive: ArchiveStore,
     collection: Collection,
-    found: Survey,
+    references: Sequence[Reference],
     choice: Choice,
     act: ProvidingAct,
 ) -> None:
@@ -131,9 +144,23 @@ def provide(
             lost, and its file is as it was.
         Conflict: another process works on a file.
     """
+    restore_promoted(rows, archive, collection, references, choice, act)
+    pin_originals(rows, choice, act)
+    repoint_others(rows, archive, collection, references, choice, act)
+
+
+def restore_promoted(
+    rows: RowStore,
+    archive: ArchiveStore,
+    collection: Collection,
+    references: Sequence[Reference],
+    choice: Choice,
+    act: ProvidingAct,
+) -> None:
+    """Make those full again, and pin them, that were chosen for it.  Raises as `provide`."""
     wanted: dict[str, set[tuple[int, int]]] = defaultdict(set)
     promoted = {copy.key for copy in choice.promoted}
-    for name, row, _ in found.references:
+    for name, row, _ in references:
         if row.row_key in promoted:
             wanted[name].add((row.offset, row.inner_offset))
     late = LateRevisits(
@@ -141,17 +168,33 @@ def provide(
     )
     for name in sorted(wanted):
         late.restore(collection, name, wanted[name])
+        collection.read_again(rows, name)
+
+
+def pin_originals(rows: RowStore, choice: Choice, act: ProvidingAct) -> None:
+    """Pin what references are re-pointed at, before they are."""
     pin = {Pin.COLUMN: encode_cell(Pin(run=act.act))}
-    originals = sorted(set(choice.repointed.values()) - promoted)
+    originals = sorted(set(choice.repointed.values()))
     rows.mutate("captures", [Put(key, pin, act.act_time_ms) for key in originals])
     act.at("pinned")
+
+
+def repoint_others(
+    rows: RowStore,
+    archive: ArchiveStore,
+    collection: Collection,
+    references: Sequence[Reference],
+    choice: Choice,
+    act: ProvidingAct,
+) -> None:
+    """Make the other references refer to their new originals.  Raises as `provide`."""
     of_file: dict[str, dict[bytes, bytes]] = defaultdict(dict)
-    for name, row, _ in found.references:
+    for name, row, _ in references:
         if row.row_key in choice.repointed:
             of_file[name][row.row_key] = choice.repointed[row.row_key]
     for name in sorted(of_file):
-        now = Collection(rows, archive, collection.name)
-        _repoint(rows, archive, now, name, of_file[name], act)
+        _repoint(rows, archive, collection, name, of_file[name], act)
+        collection.read_again(rows, name)
 
 
 def _repoint(
@@ -164,7 +207,7 @@ def _repoint(
 ) -> None:
     """Make revisits of a file, by row key, refer to other originals; `collection` as it is now."""
     held = act.claim(name)
-    places = _places(rows, originals)
+    places = places_of(rows, originals)
     own = {
         row.ordinal: (row, places[row.row_key])
         for row in collection.sidecar_rows(name)
@@ -198,13 +241,13 @@ def _repoint(
 
     with collection.open_files() as files:
         written = write_anew(write, name)
-    move_to_generation(rows, archive, held, written, why=_WHY, marks=marks, at=act.at)
+    move_to_generation(rows, archive, held, written, why=act.why, marks=marks, at=act.at)
     release_claim(rows, held)
     act.at("re-pointed")
 
 
-def _places(rows: RowStore, originals: Mapping[bytes, bytes]) -> dict[bytes, OriginalPlace]:
-    """Where each revisit's new original is now."""
+def places_of(rows: RowStore, originals: Mapping[bytes, bytes]) -> dict[bytes, OriginalPlace]:
+    """Where each revisit's new original is now.  Raises UnresolvedReference: nowhere."""
     found = get_captures(rows, sorted(set(originals.values())))
     places = {
         placed.capture.key: OriginalPlace(

@@ -206,7 +206,9 @@ class Withdrawer:
         report.generations = [
             StoredGeneration(stored, self._archive.size(stored) or 0) for stored in sorted(going)
         ]
-        choice = choose(self._rows, collection, found)
+        choice = choose(
+            self._rows, collection, found.references, lambda capture: capture.key in found.targets
+        )
         report.promoted = [copy.key.decode("ascii") for copy in choice.promoted]
         report.repointed = [key.decode("ascii") for key in sorted(choice.repointed)]
         return found, choice
@@ -228,9 +230,9 @@ class Withdrawer:
             self._rows,
             self._archive,
             collection,
-            found,
+            found.references,
             choice,
-            ProvidingAct(act=act, act_time_ms=act_time_ms, claim=claim, at=self._at),
+            ProvidingAct(act=act, act_time_ms=act_time_ms, why=VERB, claim=claim, at=self._at),
         )
         self._note(lease, request, found)
         withdrawer = FileWithdrawer(

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
+from pinakes import __version__
 from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl, scan_crawls
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import CrawlTotals, read_totals
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
+from pinakes.catalog.references import Reference
+from pinakes.catalog.requirements import Requirement, read_requirements
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest
+from pinakes.errors import Conflict
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, LISTED, REMOVE, Removal, Remover, TakingOut
 from pinakes.profile import Stores, open_stores
+from pinakes.purge.purging import Purger
+from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeReport, PurgeRequest
 
 _MOST_SHOWN = 20
 
@@ -32,6 +40,8 @@ class CrawlRequest:
 
     crawl: str
     dry_run: bool
+    plan: bool
+    references: str
     min_saving_bytes: int | None
     min_file_saving: float
 
@@ -43,9 +53,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
         if name != "list":
             one.add_argument("crawl", metavar="ID", help="crawl ID")
+        if name == "purge":
+            _add_purge_options(one)
         if writes:
             add_dry_run(one)
         add_settings(one, "store")
+
+
+def _add_purge_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--references",
+        choices=(REFUSE, PROMOTE, FORCE),
+        default=REFUSE,
+        help="captures of other crawls that refer to it: refuse lists them, and changes nothing "
+        "(default); promote makes the earliest copy left a full record again, to which the others "
+        "refer; force leaves them without an original",
+    )
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="show what becomes of references, bytes freed and added; change nothing",
+    )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
@@ -54,6 +82,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     request = CrawlRequest(
         crawl=getattr(arguments, "crawl", ""),
         dry_run=getattr(arguments, "dry_run", False),
+        plan=getattr(arguments, "plan", False),
+        references=getattr(arguments, "references", REFUSE),
         min_saving_bytes=configuration.min_saving_bytes,
         min_file_saving=configuration.min_file_saving,
     )
@@ -136,13 +166,7 @@ def _remove(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
 def _take_out(stores: Stores, request: CrawlRequest, console: Console, way: TakingOut) -> Exit:
     remover = Remover(stores.rows, stores.archive, Actor())
     result = remover.take_out(request.crawl, way, dry_run=request.dry_run)
-    for reference in result.references:
-        console.warn(
-            f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]",
-            kind="captures that refer to this crawl",
-        )
-    if len(result.references) == LISTED:
-        console.warn(f"more than {LISTED:,} captures may refer to this crawl: no more are listed")
+    _warn_of(result.references, "captures that refer to this crawl", console)
     for problem in result.problems:
         console.warn(problem)
     outcome = _outcome(result, way, dry_run=request.dry_run)
@@ -161,12 +185,100 @@ def _take_out(stores: Stores, request: CrawlRequest, console: Console, way: Taki
     return Exit.DONE if result.is_complete else Exit.SOME_FAILED
 
 
+def _warn_of(references: Sequence[Reference], kind: str, console: Console) -> None:
+    for reference in references:
+        console.warn(
+            f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]",
+            kind=kind,
+        )
+    if len(references) == LISTED:
+        console.warn(f"more than {LISTED:,} captures may refer to this crawl: no more are listed")
+
+
+def _purge(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
+    only_says = request.plan or request.dry_run
+    purger = Purger(
+        stores.rows,
+        stores.archive,
+        stores.runs_folder,
+        Actor(),
+        software=f"pinakes {__version__}",
+    )
+    asked = PurgeRequest(crawl=request.crawl, references=request.references)
+    report = purger.plan(asked) if only_says else purger.purge(asked)
+    _warn_of(report.references, "captures that refer to this crawl", console)
+    _warn_of(report.dangling, "captures left without an original", console)
+    for problem in report.problems:
+        console.warn(problem)
+    outcome = _outcome_of_purge(report, only_says=only_says)
+    summary = (
+        f"{report.crawl}: {outcome}; {report.files} files, {report.captures} captures, "
+        f"{report.freed_bytes} bytes freed, about {report.added_bytes} added; "
+        f"{len(report.promoted) + len(report.filled)} references full again, "
+        f"{len(report.repointed)} re-pointed, {len(report.dangling)} dangling"
+    )
+    lines = [f"{report.crawl}: {outcome}" if report.references else summary]
+    if request.plan:
+        lines += [f"  make full  {printable(key)}" for key in report.promoted]
+        lines += [f"  make full, by a crawler  {printable(key)}" for key in report.filled]
+        lines += [f"  re-point  {printable(key)}" for key in report.repointed]
+    console.result({"outcome": outcome, **report.as_json()}, text="\n".join(lines))
+    return Exit.DONE if report.is_complete else Exit.SOME_FAILED
+
+
+def _outcome_of_purge(report: PurgeReport, *, only_says: bool) -> str:
+    if report.references:
+        return (
+            "refused: captures of other crawls refer to it; nothing was changed: use --references "
+            "promote"
+        )
+    if report.problems:
+        again = any(isinstance(problem, Conflict) for problem in report.problems)
+        return "not finished: run it again" if again else "not finished: see above"
+    if report.was_purged:
+        return "was purged already"
+    return "would be purged" if only_says else "purged"
+
+
 def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:
     if result.references:
         return "refused: captures of other crawls refer to it; nothing was changed"
     if result.problems:
         return "not finished: run it again"
     return f"would be {way.after}" if dry_run else way.after
+
+
+def _requires(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
+    entry = require_crawl(stores.rows, request.crawl)
+    found = read_requirements(stores.rows, stores.archive, entry.crawl, entry.facts.collection)
+    lines = [f"{entry.crawl}  {entry.state}"]
+    lines += ["needs:", *_required(found.needs, lambda one: crawl_of(one.requires))]
+    lines += ["needed by:", *_required(found.needed_by, lambda one: crawl_of(one.archive_file))]
+    lines += [f"unresolved: {found.unresolved}"]
+    console.result(
+        {
+            "crawl": entry.crawl,
+            "state": entry.state,
+            "needs": [one._asdict() for one in found.needs],
+            "needed_by": [one._asdict() for one in found.needed_by],
+            "unresolved": found.unresolved,
+        },
+        text="\n".join(lines),
+    )
+    return Exit.DONE
+
+
+def _required(
+    requirements: list[Requirement], other_crawl: Callable[[Requirement], str]
+) -> Iterator[str]:
+    """A line for each other crawl, and below it one for each pair of files."""
+    for crawl, some in groupby(sorted(requirements, key=other_crawl), key=other_crawl):
+        of_crawl = list(some)
+        yield f"  {crawl}: {sum(one.references for one in of_crawl)} references"
+        for one in of_crawl:
+            yield (
+                f"    {printable(one.archive_file)} -> {printable(one.requires)}: {one.references}"
+            )
 
 
 def _stats(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
@@ -229,5 +341,7 @@ _ACTIONS: dict[str, tuple[str, bool, Action]] = {
     "commit": ("make an open crawl final", True, _commit),
     "cancel": ("remove an open crawl", True, _cancel),
     "remove": ("remove a committed crawl, if no other crawl refers to it", True, _remove),
+    "requires": ("show what a crawl needs of others, and they of it, by file", False, _requires),
+    "purge": ("remove a crawl, and see to references of other crawls to it", True, _purge),
     "stats": ("count what a crawl holds, and list what was done to it", False, _stats),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.file_rows import FileEntry, scan_entries
+from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies, BodyReader, Piece
@@ -69,6 +69,10 @@ class Collection:
             for name, entry in self.entries.items()
             if name in generations
         }
+
+    def read_again(self, rows: RowStore, name: str) -> None:
+        """Look where a file is now that it was moved."""
+        self.entries[name] = read_entry(rows, name)
 
     def open_files(self) -> StoredFiles:
         """The archive files, by identity; a context manager."""

@@ -10,12 +10,13 @@ urlkey and second has landed; what becomes of it is decided anew.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.captures import get_captures, placed_by
 from pinakes.catalog.file_rows import Held, read_entry, release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.sidecar import SidecarRow
@@ -63,10 +64,16 @@ class LateRevisits:
     def restore_targets(self, collection: Collection) -> int:
         """Make every such target a full record; return how many there were.
 
+        Those whose originals a purge has taken away, as it was told, stay as they are.
+
         Raises:
             UnresolvedReference: where one cannot be: nothing of its file is changed.
         """
-        wanted = collection.survey().wanted
+        wanted = {
+            name: there
+            for name, places in collection.survey().wanted.items()
+            if (there := self._with_originals(collection, name, places))
+        }
         for name, entry in collection.entries.items():
             if name in wanted:
                 self.restore(collection, name, wanted[name])
@@ -76,6 +83,18 @@ class LateRevisits:
                 clear_dead_asides(self._archive, held)
                 release_claim(self._rows, held)
         return sum(map(len, wanted.values()))
+
+    def _with_originals(
+        self, collection: Collection, name: str, places: set[tuple[int, int]]
+    ) -> set[tuple[int, int]]:
+        """Those of these revisits of ours whose originals are in the catalogue."""
+        keys = {
+            (row.offset, row.inner_offset): row.original_key
+            for row in collection.sidecar_rows(name)
+            if (row.offset, row.inner_offset) in places
+        }
+        there = get_captures(self._rows, sorted({key for key in keys.values() if key}))
+        return {place for place, key in keys.items() if key is None or key in there}
 
     def restore(self, collection: Collection, name: str, places: set[tuple[int, int]]) -> None:
         """Make revisits of ours in a file, by offset and inner offset, full and pinned.
@@ -145,9 +164,17 @@ class LateRevisits:
                 wanted = Wanted(row.refers_uri, second)
                 originals.want(wanted)
                 keys[row.original_key].append(wanted)
-        for name, row in _rows_of(collection, keys):
-            place = Place(name, row.offset, row.inner_offset, row.record_id, row.payload_size)
-            for wanted in keys[row.row_key or b""]:
+        for capture in get_captures(self._rows, sorted(keys)).values():
+            facts = capture.facts
+            entry = collection.entries.get(facts.archive_file)
+            placed = placed_by(capture, entry) if entry is not None else None
+            if placed is None:
+                continue
+            at = placed.location
+            place = Place(
+                facts.archive_file, at.offset, at.inner_offset, facts.record_id, facts.payload_size
+            )
+            for wanted in keys[capture.key]:
                 originals.note_place(wanted, place)
         return originals
 
@@ -159,15 +186,6 @@ class LateRevisits:
             DedupeMark.COLUMN: encode_cell(mark),
             Pin.COLUMN: encode_cell(Pin(run=self._run)),
         }
-
-
-def _rows_of(
-    collection: Collection, keys: dict[bytes, list[Wanted]]
-) -> Iterator[tuple[str, SidecarRow]]:
-    for name in collection.entries:
-        for row in collection.sidecar_rows(name):
-            if row.row_key in keys:
-                yield name, row
 
 
 def _annotate(ordinals: set[int], row: SidecarRow, _: Record) -> SidecarRow:

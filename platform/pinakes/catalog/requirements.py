@@ -1,0 +1,101 @@
+"""What a crawl needs of others, and what they need of it: references, counted by file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import crawl_of, generation_file
+from pinakes.row_store.port import RowStore
+
+from .captures import Capture, get_captures
+from .file_records import iter_sidecar
+from .file_rows import scan_entries
+from .references import scan_references
+from .revisit_targets import Targets, captures_named, is_foreign_revisit
+from .sidecar import SidecarRow
+
+_BATCH_ROWS = 500
+
+
+class Requirement(NamedTuple):
+    """How many revisits of an archive file refer to records of another one."""
+
+    archive_file: str
+    requires: str
+    references: int
+
+
+@dataclass(slots=True)
+class Requirements:
+    """`needs`: of the crawl's files; `needed_by`: of files of other crawls.
+
+    `unresolved` revisits of the crawl refer to nothing that is in the store.
+    """
+
+    needs: list[Requirement] = field(default_factory=list)
+    needed_by: list[Requirement] = field(default_factory=list)
+    unresolved: int = 0
+
+
+def read_requirements(
+    store: RowStore, archive: ArchiveReader, crawl: str, collection: str
+) -> Requirements:
+    """Count the references between a crawl and the others of its collection.
+
+    Reads the crawl's sidecars, and rows: see `scan_references`.  Memory: pairs of files, and what
+    refers to the crawl.
+    """
+    found = Requirements()
+    needs: Counter[tuple[str, str]] = Counter()
+    for entry in scan_entries(store, crawl):
+        if entry.state is not FileState.STORED:
+            continue
+        name = generation_file(entry.archive_file, entry.generation)
+        rows = (
+            row
+            for row in iter_sidecar(archive, name)
+            if row.row_key is not None and (row.is_replaced or row.type == "revisit")
+        )
+        while batch := list(islice(rows, _BATCH_ROWS)):
+            for original in _originals(store, batch, crawl):
+                if original is None:
+                    found.unresolved += 1
+                elif crawl_of(original.facts.archive_file) != crawl:
+                    needs[entry.archive_file, original.facts.archive_file] += 1
+    needed_by = Counter(
+        (reference.archive_file, reference.original_file)
+        for reference in scan_references(store, archive, crawl, collection)
+    )
+    found.needs = _listed(needs)
+    found.needed_by = _listed(needed_by)
+    return found
+
+
+def _originals(
+    store: RowStore, batch: Sequence[SidecarRow], crawl: str
+) -> Iterator[Capture | None]:
+    """What each revisit refers to; of several that it may mean, one of its crawl."""
+    ours = {row.original_key for row in batch if row.is_replaced and row.original_key}
+    originals = get_captures(store, sorted(ours))
+    others = [row.row_key for row in batch if row.row_key and not row.is_replaced]
+    revisits = get_captures(store, others)
+    targets = Targets(store, captures_named(store, revisits.values()))
+    for row in batch:
+        if row.is_replaced:
+            yield originals.get(row.original_key or b"")
+            continue
+        revisit = revisits.get(row.row_key or b"")
+        if revisit is not None and is_foreign_revisit(revisit):
+            found = targets.of(revisit)
+            own = [one for one in found if crawl_of(one.facts.archive_file) == crawl]
+            yield next(iter((*own, *found)), None)
+
+
+def _listed(counts: Counter[tuple[str, str]]) -> list[Requirement]:
+    return [Requirement(*pair, count) for pair, count in sorted(counts.items())]

@@ -1,0 +1,149 @@
+"""What a revisit that a crawler wrote refers to, by rows alone.
+
+As replay tools look for it: at the URI and second that it names; else by its record id, or by its
+digest among the captures of that URI; where it names neither second nor digest, any earlier
+capture of its URI may be meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
+from pinakes.index.seconds import second_of
+from pinakes.index.urlkey import urlkey
+from pinakes.row_store.port import RowStore
+from pinakes.warc.digest import parse_digest
+
+from .captures import COLUMNS, TABLE, Capture, decode_capture, scan_captures_of
+from .file_rows import hidden_among
+from .many_ranges import rows_in
+from .payloads import has_digest
+
+FULL = ("response", "resource")
+Named = tuple[str, str]
+"""A URI and a second."""
+_COMPUTED = ("sha1", "sha256")
+
+
+def is_foreign_revisit(capture: Capture) -> bool:
+    """Whether a crawler wrote it as a revisit, and it stands."""
+    return capture.facts.type == "revisit" and capture.withdrawal is None
+
+
+def captures_named(rows: RowStore, revisits: Iterable[Capture]) -> dict[Named, list[Capture]]:
+    """The captures that readers see at the URIs and seconds that these revisits name.
+
+    Over a network the ranges are read side by side, each pair once.
+    """
+    named = sorted({one for one in map(_named_by, revisits) if one is not None})
+    ranges = [
+        captures_of(urlkey(uri), start_time=second, stop_time=f"{int(second) + 1:014d}")
+        for uri, second in named
+    ]
+    found: dict[Named, list[Capture]] = {one: [] for one in named}
+    for number, row in rows_in(rows, TABLE, ranges, COLUMNS):
+        capture = decode_capture(row)
+        if capture is not None:
+            found[named[number]].append(capture)
+    hidden = hidden_among(rows, {c.facts.archive_file for some in found.values() for c in some})
+    return {
+        one: [capture for capture in captures if capture.facts.archive_file not in hidden]
+        for one, captures in found.items()
+    }
+
+
+def _named_by(revisit: Capture) -> Named | None:
+    facts = revisit.facts
+    if not facts.refers_to_target_uri or not facts.refers_to_date:
+        return None
+    second = second_of(facts.refers_to_date)
+    return (facts.refers_to_target_uri, second) if second is not None else None
+
+
+class Targets:
+    """What revisits of crawlers refer to; names that were looked for are not looked for again."""
+
+    def __init__(self, rows: RowStore, there: Mapping[Named, Sequence[Capture]]) -> None:
+        """`there` is what `captures_named` gave for the revisits that are asked for."""
+        self._rows = rows
+        self._there = there
+        self._elsewhere: dict[tuple[object, ...], list[Capture]] = {}
+
+    def of(self, revisit: Capture, beside: Sequence[Capture] = ()) -> list[Capture]:
+        """The records, full as they landed, that this revisit may mean, the most likely first.
+
+        Those that `dedupe` has made revisits since are among them; captures in flight are not.
+        `beside` are captures under other urlkeys that may be meant: by their record id, or as the
+        answer to a POST.  Where nothing is at the second that it names, a scan of its target's
+        urlkey.
+        """
+        facts = revisit.facts
+        uri = facts.refers_to_target_uri or facts.target_uri
+        named = _named_by(revisit)
+        further = [capture for capture in beside if capture.facts.target_uri == uri]
+        if named is not None:
+            second = named[1]
+            at = [c for c in _full((*self._there[named], *further)) if c.time.startswith(second)]
+            found = _meant(revisit, at, lambda c: _may_have_digest(c, facts.declared_digest))
+            if found:
+                exact = [capture for capture in found if capture.facts.target_uri == uri]
+                return exact or found
+        with_id = [c for c in _full(beside) if c.facts.record_id == facts.refers_to_id is not None]
+        if with_id:
+            return with_id
+        names = (
+            uri,
+            named,
+            facts.declared_digest,
+            facts.refers_to_id,
+            () if named else revisit.key,
+        )
+        if further or names not in self._elsewhere:
+            captures = (*scan_captures_of(self._rows, urlkey(uri)), *further)
+            self._elsewhere[names] = _of_uri(
+                revisit, list(_full(captures)), has_second=named is not None
+            )
+        return self._elsewhere[names]
+
+
+def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> list[Capture]:
+    """By id or digest among the captures of its URI; else, without a second, any earlier one."""
+    if not has_second:
+        own = decode_capture_key(revisit.key).time
+        captures = [capture for capture in captures if capture.time <= own]
+    declared = revisit.facts.declared_digest
+    found = _meant(
+        revisit, captures, lambda c: declared is not None and has_digest(c.facts, declared)
+    )
+    if not found and not has_second:
+        found = [c for c in captures if _may_have_digest(c, declared)]
+    return found[::-1]
+
+
+def _full(captures: Iterable[Capture]) -> Iterator[Capture]:
+    seen = set()
+    for capture in captures:
+        if capture.facts.type in FULL and capture.withdrawal is None and capture.key not in seen:
+            seen.add(capture.key)
+            yield capture
+
+
+def _meant(
+    revisit: Capture, captures: list[Capture], fits: Callable[[Capture], bool]
+) -> list[Capture]:
+    """By record id, else by what fits."""
+    wanted = revisit.facts.refers_to_id
+    by_id = [capture for capture in captures if wanted and capture.facts.record_id == wanted]
+    return by_id or [capture for capture in captures if fits(capture)]
+
+
+def _may_have_digest(capture: Capture, declared: str | None) -> bool:
+    """Whether nothing says that its digest is another one."""
+    if declared is None or has_digest(capture.facts, declared):
+        return True
+    digest = parse_digest(declared)
+    if digest is None or digest.algorithm not in _COMPUTED:
+        known = parse_digest(capture.facts.declared_digest or "")
+        return known is None or digest is None or known.algorithm != digest.algorithm
+    return capture.facts.payload_sha256 is None

@@ -1,0 +1,290 @@
+"""Revisits that crawlers wrote, whose originals go: full with the body of these, or re-pointed.
+
+    replaced ─▶ checked: gives the crawler's record back, has the body ─▶ current
+             ─▶ rows as the record is now; those by what it referred to deleted
+
+The step is reversible (`warc.changed_revisit`).  Rows are written behind it: until then they lead
+to what the record was, as the survey needs if the process dies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from itertools import chain
+from typing import NamedTuple
+
+from pinakes.archive_store.anew import write_anew
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.captures import get_captures
+from pinakes.catalog.file_records import iter_sidecar
+from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
+from pinakes.catalog.record_rows import capture_cells, digest_rows, sidecar_row
+from pinakes.catalog.sidecar import SidecarRow, sidecar_name
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.decide.compare import equal_streams
+from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.validate.shared_members import (
+    RECORD_END,
+    compress_pieces,
+    cut_apart,
+    pieces_of,
+)
+from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference
+from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.rewrite.generations import (
+    Written,
+    current_generation,
+    move_to_generation,
+    write_generation,
+)
+from pinakes.rewrite.replace import Replacement
+from pinakes.row_store.port import Delete, Put, RowStore
+from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
+from pinakes.warc.members import compression_of
+from pinakes.warc.reader import iter_records, read_record
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import Unwritable, original_of
+from pinakes.warc.source import Source
+from pinakes.withdraw.provision import ProvidingAct
+from pinakes.withdraw.replaced_records import ReplacedRecords, block_of
+from pinakes.withdraw.repointing import OriginalPlace
+
+Place = tuple[int, int]
+Pieces = Iterable[bytes | memoryview]
+
+
+class Change(NamedTuple):
+    """The body that a revisit refers to, and its new original; None: it is made full."""
+
+    body: OriginalPlace
+    original: OriginalPlace | None
+
+
+class ChangedRevisits:
+    """The changes of one file, by offset and inner offset of its revisits."""
+
+    def __init__(
+        self,
+        changes: Mapping[Place, Change],
+        ordinals: Mapping[int, Change],
+        files: ArchiveFiles,
+        *,
+        act: str,
+    ) -> None:
+        self._changes = changes
+        self._ordinals = ordinals
+        self._files = files
+        self._act = act
+        self._replaced = ReplacedRecords()
+
+    def replacements(self, source: Source) -> Iterator[Replacement]:
+        """The records anew, in order of offset.
+
+        Raises:
+            UnresolvedReference, DigestMismatch: one cannot be written.
+        """
+        return self._replaced.noted(self._replacements(source))
+
+    def _replacements(self, source: Source) -> Iterator[Replacement]:
+        shared = -1
+        for record in iter_records(source, digests=()):
+            if not isinstance(record, Record) or record.offset == shared:
+                continue
+            if (record.offset, record.inner_offset) not in self._changes:
+                continue
+            compression = compression_of(source, record.offset)
+            if compression not in (None, "gzip"):
+                raise _unwritable(source, record, f"in {compression}")
+            if compression is None:
+                yield Replacement(record.offset, record.length, self._anew(source, record))
+            elif {finding.code for finding in record.findings} == {"member"}:
+                shared = record.offset
+                yield self._of_shared_member(source, record)
+            else:
+                pieces = chain(self._anew(source, record), (RECORD_END,))
+                yield Replacement(record.offset, record.length, compress_pieces(pieces))
+
+    def _of_shared_member(self, source: Source, first: Record) -> Replacement:
+        def anew(record: Record) -> Pieces | None:
+            if (record.offset, record.inner_offset) not in self._changes:
+                return None
+            return chain(self._anew(source, record), (RECORD_END,))
+
+        try:
+            parts = cut_apart(source, first.offset, first.length, anew)
+        except Unwritable as reason:
+            raise _unwritable(source, first, reason.reason) from None
+        return Replacement(first.offset, first.length, pieces_of(parts))
+
+    def _anew(self, source: Source, record: Record) -> Pieces:
+        change = self._changes[record.offset, record.inner_offset]
+        body = self._read(change.body)
+        if any(finding.code != "member" for finding in record.findings):
+            raise _unwritable(source, record, "damaged")
+        try:
+            if change.original is not None:
+                original = self._read(change.original)
+                if not equal_streams(map(bytes, body.payload()), map(bytes, original.payload())):
+                    raise DigestMismatch(
+                        "the new original has another body", file=source.name, offset=record.offset
+                    )
+                reference = original_of(original.header, original.payload_digest)
+                return (repoint_revisit(record, reference, act=self._act),)
+            pieces = iter(filled_revisit(record, body, act=self._act))
+            return chain((next(pieces),), pieces)
+        except Unwritable as reason:
+            raise _unwritable(source, record, reason.reason) from None
+
+    def _read(self, place: OriginalPlace) -> Record:
+        source = self._files.source(place.file)
+        record = read_record(source, place.offset, inner_offset=place.inner_offset)
+        if not isinstance(record, Record) or record.offset != place.offset:
+            raise UnresolvedReference(
+                "no record begins here", file=source.name, offset=place.offset
+            )
+        return record
+
+    def check(self, before: Source, after: Source) -> None:
+        """Raise DigestMismatch unless only these changed, can be changed back, and resolve."""
+        self._replaced.check(before, after, self._ordinals, self._fits)
+
+    def _fits(self, old: Record, new: Record) -> bool:
+        change = self._ordinals[old.ordinal]
+        try:
+            if old_revisit(old) != old_revisit(new):
+                return False
+        except (Unwritable, MalformedRecord):
+            return False
+        if change.original is not None:
+            original = self._read(change.original)
+            named = (original.target_uri, original.date_text)
+            return block_of(old) == block_of(new) and new.header.refers_to()[:2] == named
+        body = self._read(change.body)
+        return new.type == body.type and equal_streams(
+            map(bytes, new.payload()), map(bytes, body.payload())
+        )
+
+
+def _unwritable(source: Source, record: Record, why: str) -> UnresolvedReference:
+    return UnresolvedReference(
+        f"the crawler's revisit here cannot be changed ({why})",
+        file=source.name,
+        offset=record.offset,
+    )
+
+
+def change_revisits(
+    rows: RowStore,
+    archive: ArchiveStore,
+    collection: Collection,
+    name: str,
+    wanted: Mapping[bytes, Change],
+    act: ProvidingAct,
+) -> None:
+    """Change revisits that a crawler wrote, by row key, in a new generation of their file.
+
+    Raises:
+        UnresolvedReference, DigestMismatch, MalformedRecord: one cannot be; the file is as it was.
+        Conflict: another process works on it.
+    """
+    held = act.claim(name)
+    own = {
+        row.ordinal: (row, wanted[row.row_key])
+        for row in collection.sidecar_rows(name)
+        if row.row_key is not None and row.row_key in wanted
+    }
+    changes = {(row.offset, row.inner_offset): change for row, change in own.values()}
+    ordinals = {ordinal: change for ordinal, (_, change) in own.items()}
+    landed = datetime.fromtimestamp(act.act_time_ms / 1000, timezone.utc)
+
+    def annotate(row: SidecarRow, record: Record) -> SidecarRow:
+        if row.ordinal not in own:
+            return row
+        as_it_is = sidecar_row(record, archive_file=name, landed=landed)
+        # As landed: what was posted, and what shares its member, is not known of it alone.
+        return as_it_is._replace(row_key=row.row_key, method=row.method)
+
+    def write() -> Written:
+        changing = ChangedRevisits(changes, ordinals, files, act=act.act)
+        return write_generation(
+            archive,
+            archive,
+            current_generation(read_entry(rows, name)),
+            changing.replacements,
+            token=held.claim.token,
+            check=changing.check,
+            annotate=annotate,
+            at=act.at,
+        )
+
+    with collection.open_files() as files:
+        written = write_anew(write, name)
+    move_to_generation(rows, archive, held, written, why=act.why, marks=lambda row: {}, at=act.at)
+    collection.read_again(rows, name)
+    put_changed_rows(rows, archive, held, collection.entries[name])
+    act.at("changed rows")
+    release_claim(rows, held)
+    act.at("changed")
+
+
+def put_changed_rows(rows: RowStore, archive: ArchiveStore, held: Held, entry: FileEntry) -> None:
+    """Make the rows of a file say what its crawlers' revisits are since its last generation.
+
+    By the sidecars of both; may be repeated.  Memory: what was changed.
+    """
+    new_name = generation_file(entry.archive_file, entry.generation)
+    old_name = generation_file(entry.archive_file, max(1, entry.generation - 1))
+    if entry.generation == 1 or entry.facts is None:
+        return
+    if any(archive.size(sidecar_name(name)) is None for name in (old_name, new_name)):
+        return
+    changed = list(_changed_rows(archive, old_name, new_name))
+    collection, act_time_ms = entry.facts.collection, held.claim.act_time_ms
+    known = get_captures(rows, [new.row_key for _, new in changed if new.row_key])
+    captures, stale = [], set()
+    digests: dict[bytes, dict[bytes, bytes]] = {}
+    for old, new in changed:
+        first = known[new.row_key or b""].locations.get(1) if new.row_key in known else None
+        landed = new
+        if first is not None:
+            landed = new._replace(
+                offset=first.offset, length=first.length, inner_offset=first.inner_offset
+            )
+        cells = capture_cells(
+            landed,
+            entry.archive_file,
+            generation=1 if first is not None else entry.generation,
+        )
+        captures.append(Put(new.row_key or b"", cells, act_time_ms))
+        digests |= dict(digest_rows(new, entry.archive_file, collection))
+        stale |= {key for key, _ in digest_rows(old, entry.archive_file, collection)}
+    rows.mutate("captures", captures)
+    rows.mutate("digests", [Put(key, cells, act_time_ms) for key, cells in digests.items()])
+    gone = sorted(stale - digests.keys())
+    rows.mutate("digests", [Delete(key, act_time_ms) for key in gone])
+
+
+def has_changed(archive: ArchiveStore, old_name: str, new_name: str) -> bool:
+    """Whether revisits of crawlers were changed between two generations."""
+    return next(_changed_rows(archive, old_name, new_name), None) is not None
+
+
+def _changed_rows(
+    archive: ArchiveStore, old_name: str, new_name: str
+) -> Iterator[tuple[SidecarRow, SidecarRow]]:
+    both = zip(iter_sidecar(archive, old_name), iter_sidecar(archive, new_name), strict=True)
+    return ((old, new) for old, new in both if _was_changed(old, new))
+
+
+def _was_changed(old: SidecarRow, new: SidecarRow) -> bool:
+    """Whether a crawler's revisit became another one, or full; no tombstone."""
+    if old.type != "revisit" or new.row_key is None or new.skip == "withdrawn":
+        return False
+    return (old.type, old.refers_uri, old.refers_date, old.refers_id, old.declared) != (
+        new.type,
+        new.refers_uri,
+        new.refers_date,
+        new.refers_id,
+        new.declared,
+    )

@@ -1,0 +1,395 @@
+"""Purge in a store: provide for references, hide the crawl, delete it.
+
+    lease ─▶ survey ─▶ references full again, or re-pointed, in new generations ─▶ surveyed again
+          ─▶ what was done noted ─▶ crawl `purging` ─▶ rows and bytes deleted, as by `crawl remove`
+          ─▶ older generations that refer to it deleted ─▶ crawl `purged` ─▶ lease released
+
+Until all references are provided for, nothing of the crawl is touched.  Killed anywhere, the same
+command completes it: before `purging` it surveys anew what still refers to the crawl, after that
+it goes on deleting, by what was noted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
+from pinakes.catalog.captures import Capture, get_captures, placed_by
+from pinakes.catalog.crawl_rows import (
+    COMMITTED,
+    COMPLETED_BY,
+    OPEN,
+    PURGED,
+    PURGING,
+    CrawlEntry,
+    change_crawl_state,
+    require_crawl,
+)
+from pinakes.catalog.file_records import read_generations, stored_names
+from pinakes.catalog.file_rows import Held, release_claim, scan_entries
+from pinakes.catalog.leases import (
+    HeldLease,
+    leave_lease,
+    read_lease,
+    release_lease,
+    renew_lease,
+)
+from pinakes.catalog.run_rows import put_run, read_run, set_run_state
+from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.run.run_files import REPORT, RunFiles
+from pinakes.errors import (
+    ConfigError,
+    Conflict,
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+    UnresolvedReference,
+)
+from pinakes.hbase_schema.name_keys import generation_of
+from pinakes.hbase_schema.run_cells import RunFacts, RunState
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import LISTED, PURGE, Removal, Remover
+from pinakes.row_store.port import RowStore
+from pinakes.withdraw.choices import Choice
+from pinakes.withdraw.file_withdrawal import drop_generations
+from pinakes.withdraw.provision import (
+    ProvidingAct,
+    pin_originals,
+    places_of,
+    repoint_others,
+    restore_promoted,
+)
+from pinakes.withdraw.repointing import OriginalPlace
+
+from .foreign import Change, change_revisits, put_changed_rows
+from .requests import FORCE, REFUSE, PurgeReport, PurgeRequest
+from .survey import References, added_bytes, superseded_files, survey_references
+
+VERB = "purge"
+_OF_A_FILE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference, Conflict)
+_ROUNDS = 3
+"""So often what landed meanwhile is provided for, too."""
+
+
+class Purger:
+    """Purges crawls of one pair of stores.  Not for several threads."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        runs_folder: Path,
+        actor: Actor,
+        *,
+        software: str,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """Reports are kept below `runs_folder`; `software` is noted with the act; `at` is called
+        after each step, with its name."""
+        self._rows = rows
+        self._archive = archive
+        self._runs_folder = runs_folder
+        self._actor = actor
+        self._software = software
+        self._at = at
+        self._remover = Remover(rows, archive, actor, at=at)
+
+    def plan(self, request: PurgeRequest) -> PurgeReport:
+        """What would be done; changes nothing, and takes no lease.
+
+        Raises ConfigError as `purge`.
+        """
+        entry = self._require_crawl(request.crawl)
+        report = PurgeReport(entry.crawl, entry.facts.collection)
+        report.was_purged = entry.state == PURGED
+        if entry.state in (OPEN, COMMITTED):
+            self._survey(self._collection(entry), entry, request, report)
+        return report
+
+    def purge(self, request: PurgeRequest) -> PurgeReport:
+        """Purge a crawl, or list the references that prevent it.
+
+        Raises:
+            ConfigError: the crawl does not exist, or was taken out otherwise.
+            Conflict: another act works on its collection, or did not finish.
+        """
+        entry = self._require_crawl(request.crawl)
+        if entry.state == PURGED and not self._is_unfinished(entry):
+            report = PurgeReport(entry.crawl, entry.facts.collection)
+            report.was_purged = True
+            return report
+        lease = self._take_lease(entry)
+        report = PurgeReport(entry.crawl, entry.facts.collection, act=lease.lease.act)
+        try:
+            self._purge_leased(lease, entry, request, report)
+        except _OF_A_FILE as problem:
+            report.problems.append(problem)
+        except PinakesError:
+            leave_lease(self._rows, lease)
+            raise
+        has_begun = require_crawl(self._rows, entry.crawl).state == PURGING
+        if has_begun or any(isinstance(problem, Conflict) for problem in report.problems):
+            # Run again, it goes on; until then nothing new refers to what remains.
+            leave_lease(self._rows, lease)
+            return report
+        if read_run(self._rows, lease.lease.act) is not None:
+            state = "done" if report.is_complete else "failed"
+            set_run_state(self._rows, lease.lease.act, RunState(state=state))
+            self._at("ended")
+        release_lease(self._rows, lease)
+        self._at("lease released")
+        return report
+
+    def _require_crawl(self, crawl: str) -> CrawlEntry:
+        entry = require_crawl(self._rows, crawl)
+        if entry.state not in (OPEN, COMMITTED, PURGING, PURGED):
+            hint = COMPLETED_BY.get(entry.state)
+            use = f": complete that with `pinakes crawl {hint}`" if hint else ": nothing is left"
+            raise ConfigError(f"the crawl {crawl} is {entry.state}{use}")
+        return entry
+
+    def _is_unfinished(self, entry: CrawlEntry) -> bool:
+        lease = read_lease(self._rows, entry.facts.collection)
+        return (
+            lease is not None
+            and lease.expires_ms != 0
+            and self._crawl_of(lease.act) == entry.crawl
+            and self._actor.is_gone(lease.owner)
+        )
+
+    def _crawl_of(self, act: str) -> str | None:
+        """The crawl that an act purges; None of another act."""
+        facts = read_run(self._rows, act) if act.startswith(f"{VERB}-") else None
+        return PurgeRequest.from_json(facts.arguments[0]).crawl if facts is not None else None
+
+    def _take_lease(self, entry: CrawlEntry) -> HeldLease:
+        collection = entry.facts.collection
+        lease = read_lease(self._rows, collection)
+        if lease is not None and lease.expires_ms:
+            other = self._crawl_of(lease.act)
+            if not lease.act.startswith(f"{VERB}-") or other not in (None, entry.crawl):
+                hint = f" (`pinakes crawl purge {other}`)" if other is not None else ""
+                raise Conflict(
+                    f"{lease.act} is working on the collection {collection}, or did not finish: "
+                    f"complete it first{hint}"
+                )
+        held = self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
+        self._at("leased")
+        return held
+
+    def _purge_leased(
+        self, lease: HeldLease, entry: CrawlEntry, request: PurgeRequest, report: PurgeReport
+    ) -> None:
+        files = RunFiles(self._runs_folder / lease.lease.act)
+        report.go_on_from(files.read_json(REPORT))
+        is_there = entry.state in (OPEN, COMMITTED)
+        if is_there and not self._provide(lease, entry, request, report, files):
+            return
+        if entry.state != PURGED:
+            removal = Removal(entry.crawl)
+            self._remover.take_out_leased(entry.crawl, PURGE, lease, removal)
+            report.problems += removal.problems
+        for stored in report.superseded:
+            self._drop(lease, stored)
+        if report.problems:
+            return
+        change_crawl_state(self._rows, entry.crawl, (PURGING,), PURGED, act=lease.lease.act)
+        self._at("purged")
+
+    # --- what refers to the crawl
+
+    def _provide(
+        self,
+        lease: HeldLease,
+        entry: CrawlEntry,
+        request: PurgeRequest,
+        report: PurgeReport,
+        files: RunFiles,
+    ) -> bool:
+        """See to all references, and note what was done; False: nothing may be deleted."""
+        act = self._act(lease)
+        self._settle_left(lease, entry, release=False)
+        for _ in range(_ROUNDS):
+            collection = self._collection(entry)
+            found, choice = self._survey(collection, entry, request, report)
+            if report.references or report.problems:
+                return False
+            if not lease.resumed or read_run(self._rows, lease.lease.act) is None:
+                self._note_run(lease, request)
+            files.write_json(REPORT, report.as_json())
+            self._at("reported")
+            if not found.found or request.references == FORCE:
+                break
+            self._provide_for(collection, found, choice, act)
+        else:
+            report.problems.append(
+                Conflict("captures that refer to it go on landing: run again", file=entry.crawl)
+            )
+            return False
+        self._settle_left(lease, entry, release=True)
+        if request.references != FORCE:
+            keys = [key.encode("ascii") for key in (*report.filled, *report.repointed)]
+            captures = get_captures(self._rows, keys).values()
+            changed = {capture.facts.archive_file for capture in captures}
+            report.superseded = superseded_files(
+                self._rows, self._archive, collection, entry.crawl, changed
+            )
+        files.write_json(REPORT, report.as_json())
+        self._at("noted")
+        return True
+
+    def _survey(
+        self,
+        collection: Collection,
+        entry: CrawlEntry,
+        request: PurgeRequest,
+        report: PurgeReport,
+    ) -> tuple[References, Choice]:
+        """What refers to the crawl, and what becomes of it; added to the report."""
+        found = survey_references(self._rows, self._archive, collection, entry.crawl)
+        choice = Choice([], {})
+        report.problems += found.problems
+        if request.references == REFUSE:
+            report.references = found.found[:LISTED]
+        elif request.references == FORCE:
+            known = {one.capture for one in report.dangling}
+            report.dangling += [one for one in found.found if one.capture not in known]
+        else:
+            choice = found.choose(self._rows, collection, entry.crawl)
+            theirs = {one.row.row_key for one in found.theirs}
+            full = {copy.key for copy in choice.promoted}
+            noted = {key.encode("ascii") for key in (*report.promoted, *report.filled)}
+            report.added_bytes += added_bytes(self._rows, found, full - noted)
+            report.promoted = _joined(report.promoted, full - theirs)
+            report.filled = _joined(report.filled, full & theirs)
+            report.repointed = _joined(report.repointed, choice.repointed)
+        self._count(entry, report)
+        return found, choice
+
+    def _count(self, entry: CrawlEntry, report: PurgeReport) -> None:
+        report.files = report.captures = report.freed_bytes = 0
+        for file in scan_entries(self._rows, entry.crawl):
+            if file.facts is None or file.state is None or file.state.is_gone:
+                continue
+            names = stored_names(file, read_generations(self._rows, file.archive_file))
+            report.files += 1
+            report.captures += file.facts.captures
+            report.freed_bytes += sum(self._archive.size(name) or 0 for name in names)
+
+    def _provide_for(
+        self, collection: Collection, found: References, choice: Choice, act: ProvidingAct
+    ) -> None:
+        rows, archive = self._rows, self._archive
+        restore_promoted(rows, archive, collection, found.ours, choice, act)
+        promoted = {copy.key for copy in choice.promoted}
+        self._change(collection, found, dict.fromkeys(promoted), act)
+        pin_originals(rows, choice, act)
+        repoint_others(rows, archive, collection, found.ours, choice, act)
+        self._change(collection, found, dict(choice.repointed), act)
+
+    def _change(
+        self,
+        collection: Collection,
+        found: References,
+        originals: dict[bytes, bytes | None],
+        act: ProvidingAct,
+    ) -> None:
+        """Change those revisits by crawlers; None: full."""
+        wanted = [reference for reference in found.theirs if reference.row.row_key in originals]
+        new = {
+            reference.row.row_key: original
+            for reference in wanted
+            for original in [originals[reference.row.row_key or b""]]
+            if reference.row.row_key is not None and original is not None
+        }
+        places = places_of(self._rows, new) if new else {}
+        captures = [found.bodies[reference.row.row_key or b""].key for reference in wanted]
+        bodies = get_captures(self._rows, sorted(set(captures)))
+        of_file: dict[str, dict[bytes, Change]] = defaultdict(dict)
+        for (name, row, _), key in zip(wanted, captures, strict=True):
+            if row.row_key is not None:
+                body = _place(collection, bodies[key])
+                of_file[name][row.row_key] = Change(body, places.get(row.row_key))
+        for name in sorted(of_file):
+            change_revisits(self._rows, self._archive, collection, name, of_file[name], act)
+
+    # --- the act
+
+    def _collection(self, entry: CrawlEntry) -> Collection:
+        return Collection(self._rows, self._archive, entry.facts.collection)
+
+    def _act(self, lease: HeldLease) -> ProvidingAct:
+        return ProvidingAct(
+            act=lease.lease.act,
+            act_time_ms=lease.lease.act_time_ms,
+            why=VERB,
+            claim=partial(self._claim, lease),
+            at=self._at,
+        )
+
+    def _claim(self, lease: HeldLease, archive_file: str) -> Held:
+        """A file's claim, what dead ones wrote aside deleted; renews the lease."""
+        renew_lease(self._rows, lease, self._actor.now_ms())
+        act, after_ms = lease.lease.act, lease.lease.act_time_ms
+        held = self._actor.claim(self._rows, archive_file, act=act, after_ms=after_ms)
+        clear_dead_asides(self._archive, held)
+        return held
+
+    def _settle_left(self, lease: HeldLease, entry: CrawlEntry, *, release: bool) -> None:
+        """Complete what this act left of files that it had moved when it died.
+
+        Not released until all is provided for: the survey reads the sidecars of claimed files,
+        because their rows may be ahead of them.
+        """
+        for name, file in sorted(self._collection(entry).entries.items()):
+            claim = file.claim
+            if claim is None or not claim.expires_ms or claim.act != lease.lease.act:
+                continue
+            held = self._claim(lease, name)
+            generations = read_generations(self._rows, name)
+            if generations[file.generation].act == lease.lease.act:
+                put_changed_rows(self._rows, self._archive, held, file)
+            if release:
+                release_claim(self._rows, held)
+            self._at("settled")
+
+    def _note_run(self, lease: HeldLease, request: PurgeRequest) -> None:
+        facts = RunFacts(
+            verb=VERB,
+            act_time_ms=lease.lease.act_time_ms,
+            software=self._software,
+            arguments=(request.to_json(),),
+            collection=lease.collection,
+        )
+        put_run(self._rows, lease.lease.act, facts)
+
+    def _drop(self, lease: HeldLease, stored: str) -> None:
+        """Delete an older generation that refers to what is gone."""
+        held = self._claim(lease, generation_of(stored)[0])
+        drop_generations(
+            self._rows,
+            self._archive,
+            held,
+            [stored],
+            wait_until_unpinned=partial(self._actor.wait_until_unpinned, self._rows),
+            at=self._at,
+        )
+        release_claim(self._rows, held)
+
+
+def _joined(noted: Iterable[str], keys: Iterable[bytes]) -> list[str]:
+    return sorted({*noted, *(key.decode("ascii") for key in keys)})
+
+
+def _place(collection: Collection, capture: Capture) -> OriginalPlace:
+    entry = collection.entries.get(capture.facts.archive_file)
+    placed = placed_by(capture, entry) if entry is not None else None
+    if placed is None:
+        raise UnresolvedReference(f"no place is known of {capture.key!r}: run fsck")
+    at = placed.location
+    return OriginalPlace(placed.entry.archive_file, at.offset, at.inner_offset)

@@ -1,0 +1,361 @@
+"""A crawl goes, and every capture of the others gives what it gave: judged by zlib alone."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import pytest
+from killing import KILLED, in_child, kill_after, kill_at
+from purged import (
+    Payloads,
+    body,
+    capture,
+    claims_open,
+    date,
+    given,
+    land,
+    of_others,
+    paths_now,
+    purge,
+    purger,
+    record_id,
+    revisit_of,
+    uri,
+    write,
+)
+from raw_payloads import raw_records
+from scenes import Scene, copied_scene, make_scene
+from store_chain import call
+
+from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.run_rows import latest_runs
+from pinakes.errors import ConfigError, Conflict
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.fsck import Fsck
+from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeRequest
+
+NOT_MODIFIED = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
+
+
+def _by_dedupe(scene: Scene) -> None:
+    for crawl in (1, 2, 3):
+        land(scene, crawl, capture(crawl, 1), capture(crawl, 2))
+    scene.dedupe()
+
+
+def _with_an_older_copy(scene: Scene) -> None:
+    """What the third refers to is the second of two originals: the first has its address."""
+    land(scene, 2, capture(2, 1), capture(2, 2))
+    land(scene, 3, capture(3, 1), capture(3, 2))
+    scene.dedupe()
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    scene.dedupe(act="dedupe-b")
+
+
+def _by_a_crawler(scene: Scene) -> None:
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 2, revisit_of(2, 1, (1, 1)), revisit_of(2, 7, (1, 2)), capture(2, 3))
+    land(scene, 3, revisit_of(3, 1, (1, 1)), revisit_of(3, 2, (1, 2)))
+    scene.dedupe()
+
+
+def _by_both(scene: Scene) -> None:
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 2, capture(2, 1), revisit_of(2, 2, (1, 2)))
+    land(scene, 3, revisit_of(3, 1, (1, 1)), capture(3, 2))
+    scene.dedupe()
+
+
+def _by_id_and_digest(scene: Scene) -> None:
+    land(scene, 1, capture(1, 1), capture(1, 2), capture(1, 3))
+    land(scene, 2, revisit_of(2, 1, (1, 1), named="id"), revisit_of(2, 2, (1, 2), named="digest"))
+    land(scene, 3, revisit_of(3, 9, (1, 3), named="id"))
+
+
+def _not_modified(scene: Scene) -> None:
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 2, revisit_of(2, 1, (1, 1), head=NOT_MODIFIED), revisit_of(2, 2, (1, 2), head=b""))
+
+
+def _to_a_revisit_of_ours(scene: Scene) -> None:
+    """The crawler's revisit names what dedupe has replaced, and has not given back yet."""
+    land(scene, 2, capture(2, 1))
+    land(scene, 1, capture(1, 5, 1))
+    scene.dedupe()
+    land(scene, 3, revisit_of(3, 1, (2, 1)))
+
+
+class Case(NamedTuple):
+    """A store, the crawl that goes, and how many references are full again, filled, re-pointed."""
+
+    make: Callable[[Scene], None]
+    crawl: int
+    counts: tuple[int, int, int]
+    mended: Payloads = MappingProxyType({})
+    """What gave nothing, because its original was a revisit."""
+
+
+CASES = {
+    "revisits by dedupe": Case(_by_dedupe, 1, (2, 0, 2)),
+    "no references": Case(_by_dedupe, 2, (0, 0, 0)),
+    "an older copy is left": Case(_with_an_older_copy, 2, (0, 0, 2)),
+    "revisits by crawlers": Case(_by_a_crawler, 1, (0, 2, 2)),
+    "revisits by both": Case(_by_both, 1, (1, 1, 2)),
+    "by id, by digest": Case(_by_id_and_digest, 1, (0, 3, 0)),
+    "other heads than the original's": Case(_not_modified, 1, (0, 2, 0)),
+    "a revisit of ours": Case(
+        _to_a_revisit_of_ours,
+        2,
+        (0, 0, 1),
+        {
+            record_id(3, 1).strip("<>").encode(): (
+                uri(1).encode(),
+                date(3, 1).encode(),
+                hashlib.sha256(body(1)).hexdigest(),
+            )
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_is_left_gives_what_it_gave(tmp_path: Path, case: Case) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        case.make(scene)
+        before = {**of_others(given(scene), case.crawl), **case.mended}
+        plan = purger(scene).plan(PurgeRequest(crawl=f"c{case.crawl}", references=PROMOTE))
+        report = purge(scene, case.crawl)
+        assert not report.problems
+        assert (len(report.promoted), len(report.filled), len(report.repointed)) == case.counts
+        for name in ("promoted", "filled", "repointed", "freed_bytes", "added_bytes", "files"):
+            assert getattr(plan, name) == getattr(report, name), name
+        assert given(scene) == before
+        assert not [
+            name for name in scene.archive.list() if name.name.startswith(f"c{case.crawl}/")
+        ]
+        assert claims_open(scene) == []
+        assert list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings()) == []
+        again = purge(scene, case.crawl)
+        assert again.was_purged
+        # Dedupe goes on, and nothing refers to a revisit.
+        scene.dedupe(act="dedupe-z")
+        assert given(scene) == before
+    paths = [str(path) for path in paths_of(tmp_path)]
+    checked = call("validate", "--refs", *paths)
+    assert checked.exit_code == 0, checked
+
+
+def paths_of(folder: Path) -> list[Path]:
+    with copied_scene(folder, folder.with_name(f"{folder.name}-copy")) as scene:
+        return paths_now(scene)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_refusing_changes_nothing_and_names_what_refers(tmp_path: Path, case: Case) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        case.make(scene)
+        before = scene.state()
+        report = purge(scene, case.crawl, REFUSE)
+        assert len(report.references) == sum(case.counts)
+        if sum(case.counts):
+            assert scene.state() == before
+            assert not report.is_complete
+        else:
+            assert given(scene).keys() == of_others(given(scene), case.crawl).keys()
+
+
+def test_forced_is_named_counted_and_kept_in_the_report(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        _by_both(scene)
+        report = purge(scene, 1, FORCE)
+        assert len(report.dangling) == 4
+        assert {name: what[2] for name, what in given(scene).items() if what[2]} == {}
+        [run] = latest_runs(scene.rows, "purge", 5)
+        assert run.state == "done"
+        noted = (scene.folder / "store" / "runs" / run.run / "report.json").read_text()
+        assert noted.count('"written_by": "crawler"') == 2
+
+
+def test_a_crawlers_revisit_can_be_given_back(tmp_path: Path) -> None:
+    from pinakes.warc.changed_revisit import old_revisit
+    from pinakes.warc.opening import open_source
+    from pinakes.warc.reader import iter_records
+    from pinakes.warc.record import Record
+
+    with make_scene(tmp_path, ()) as scene:
+        _by_a_crawler(scene)
+        _not_modified_in(scene)
+        written = {
+            record.fields[b"warc-record-id"]: record.fields
+            for path in sorted(scene.crawls.rglob("*.gz"))
+            for record in raw_records(path)
+        }
+        purge(scene, 1)
+        changed = 0
+        for path in paths_now(scene):
+            with open_source(path) as source:
+                for item in iter_records(source):
+                    assert isinstance(item, Record)
+                    if item.header.get("Pinakes-Revisit") is not None:
+                        changed += 1
+                        old = old_revisit(item).header
+                        fields = written[f"<{item.record_id}>".encode()]
+                        lines = [line.partition(b":") for line in old.split(b"\r\n")[1:-2]]
+                        assert {n.strip().lower(): v.strip() for n, _, v in lines} == fields
+        assert changed == 5
+
+
+def _not_modified_in(scene: Scene) -> None:
+    land(scene, 4, revisit_of(4, 1, (1, 1), head=NOT_MODIFIED))
+
+
+def test_old_generations_that_refer_to_it_go_as_well(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        _by_both(scene)
+        report = purge(scene, 1)
+        assert report.superseded
+        left = {file.name for file in scene.archive.list()}
+        assert left.isdisjoint(report.superseded)
+        # Those as they landed, which refer to nothing of ours, stay.
+        everything = [scene.archive.path_of(n) for n in sorted(left) if n.endswith(".gz")]
+        ours = [r for path in everything for r in raw_records(path)]
+        assert not [r for r in ours if r.get(b"WARC-Refers-To") == record_id(1, 1).encode()]
+
+
+@pytest.mark.parametrize("way", ["cancel", "remove"])
+def test_what_was_taken_out_otherwise_is_not_purged(tmp_path: Path, way: str) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, capture(1, 1))
+    store = ("--store", tmp_path / "store")
+    if way == "remove":
+        assert call("crawl", "commit", "c1", *store).exit_code == 0
+    assert call("crawl", way, "c1", *store).exit_code == 0
+    answer = call("crawl", "purge", "c1", *store)
+    assert (answer.exit_code, "nothing is left" in answer.err) == (2, True)
+
+
+def test_another_act_is_not_disturbed(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        _by_dedupe(scene)
+        actor = Actor()
+        lease = actor.lease(scene.rows, "news", act="dedupe-x")
+        with pytest.raises(Conflict, match="dedupe-x is working"):
+            purge(scene, 1)
+        assert lease.lease.act == "dedupe-x"
+
+
+def test_an_unfinished_purge_of_another_crawl_comes_first(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        _by_dedupe(scene)
+        assert in_child(partial(purge, scene, 1, at=kill_at(4))) == KILLED
+        with pytest.raises(Conflict, match="pinakes crawl purge c1"):
+            purge(scene, 2)
+        assert not purge(scene, 1).problems
+        assert not purge(scene, 2).problems
+
+
+def test_what_lands_meanwhile_is_provided_for_as_well(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        _by_both(scene)
+        landed = []
+
+        def land_once(step: str) -> None:
+            if step == "pinned" and not landed:
+                landed.append(4)
+                land(scene, 4, revisit_of(4, 8, (1, 1)), capture(4, 2))
+
+        report = purge(scene, 1, at=land_once)
+        assert not report.problems
+        assert len(report.repointed) == 3
+        assert None not in {digest for _, _, digest in given(scene).values()}
+
+
+def test_what_is_landing_is_waited_for(tmp_path: Path) -> None:
+    """Its rows lead to it before its file can be rewritten."""
+    with make_scene(tmp_path, ()) as scene:
+        _by_both(scene)
+        write(scene, 4, revisit_of(4, 8, (1, 1)))
+        before = given(scene)
+        assert in_child(partial(scene.land, 4, at=kill_after("rows"))) == KILLED
+        report = purge(scene, 1)
+        assert [problem.file for problem in report.problems] == ["c4/a.warc.gz"]
+        assert given(scene) == before
+        scene.land(4)
+        assert not purge(scene, 1).problems
+        assert None not in {digest for _, _, digest in given(scene).values()}
+
+
+def test_dedupe_goes_on_where_references_were_forced_away(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        _by_dedupe(scene)
+        land(scene, 4, revisit_of(4, 1, (2, 1)))
+        purge(scene, 1, FORCE)
+        report = scene.dedupe(act="dedupe-b")
+        assert (report.targets_restored, report.problems) == (0, [])
+
+
+def test_an_unknown_crawl_is_refused(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene, pytest.raises(ConfigError, match="there is no crawl"):
+        purge(scene, 9)
+
+
+_ACT = re.compile(rb"(?<=run=|act=)purge-[0-9A-Za-z-]+")
+
+
+def outcome(scene: Scene) -> dict[str, object]:
+    """What a purge leaves, without the name of its act."""
+    state = scene.state()
+    state.pop("stored")
+    state["captures"] = [
+        (key, column, value)
+        for key, column, value in state["captures"]  # type: ignore[attr-defined]
+        # Places differ with the length of the act's name, compressed.
+        if not column.startswith(b"m:location")
+    ]
+    records = {
+        path.name + str(number): (record.body, sorted(record.fields))
+        for path in paths_now(scene)
+        for number, record in enumerate(raw_records(path))
+    }
+    entry = read_crawl(scene.rows, "c1")
+    assert entry is not None
+    return {**state, "records": records, "given": given(scene), "crawl": entry.state}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("references", "stride"),
+    [
+        (PROMOTE, 4),
+        *(pytest.param(r, 1, marks=pytest.mark.large) for r in (PROMOTE, FORCE)),
+    ],
+)
+def test_killed_at_any_step_and_run_again(tmp_path: Path, references: str, stride: int) -> None:
+    """Every fourth step in `make test`."""
+    with make_scene(tmp_path / "made", ()) as scene:
+        _by_both(scene)
+    with copied_scene(tmp_path / "made", tmp_path / "whole") as scene:
+        whole_report = purge(scene, 1, references)
+        whole = outcome(scene)
+    for step in count(step=stride):
+        folder = tmp_path / str(step)
+        with copied_scene(tmp_path / "made", folder) as scene:
+            code = in_child(partial(purge, scene, 1, references, at=kill_at(step)))
+            report = purge(scene, 1, references)
+            assert not report.problems, step
+            if not report.was_purged:
+                assert {**report.as_json(), "act": ""} == {**whole_report.as_json(), "act": ""}
+            assert outcome(scene) == whole, step
+        shutil.rmtree(folder)
+        if code == 0:
+            break
+        assert code == KILLED
+    assert step > 30
