@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from pinakes.catalog.cdx_lines import iter_stored_cdx_lines
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of
+from pinakes.cli.frame.options import add_inputs, add_settings, configuration_of, inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
 from pinakes.cli.frame.processes import advance_of, process_pool, result_of
@@ -75,7 +75,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     if arguments.format == _WGET:
         from .cdx_for_wget import write_for_wget  # what answers CDX queries takes long to import
 
-        return write_for_wget(arguments, configuration, console)
+        names = list(inputs_of(arguments))
+        return write_for_wget(names, arguments.output, configuration, console)
     form = _Form(_COLUMNS.get(arguments.format))
     space = SortSpace(memory_bytes=_SPACE_BYTES, folder=configuration.temp_dir)
     with record_inputs_of(arguments, configuration, console) as inputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from itertools import chain
 
 from pinakes.access.cdx.answer import CdxIndex
@@ -11,7 +11,6 @@ from pinakes.catalog.cdx_lines import CDX_WITH_IDS, format_cdx_with_id
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.originals import OriginalFinder
 from pinakes.cli.frame.exits import Exit
-from pinakes.cli.frame.options import inputs_of
 from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.output_file import output_file
 from pinakes.config import Configuration
@@ -21,20 +20,19 @@ from pinakes.profile import open_stores
 
 
 def write_for_wget(
-    arguments: argparse.Namespace, configuration: Configuration, console: Console
+    names: Sequence[str], output: str, configuration: Configuration, console: Console
 ) -> Exit:
     """The originals of collections, as `serve` gives them: by rows, since that takes knowing what
     else has the digest, and is at the address."""
     with open_stores(configuration) as stores:
         index = CdxIndex(stores.rows, rules=parse_rules(configuration.access))
         collections = {crawl.facts.collection for crawl in scan_crawls(stores.rows)}
-        names = list(inputs_of(arguments))
         for name in names:
             if name not in collections:
                 raise ConfigError(
                     f"{name}: no collection of this name, and --format wget takes no other"
                 )
-        with output_file(arguments.output, console) as out:
+        with output_file(output, console) as out:
             out.write(f"{format_cdx_header(CDX_WITH_IDS)}\n".encode())
             for name in names:
                 finder = OriginalFinder(
