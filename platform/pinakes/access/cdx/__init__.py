@@ -2,6 +2,7 @@
 
     parameters   the query of pywb, OutbackCDX or Wayback, as one value
     lines        a row as an index line, cut out of the stored bytes
+    row_lines    of stored rows the lines that may be seen, where their records lie now
     filters      which lines are left out: `filter`, `collapse`
     answer       rows of a key range ─▶ lines in the order asked for
     distance     lines by their distance from a time: `closest`

@@ -12,59 +12,30 @@ it asked for a resume key, ends there with one.
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
-from itertools import accumulate
 
 from pinakes.access.rules import OPEN, AccessRules
-from pinakes.catalog.captures import decode_capture
-from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
+from pinakes.catalog.captures import TABLE
+from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.errors import ConfigError
-from pinakes.hbase_schema.capture_cells import (
-    FACTS_LEAD as LEAD,
-)
-from pinakes.hbase_schema.capture_cells import (
-    NAME_END,
-    NAME_LEAD,
-    REVISIT_MIME,
-    DedupeMark,
-    Location,
-)
-from pinakes.hbase_schema.cells import decode_cell
-from pinakes.hbase_schema.columns import numbered_column
-from pinakes.hbase_schema.name_keys import generation_file, generation_of
 from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.index.urlkey import urlkey
-from pinakes.row_store.port import Row, RowStore, get_row
-from pinakes.warc.dates import format_14
+from pinakes.row_store.port import RowStore
 
 from .distance import in_batches, in_order_of_second, merged, nearest, seconds, with_distance
-from .external import external_fields
-from .lines import (
-    EXTERNAL,
-    PLACE,
-    UNREADABLE,
-    VALUES,
-    WITHDRAWN,
-    ZERO,
-    Line,
-    encoded,
-    old_name,
-    text_of,
-)
+from .filters import with_hints
+from .lines import VALUES, Line
 from .originals import with_originals
 from .outputs import output_of
 from .parameters import MOST_SORTED, CdxQuery, Dialect, Sort, encode_resume_key
+from .row_lines import RowLines
 
-TABLE = "captures"
-COLUMNS = (b"m", DedupeMark.COLUMN)
 MOST_LEFT_OUT = 1_000_000
 _PIECE_ROWS = 1000
-_BEHIND_LEAD = LEAD[:-1] + bytes([LEAD[-1] + 1])
 
 
 class TooManyRows(ConfigError):
@@ -98,23 +69,8 @@ class CdxIndex:
         most_left_out: int = MOST_LEFT_OUT,
     ) -> None:
         self._store = store
-        self._rules = rules
-        self._files = files or VisibleFiles(store)
-        self._now = now
         self._most_left_out = most_left_out
-        self._known: Mapping[str, VisibleFile] = {}
-        self._places: dict[bytes, VisibleFile] = {}
-
-    @property
-    def files(self) -> VisibleFiles:
-        """Which archive files are seen."""
-        return self._files
-
-    @property
-    def is_restricted(self) -> bool:
-        """Whether access rules hide rows: then what was read is not told, since whoever asks
-        often enough would learn from it what there is."""
-        return not self._rules.is_open
+        self.lines = RowLines(store, rules=rules, files=files or VisibleFiles(store), now=now)
 
     def stored_answer(
         self, query: CdxQuery, collection: str | None, progress: Progress
@@ -134,7 +90,7 @@ class CdxIndex:
             values = self._store.scan_values(TABLE, query.keys, VALUES, limit_rows=wanted)
             if len(values) == wanted and (wanted < query.limit or query.shows_resume_key):
                 return None
-        return self._stored_cdxj(values, collection) if values else None
+        return self.lines.as_stored(values, collection) if values else None
 
     def _filtered_as_stored(
         self, query: CdxQuery, collection: str | None, progress: Progress
@@ -182,7 +138,7 @@ class CdxIndex:
         while left:
             wanted = min(left, _PIECE_ROWS)
             values = self._store.scan_values(TABLE, keys, VALUES, limit_rows=wanted)
-            text = self._stored_cdxj(values, collection)
+            text = self.lines.as_stored(values, collection)
             if text is None:
                 return query._replace(keys=keys, limit=left)
             progress.rows += len(values)
@@ -239,191 +195,6 @@ class CdxIndex:
         found = {"pages": pages, "pageSize": query.page_lines, "blocks": pages}
         yield json.dumps(found).encode("ascii") + b"\n"
 
-    def _stored_cdxj(self, values: Mapping[bytes, bytes], collection: str | None) -> bytes | None:
-        """The lines of rows as CDXJ, if all of them lie where they landed and may be seen.
-
-        Most answers are nothing else, and this takes half the time of `lines_of`.
-        """
-        if not self._rules.is_open:
-            return None
-        self._forget_if_old()
-        parts: list[bytes] = []
-        add = parts.append
-        # Neighbours are mostly of one file, and as long: what was found last is tried first.
-        start, tail = 0, NAME_LEAD + NAME_END
-        end = 0
-        for key, value in values.items():
-            if not value.startswith(tail, start):
-                start = value.find(tail, 40)
-                if start < 0:
-                    # A quote within a value is escaped, so this is the key; other cells have none.
-                    start = value.find(NAME_LEAD, 40)
-                    end = value.find(NAME_END, start)
-                    if start < 0 or end < 0 or value[:7] != LEAD:
-                        return None
-                    if not self._is_as_landed(value[start + len(NAME_LEAD) : end], collection):
-                        return None
-                    tail = value[start : end + len(NAME_END)]
-                end = start + len(tail) - len(NAME_END)
-            if key[-26] == ZERO:
-                return None
-            add(key[:-12] + b" {" + value[7:end])
-        add(b"")
-        return b'"}\n'.join(parts)
-
-    def _is_as_landed(self, raw: bytes, collection: str | None) -> bool:
-        """Whether a file (its name as JSON text) may be seen, and is in generation 1."""
-        place = self._places.get(raw)
-        if place is None:
-            name = text_of(raw)
-            place = self._files.among([name]).get(name)
-            if place is None:
-                return False
-            self._places[raw] = place
-        return place.generation == 1 and collection in (None, place.collection)
-
-    def _forget_if_old(self) -> None:
-        known = self._files.fresh()
-        if known is not self._known:
-            self._known, self._places = known, {}
-
-    def lines_of(self, values: Mapping[bytes, bytes], collection: str | None = None) -> list[Line]:
-        """The lines of stored values by row key; those that may not be seen are left out."""
-        self._forget_if_old()
-        places = self._places
-        lines, unknown, moved = self._lines(values, places, collection)
-        if unknown:
-            seen = self._files.among(set(unknown.values()))
-            places.update((raw, seen[name]) for raw, name in unknown.items() if name in seen)
-            lines, _, moved = self._lines(values, places, collection)
-        if moved:
-            lines = self._with_moved(lines, moved)
-        if not self._rules.is_open:
-            now = format_14(self._now())
-            lines = [line for line in lines if self._admits(line, now)]
-        return lines
-
-    def _lines(
-        self,
-        values: Mapping[bytes, bytes],
-        places: Mapping[bytes, VisibleFile],
-        collection: str | None,
-    ) -> tuple[list[Line], dict[bytes, str], dict[bytes, VisibleFile]]:
-        """Lines as they landed; names of files that are not known; what has moved, by row key.
-
-        The inner loop of the server, a microsecond a row: what has moved has a line in its place
-        that is filled in afterwards, and a tuple is made without its class's `__new__`.
-        """
-        lines: list[Line] = []
-        unknown: dict[bytes, str] = {}
-        moved: dict[bytes, VisibleFile] = {}
-        new, add, get = tuple.__new__, lines.append, places.get
-        for key, value in values.items():
-            if value[:7] == LEAD:
-                at = value.find(NAME_LEAD)
-                end = value.find(NAME_END, at)
-                raw = value[at + 13 : end]
-            elif value[7:13] == EXTERNAL:
-                fields, belongs_to = external_fields(value)
-                if collection in (None, belongs_to):
-                    add(new(Line, (key[:-27], key[-26:-12], fields, key)))
-                continue
-            elif value[7:13] == WITHDRAWN:
-                continue
-            else:
-                at = end = 0
-                raw = old_name(value)
-            place = get(raw)
-            if place is None:
-                unknown[raw] = text_of(raw)
-                continue
-            timestamp = key[-26:-12]
-            if timestamp == UNREADABLE or (
-                collection is not None and place.collection != collection
-            ):
-                continue
-            fields = value[7 : end + 1]
-            if place.generation != 1 or PLACE not in fields:
-                moved[key] = place
-            add(new(Line, (key[:-27], timestamp, fields, key)))
-        return lines, unknown, moved
-
-    def _with_moved(self, lines: Sequence[Line], moved: Mapping[bytes, VisibleFile]) -> list[Line]:
-        """The lines with those that lie elsewhere now, or were written by another version."""
-        rows = self._store.get_rows(TABLE, sorted(moved), columns=COLUMNS)
-        found: list[Line] = []
-        for line in lines:
-            place = moved.get(line.key)
-            if place is not None:
-                row = rows.get(line.key)
-                fields = self._fields_of(row, place) if row is not None else None
-                if fields is None:
-                    continue
-                found.append(line.with_fields(fields))
-            else:
-                found.append(line)
-        return found
-
-    def _admits(self, line: Line, now: str) -> bool:
-        return self._admits_at(line.urlkey, line.timestamp, self.place_of(line), now)
-
-    def admits(self, key: bytes, place: VisibleFile) -> bool:
-        """Whether the access rules let the capture of a row of this file be given out now."""
-        if self._rules.is_open:
-            return True
-        return self._admits_at(key[:-27], key[-26:-12], place, format_14(self._now()))
-
-    def _admits_at(
-        self, urlkey: bytes, timestamp: bytes, place: VisibleFile | None, now: str
-    ) -> bool:
-        return self._rules.admits(
-            urlkey=urlkey.decode("ascii"),
-            time=timestamp.decode("ascii"),
-            collection=place.collection if place is not None else "",
-            crawl=place.crawl if place is not None else "",
-            now=now,
-        )
-
-    def place_of(self, line: Line) -> VisibleFile | None:
-        """The archive file that a line's capture is in; None if it lies elsewhere."""
-        name, _ = generation_of(line.value("filename") or "")
-        return self._files.among([name]).get(name)
-
-    def _fields_of(self, row: Row, place: VisibleFile) -> bytes | None:
-        """The fields of a capture in its file's current generation; None if it has no place."""
-        capture = decode_capture(row)
-        location = capture.locations.get(place.generation) if capture is not None else None
-        if capture is None or location is None:
-            return None
-        is_revisit = False
-        if place.generation > 1:
-            cell = row.cells[numbered_column(Location, place.generation)]
-            mark = self._mark_at(row, cell.timestamp_ms)
-            is_revisit = mark is not None and mark.copy_number > 1
-        facts = capture.facts
-        values = {
-            "url": facts.target_uri,
-            "mime": REVISIT_MIME if is_revisit else facts.mime,
-            "status": None if facts.status is None else str(facts.status),
-            "digest": facts.digest,
-            "length": str(location.length),
-            "offset": str(location.offset),
-            "filename": generation_file(place.archive_file, place.generation),
-        }
-        return encoded({name: value for name, value in values.items() if value is not None})
-
-    def _mark_at(self, row: Row, time_ms: int) -> DedupeMark | None:
-        """The decision that the generation written at this time carries out.
-
-        A newer one is written ahead of the next generation.
-        """
-        cell = row.cells.get(DedupeMark.COLUMN)
-        if cell is not None and cell.timestamp_ms > time_ms:
-            columns = [DedupeMark.COLUMN]
-            older = get_row(self._store, TABLE, row.key, columns=columns, before_ms=time_ms + 1)
-            cell = older.cells.get(DedupeMark.COLUMN) if older is not None else None
-        return decode_cell(DedupeMark, cell.value) if cell is not None else None
-
     def _kept(
         self,
         query: CdxQuery,
@@ -452,15 +223,11 @@ class CdxIndex:
         values: Mapping[bytes, bytes],
     ) -> list[Line]:
         """The lines of stored values that time and filters keep."""
-        hints = [each.hint for each in query.filters if each.hint is not None]
-        if hints and not query.resolves_revisits:
-            lines = self.lines_of(_with_hints(values, hints), collection)
-        else:
-            lines = self.lines_of(values, collection)
+        if not query.resolves_revisits:
+            values = with_hints(values, query.filters)
+        lines = self.lines.of(values, collection)
         if query.resolves_revisits:
-            lines = with_originals(
-                self._store, lines, lines_of=self.lines_of, place_of=self.place_of
-            )
+            lines = with_originals(self._store, lines, self.lines)
         if query.start is not None or query.stop is not None:
             lines = [line for line in lines if _is_within(line, query)]
         for each in query.filters:
@@ -594,31 +361,6 @@ def _resumed(keys: KeyRange, after: bytes, *, reverse: bool) -> KeyRange:
     if reverse:
         return KeyRange(keys.start_row, max(after, keys.start_row))
     return KeyRange(max(after + b"\0", keys.start_row), keys.stop_row)
-
-
-def _with_hints(values: Mapping[bytes, bytes], hints: Sequence[bytes]) -> Mapping[bytes, bytes]:
-    """Those of these values that a filter may keep; of old versions, all."""
-    for hint in hints:
-        if values and min(values.values()) >= LEAD and max(values.values()) < _BEHIND_LEAD:
-            values = _with_hint(values, hint)
-        else:
-            values = {k: v for k, v in values.items() if hint in v or v[:7] != LEAD}
-    return values
-
-
-def _with_hint(values: Mapping[bytes, bytes], hint: bytes) -> dict[bytes, bytes]:
-    """Those that have it, found in all of them at once: half the time of a look into each."""
-    text = b"\n".join(values.values())  # a hint has no line end
-    at = text.find(hint)
-    if at < 0:
-        return {}
-    found = {}
-    keys, ends = list(values), list(accumulate([len(value) + 1 for value in values.values()]))
-    while at >= 0:
-        row = bisect_right(ends, at)
-        found[keys[row]] = values[keys[row]]
-        at = text.find(hint, ends[row])
-    return found
 
 
 def _is_within(line: Line, query: CdxQuery) -> bool:

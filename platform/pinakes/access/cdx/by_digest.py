@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pinakes.catalog.captures import TABLE
 from pinakes.catalog.lookup import TABLE as DIGESTS
 from pinakes.catalog.lookup import scan_scopes
 from pinakes.catalog.originals import Asked, OriginalFinder
@@ -14,15 +15,16 @@ from pinakes.hbase_schema.ranges import KeyRange
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest
 
-from .answer import TABLE, CdxIndex, Progress
+from .answer import Progress
 from .lines import VALUES, Line, values_of
+from .row_lines import RowLines
 
 _PIECE_ROWS = 500
 
 
 def iter_digest_lines(
     store: RowStore,
-    index: CdxIndex,
+    lines_of_rows: RowLines,
     digest: Digest,
     collection: str | None,
     *,
@@ -42,7 +44,7 @@ def iter_digest_lines(
                 for value in found.values()
             ]
             values = values_of(store.get_rows(TABLE, captures, columns=VALUES).values())
-            lines = index.lines_of({key: values[key] for key in captures if key in values})
+            lines = lines_of_rows.of({key: values[key] for key in captures if key in values})
             progress.rows += len(found)
             progress.lines += len(lines)
             left -= len(lines)
@@ -52,13 +54,18 @@ def iter_digest_lines(
 
 
 def iter_original_line(
-    store: RowStore, index: CdxIndex, finder: OriginalFinder, digest: Digest, progress: Progress
+    store: RowStore,
+    lines_of_rows: RowLines,
+    finder: OriginalFinder,
+    digest: Digest,
+    progress: Progress,
 ) -> Iterator[list[Line]]:
     """The line of the one capture with a digest that a crawler may refer to, if there is one."""
     for found in finder.iter_found([Asked(digest)]):
         lines: list[Line] = []
         if found is not None and found.original is not None:
             key = found.original.copy.key
-            lines = index.lines_of(values_of(store.get_rows(TABLE, [key], columns=VALUES).values()))
+            rows = store.get_rows(TABLE, [key], columns=VALUES)
+            lines = lines_of_rows.of(values_of(rows.values()))
         progress.lines += len(lines)
         yield lines

@@ -32,9 +32,9 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest, parse_digest
 
-from .answer import CdxIndex
 from .lines import PLACE, encoded
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
+from .row_lines import RowLines
 
 MOST_DIGESTS = 10_000
 MOST_BODY_BYTES = 4 << 20
@@ -57,8 +57,8 @@ _WARCPROX = {"fl": "timestamp,digest", "filter": "!mimetype:warc/revisit", "limi
 class CrawlTimeSite:
     """Answers crawlers.  `threads` as for `CdxSite`."""
 
-    def __init__(self, index: CdxIndex, store: RowStore, *, threads: Executor | None) -> None:
-        self._index = index
+    def __init__(self, lines: RowLines, store: RowStore, *, threads: Executor | None) -> None:
+        self._lines = lines
         self._store = store
         self._threads = threads
 
@@ -81,10 +81,10 @@ class CrawlTimeSite:
             check_name(crawl, "a crawl")
         return OriginalFinder(
             self._store,
-            self._index.files,
+            self._lines.files,
             collection=collection,
             crawl=crawl,
-            admits=self._index.admits,
+            admits=self._lines.admits,
         )
 
     def iter_seen(self, given: Parameters, collection: str | None) -> Iterator[bytes]:
@@ -104,7 +104,7 @@ class CrawlTimeSite:
             phrase = HTTPStatus.REQUEST_ENTITY_TOO_LARGE.phrase
             await send_line(send, 413, f"{phrase}: more than {MOST_DIGESTS:,} digests")
             return
-        pieces = _iter_ndjson(asked, finder, says_why=not self._index.is_restricted)
+        pieces = _iter_ndjson(asked, finder, says_why=not self._lines.is_restricted)
         await self._send(receive, send, pieces, _NDJSON)
 
     async def _dedup(self, scope: Scope, receive: Receive, send: Send) -> None:

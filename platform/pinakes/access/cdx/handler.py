@@ -89,7 +89,7 @@ class CdxSite:
         self._replay_url = replay_url
         self._now = now
         self._last_ms = 0
-        self._crawl_time = CrawlTimeSite(index, store, threads=threads)
+        self._crawl_time = CrawlTimeSite(index.lines, store, threads=threads)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="cdx-write")
 
     def routes(self) -> tuple[Route, ...]:
@@ -190,7 +190,7 @@ class CdxSite:
 
     def _told_of(self, progress: Progress) -> list[tuple[bytes, bytes]]:
         """What the headers of an answer say of it."""
-        left_out = 0 if self._index.is_restricted else progress.left_out
+        left_out = 0 if self._index.lines.is_restricted else progress.left_out
         found = [(b"pinakes-rows-left-out", b"%d" % left_out)] if left_out else []
         if progress.resume_key is not None:
             found.append((b"pinakes-resume-key", progress.resume_key.encode("ascii")))
@@ -224,10 +224,10 @@ class CdxSite:
         progress = Progress()
         if given.is_true("original"):
             finder = self._crawl_time.finder(collection, given.text("crawl"))
-            batches = iter_original_line(self._store, self._index, finder, digest, progress)
+            batches = iter_original_line(self._store, self._index.lines, finder, digest, progress)
         else:
             batches = iter_digest_lines(
-                self._store, self._index, digest, collection, limit=limit, progress=progress
+                self._store, self._index.lines, digest, collection, limit=limit, progress=progress
             )
         output = output_of(query)
         pieces = output.iter_bytes(batches)

@@ -6,12 +6,11 @@ original's row; what a crawler wrote is found by its digest, in its collection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from pinakes.catalog.captures import COLUMNS, TABLE
 from pinakes.catalog.lookup import INDEXED
 from pinakes.catalog.lookup import TABLE as DIGESTS
-from pinakes.catalog.visible_files import VisibleFile
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME, CaptureFacts, DedupeMark, DigestEntry
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import digests_of
@@ -20,18 +19,13 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 
 from .lines import VALUES, Line, encoded, values_of
+from .row_lines import RowLines
 
 _MOST_COPIES = 8
 _PLACE = ("length", "offset", "filename")
 
 
-def with_originals(
-    store: RowStore,
-    lines: Sequence[Line],
-    *,
-    lines_of: Callable[[Mapping[bytes, bytes]], list[Line]],
-    place_of: Callable[[Line], VisibleFile | None],
-) -> list[Line]:
+def with_originals(store: RowStore, lines: Sequence[Line], lines_of_rows: RowLines) -> list[Line]:
     """The lines with `orig.length`, `orig.offset` and `orig.filename`, `-` where there is none.
 
     As pywb does, a revisit also gets the media type and status of its original.
@@ -46,7 +40,7 @@ def with_originals(
         if original is not None:
             keys[key] = [original.encode("ascii")]
         elif facts is not None:
-            place = place_of(revisits[key])
+            place = lines_of_rows.place_of(revisits[key])
             digest = parse_digest(decode_cell(CaptureFacts, facts).declared_digest or "")
             if place is not None and digest is not None and digest.algorithm in INDEXED:
                 ranges[key] = digests_of(place.collection, digest.algorithm, digest.hex)
@@ -56,8 +50,8 @@ def with_originals(
         keys[key] = [decode_cell(DigestEntry, e).capture_key.encode("ascii") for e in entries]
     wanted = sorted({key for some in keys.values() for key in some})
     stored = store.get_rows(TABLE, wanted, columns=VALUES) if wanted else {}
-    values = values_of(stored.values())
-    originals = {line.key: line for line in lines_of(values) if line.value("mime") != REVISIT_MIME}
+    found_lines = lines_of_rows.of(values_of(stored.values()))
+    originals = {line.key: line for line in found_lines if line.value("mime") != REVISIT_MIME}
 
     def original_of(line: Line) -> Line | None:
         known = (originals.get(key) for key in keys.get(line.key, ()))
