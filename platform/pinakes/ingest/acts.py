@@ -9,8 +9,10 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.file_rows import Held, take_claim
-from pinakes.catalog.leases import HeldLease, take_lease
+from pinakes.catalog.leases import HeldLease, renew_lease, take_lease
 from pinakes.catalog.pinning import is_pinned, take_pin
 from pinakes.hbase_schema.file_cells import Claim
 from pinakes.row_store.port import RowStore
@@ -57,6 +59,19 @@ class Actor:
             is_gone=self.is_gone,
             after_ms=after_ms,
         )
+
+    def claim_under(
+        self, rows: RowStore, archive: ArchiveStore, lease: HeldLease, archive_file: str
+    ) -> Held:
+        """Claim a file for the act that holds a lease; what dead ones wrote aside is deleted.
+
+        The lease is renewed, so that a long act is not taken for a dead one.
+        """
+        renew_lease(rows, lease, self.now_ms())
+        act, after_ms = lease.lease.act, lease.lease.act_time_ms
+        held = self.claim(rows, archive_file, act=act, after_ms=after_ms)
+        clear_dead_asides(archive, held)
+        return held
 
     def lease(self, rows: RowStore, collection: str, *, act: str) -> HeldLease:
         """Take a collection's lease for an act: see `take_lease`."""

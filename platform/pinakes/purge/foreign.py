@@ -14,11 +14,10 @@ from datetime import datetime, timezone
 from itertools import chain
 from typing import NamedTuple
 
-from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_records import iter_sidecar
-from pinakes.catalog.file_rows import FileEntry, Held, read_entry, release_claim
+from pinakes.catalog.file_rows import FileEntry, Held, release_claim
 from pinakes.catalog.record_rows import capture_cells, digest_rows, sidecar_row
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.archive_files import ArchiveFiles
@@ -32,12 +31,7 @@ from pinakes.dedupe.validate.shared_members import (
 )
 from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference
 from pinakes.hbase_schema.name_keys import generation_file
-from pinakes.rewrite.generations import (
-    Written,
-    current_generation,
-    move_to_generation,
-    write_generation,
-)
+from pinakes.rewrite.generations import Check, Replacements, rewrite_held
 from pinakes.rewrite.replace import Replacement
 from pinakes.row_store.port import Delete, Put, RowStore
 from pinakes.warc.changed_revisit import filled_revisit, old_revisit, repoint_revisit
@@ -205,22 +199,12 @@ def change_revisits(
         # As landed: what was posted, and what shares its member, is not known of it alone.
         return as_it_is._replace(row_key=row.row_key, method=row.method)
 
-    def write() -> Written:
+    def parts() -> tuple[Replacements, Check]:
         changing = ChangedRevisits(changes, ordinals, files, act=act.act)
-        return write_generation(
-            archive,
-            archive,
-            current_generation(read_entry(rows, name)),
-            changing.replacements,
-            token=held.claim.token,
-            check=changing.check,
-            annotate=annotate,
-            at=act.at,
-        )
+        return changing.replacements, changing.check
 
     with collection.open_files() as files:
-        written = write_anew(write, name)
-    move_to_generation(rows, archive, held, written, why=act.why, marks=lambda row: {}, at=act.at)
+        rewrite_held(rows, archive, held, parts, annotate=annotate, why=act.why, at=act.at)
     collection.read_again(rows, name)
     put_changed_rows(rows, archive, held, collection.entries[name])
     act.at("changed rows")

@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
 from pinakes.catalog.captures import Capture, get_captures, placed_by
 from pinakes.catalog.crawl_rows import (
     COMMITTED,
@@ -30,13 +29,12 @@ from pinakes.catalog.crawl_rows import (
     require_crawl,
 )
 from pinakes.catalog.file_records import read_generations, stored_names
-from pinakes.catalog.file_rows import Held, release_claim, scan_entries
+from pinakes.catalog.file_rows import release_claim, scan_entries
 from pinakes.catalog.leases import (
     HeldLease,
     leave_lease,
     read_lease,
     release_lease,
-    renew_lease,
 )
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.dedupe.run.collection import Collection
@@ -328,17 +326,9 @@ class Purger:
             act=lease.lease.act,
             act_time_ms=lease.lease.act_time_ms,
             why=VERB,
-            claim=partial(self._claim, lease),
+            claim=partial(self._actor.claim_under, self._rows, self._archive, lease),
             at=self._at,
         )
-
-    def _claim(self, lease: HeldLease, archive_file: str) -> Held:
-        """A file's claim, what dead ones wrote aside deleted; renews the lease."""
-        renew_lease(self._rows, lease, self._actor.now_ms())
-        act, after_ms = lease.lease.act, lease.lease.act_time_ms
-        held = self._actor.claim(self._rows, archive_file, act=act, after_ms=after_ms)
-        clear_dead_asides(self._archive, held)
-        return held
 
     def _settle_left(self, lease: HeldLease, entry: CrawlEntry, *, release: bool) -> None:
         """Complete what this act left of files that it had moved when it died.
@@ -350,7 +340,7 @@ class Purger:
             claim = file.claim
             if claim is None or not claim.expires_ms or claim.act != lease.lease.act:
                 continue
-            held = self._claim(lease, name)
+            held = self._actor.claim_under(self._rows, self._archive, lease, name)
             generations = read_generations(self._rows, name)
             if generations[file.generation].act == lease.lease.act:
                 put_changed_rows(self._rows, self._archive, held, file)
@@ -370,7 +360,7 @@ class Purger:
 
     def _drop(self, lease: HeldLease, stored: str) -> None:
         """Delete an older generation that refers to what is gone."""
-        held = self._claim(lease, generation_of(stored)[0])
+        held = self._actor.claim_under(self._rows, self._archive, lease, generation_of(stored)[0])
         drop_generations(
             self._rows,
             self._archive,

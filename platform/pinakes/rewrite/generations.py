@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 
+from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token, publish_pair
 from pinakes.catalog.file_rows import TABLE as FILES
-from pinakes.catalog.file_rows import FileEntry, Held, require_claim
+from pinakes.catalog.file_rows import FileEntry, Held, read_entry, require_claim
 from pinakes.catalog.record_rows import location_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, DigestMismatch
@@ -225,3 +226,37 @@ def make_current(store: RowStore, held: Held, old: int, new: int) -> None:
         raise Conflict("another act has moved this file's records", file=held.archive_file)
     if not store.check_and_put(FILES, key, CurrentGeneration.COLUMN, expected=before, value=value):
         raise Conflict("another act has moved this file's records", file=held.archive_file)
+
+
+def rewrite_held(
+    store: RowStore,
+    archive: ArchiveStore,
+    held: Held,
+    parts: Callable[[], tuple[Replacements, Check]],
+    *,
+    annotate: Annotate,
+    marks: MarksOf = lambda row: {},
+    why: str,
+    at: Callable[[str], None] = lambda step: None,
+) -> None:
+    """Write the next generation of a file whose claim is held, and make it current.
+
+    `parts` gives the replacements and the check of one attempt: there are several where a server
+    that takes part in writing is lost.  Raises as `write_generation` and `move_to_generation`.
+    """
+
+    def write() -> Written:
+        replacements, check = parts()
+        return write_generation(
+            archive,
+            archive,
+            current_generation(read_entry(store, held.archive_file)),
+            replacements,
+            token=held.claim.token,
+            check=check,
+            annotate=annotate,
+            at=at,
+        )
+
+    written = write_anew(write, held.archive_file)
+    move_to_generation(store, archive, held, written, why=why, marks=marks, at=at)

@@ -12,10 +12,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import Capture, get_captures, place_captures, scan_captures_of
-from pinakes.catalog.file_rows import Held, read_entry, release_claim
+from pinakes.catalog.file_rows import Held, release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.lookup import scan_digest
 from pinakes.catalog.sidecar import SidecarRow
@@ -26,12 +25,7 @@ from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.hbase_schema.cells import encode_cell
-from pinakes.rewrite.generations import (
-    Written,
-    current_generation,
-    move_to_generation,
-    write_generation,
-)
+from pinakes.rewrite.generations import Check, Replacements, rewrite_held
 from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.digest import Digest, format_digest
 from pinakes.warc.record import Record
@@ -226,22 +220,14 @@ def _repoint(
         mark = mark_of(row, act.act) if row.row_key in originals else None
         return {DedupeMark.COLUMN: encode_cell(mark)} if mark is not None else {}
 
-    def write() -> Written:
+    def parts() -> tuple[Replacements, Check]:
         repointing = Repointing(of_place, own.keys(), files, run=act.act)
-        return write_generation(
-            archive,
-            archive,
-            current_generation(read_entry(rows, name)),
-            repointing.replacements,
-            token=held.claim.token,
-            check=repointing.check,
-            annotate=annotate,
-            at=act.at,
-        )
+        return repointing.replacements, repointing.check
 
     with collection.open_files() as files:
-        written = write_anew(write, name)
-    move_to_generation(rows, archive, held, written, why=act.why, marks=marks, at=act.at)
+        rewrite_held(
+            rows, archive, held, parts, annotate=annotate, marks=marks, why=act.why, at=act.at
+        )
     release_claim(rows, held)
     act.at("re-pointed")
 

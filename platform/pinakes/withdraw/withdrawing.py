@@ -19,14 +19,12 @@ from datetime import datetime, timezone
 from functools import partial
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.asides import clear_dead_asides
-from pinakes.catalog.file_rows import Held, read_entries, release_claim, set_withdrawing
+from pinakes.catalog.file_rows import read_entries, release_claim, set_withdrawing
 from pinakes.catalog.leases import (
     HeldLease,
     leave_lease,
     read_lease,
     release_lease,
-    renew_lease,
 )
 from pinakes.catalog.run_rows import put_run, read_run, set_run_state
 from pinakes.catalog.withdrawals import put_withdrawals, refuse_bytes
@@ -224,7 +222,7 @@ class Withdrawer:
         found, choice = self._survey(collection, targets, request, report)
         if report.unprovided:
             return
-        claim = partial(self._claim, lease)
+        claim = partial(self._actor.claim_under, self._rows, self._archive, lease)
         act, act_time_ms = lease.lease.act, lease.lease.act_time_ms
         provide(
             self._rows,
@@ -255,21 +253,12 @@ class Withdrawer:
             except _OF_A_FILE as problem:
                 report.problems.append(problem)
 
-    def _claim(self, lease: HeldLease, archive_file: str) -> Held:
-        """A file's claim, what dead ones wrote aside deleted; renews the lease, so that a long
-        act is not taken for a dead one."""
-        renew_lease(self._rows, lease, self._actor.now_ms())
-        act, after_ms = lease.lease.act, lease.lease.act_time_ms
-        held = self._actor.claim(self._rows, archive_file, act=act, after_ms=after_ms)
-        clear_dead_asides(self._archive, held)
-        return held
-
     def _release_left(self, lease: HeldLease) -> None:
         """Release claims that this act left when it died, on files that it had moved already."""
         for entry in Collection(self._rows, self._archive, lease.collection).entries.values():
             claim = entry.claim
             if claim is not None and claim.expires_ms and claim.act == lease.lease.act:
-                held = self._claim(lease, entry.archive_file)
+                held = self._actor.claim_under(self._rows, self._archive, lease, entry.archive_file)
                 release_claim(self._rows, held)
 
     def _note(self, lease: HeldLease, request: WithdrawalRequest, found: Survey) -> None:
@@ -291,7 +280,7 @@ class Withdrawer:
                 )
                 of_file[target.capture.facts.archive_file].append((key, cell))
         for name in sorted({*files, *of_file}):
-            held = self._claim(lease, name)
+            held = self._actor.claim_under(self._rows, self._archive, lease, name)
             if name in entries and (facts := entries[name].facts) is not None:
                 going = found.going(name) | entries[name].withdrawing
                 set_withdrawing(self._rows, held, facts, going)
