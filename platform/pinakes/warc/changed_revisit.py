@@ -45,7 +45,7 @@ from .field_names import (
 from .header import Header
 from .record import Record
 from .replaced_field import decode_line, encode_line
-from .revisit import Original, Unwritable, encoded, header_lines
+from .revisit import Original, Unwritable, encoded, header_lines, index_fields
 
 CHANGED_FIELD = "Pinakes-Revisit"
 _REFERS_TO = (WARC_REFERS_TO, WARC_REFERS_TO_TARGET_URI, WARC_REFERS_TO_DATE)
@@ -194,12 +194,12 @@ def _changed(
 ) -> bytes:
     """The header with these values, None for none; what it was is kept in it."""
     lines = header_lines(old.header)
-    index = _index(lines, {name.lower(): name for name in (*values, CHANGED_FIELD)})
-    if CHANGED_FIELD in index:
+    index = index_fields(lines, {*map(_in_lower_case, values), _in_lower_case(CHANGED_FIELD)})
+    if _in_lower_case(CHANGED_FIELD) in index:
         raise Unwritable("header-odd")
     replaced, removed, added = {}, {}, []
     for name, value in values.items():
-        at = index.get(name)
+        at = index.get(_in_lower_case(name))
         if at is None:
             if value is not None:
                 added.append(encoded(f"{name}: {value}"))
@@ -220,23 +220,8 @@ def _changed(
     return b"\r\n".join((*kept, *added, b"; ".join(parts), b"", b""))
 
 
-def _index(lines: list[bytes], names: Mapping[str, str]) -> dict[str, int]:
-    """The line of each of these fields; Raises Unwritable where one is repeated or folded."""
-    index: dict[str, int] = {}
-    matters = False
-    for at in range(1, len(lines)):
-        line = lines[at]
-        if line[:1] in (b" ", b"\t"):
-            if matters:
-                raise Unwritable("header-odd")
-            continue
-        name = names.get(line.partition(b":")[0].strip().lower().decode("latin-1"))
-        matters = name is not None
-        if name is not None:
-            if name in index:
-                raise Unwritable("header-odd")
-            index[name] = at
-    return index
+def _in_lower_case(name: str) -> bytes:
+    return name.lower().encode("ascii")
 
 
 def _parse(value: str) -> tuple[dict[str, str], dict[int, bytes], dict[int, bytes]]:

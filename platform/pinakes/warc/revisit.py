@@ -23,7 +23,7 @@ recording arbitrary duplicates, 2013.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -212,7 +212,18 @@ def header_lines(raw: bytes) -> list[bytes]:
 
 
 def _index_fields(lines: list[bytes]) -> dict[bytes, int]:
-    """The line number of each field in `_NAMES`."""
+    """The line number of each field in `_NAMES`; Raises Unwritable for one of a revisit."""
+    index = index_fields(lines, _NAMES)
+    if not _OF_REVISITS.isdisjoint(index):
+        raise Unwritable("header-odd")
+    return index
+
+
+def index_fields(lines: list[bytes], names: Container[bytes]) -> dict[bytes, int]:
+    """The line number of each of these fields, whose names are in lower case.
+
+    Raises Unwritable where one is repeated or folded.
+    """
     index: dict[bytes, int] = {}
     matters = False
     for at in range(1, len(lines)):
@@ -223,9 +234,9 @@ def _index_fields(lines: list[bytes]) -> dict[bytes, int]:
             continue
         name, colon, _ = line.partition(b":")
         name = name.strip().lower()
-        matters = bool(colon) and name in _NAMES
+        matters = bool(colon) and name in names
         if matters:
-            if name in index or name in _OF_REVISITS:
+            if name in index:
                 raise Unwritable("header-odd")
             index[name] = at
     return index
