@@ -1,4 +1,4 @@
-"""Which original crawlers are told of: `POST /digests`, and the query that warcprox sends."""
+"""The captures that crawlers may refer to: `POST /digests`, and the query that warcprox sends."""
 
 from __future__ import annotations
 
