@@ -120,7 +120,7 @@ class ContentJob(ArchiveJob):
             self._divide(key, chain((first,), stream))
             return
         for line in decide_contents(map(text_entry, chain((first,), stream)), self._count):
-            if line.copy_number != 1 or not self.options.duplicates_only:
+            if line.is_duplicate or not self.options.duplicates_only:
                 yield None, line_text(line)
 
     def _divide(self, key: bytes, values: Iterable[bytes]) -> None:

@@ -11,6 +11,10 @@ A content with very many captures is divided, so that no reducer has them all: t
 `_again-…` beside the output, with the data needed about them, for another run with `--round 1`:
 
     captures ─▶ by part: decided ─▶ by time interval: numbered
+
+Captures that refer within a scope alone (`dedupe.decide.policy`) are left undecided.  Another run
+over the whole output, with the same options, decides on them, with `--scopes` naming all scopes:
+what is full by then is offered to each of these.
 """
 
 from __future__ import annotations
@@ -19,10 +23,12 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from pinakes.dedupe.decide.clusters import PINNED
-from pinakes.dedupe.decide.entries import is_decided_on, leave_undecided
+from pinakes.dedupe.decide.clusters import OFFERED, PINNED, WAITS
+from pinakes.dedupe.decide.counting import ProcessCount
+from pinakes.dedupe.decide.entries import elsewhere_flag, is_decided_on, leave_undecided, waits
 from pinakes.dedupe.decide.flags import flag_urlkey
 from pinakes.dedupe.decide.pins import PinRequest, estimate_request_bytes, request_of
+from pinakes.dedupe.decide.policy import scope_of, scoped_content
 from pinakes.errors import ConfigError
 from pinakes.index.external_sort import Spool
 from pinakes.index.manifest import ManifestLine
@@ -32,7 +38,7 @@ from pinakes.mr_jobs.archive_job import LINES, LINES_OF_REDUCES
 from pinakes.mr_jobs.content_job import ContentJob
 from pinakes.mr_jobs.extra import MRStep
 from pinakes.mr_jobs.lines.bodies import line_text, text_line
-from pinakes.mr_jobs.lines.parts import LINE, TOLD, entry_text
+from pinakes.mr_jobs.lines.parts import LINE, TOLD, entry_text, flags_text
 from pinakes.mr_jobs.lines.settled import SETTLED, settled
 from pinakes.mr_jobs.lines.sort_text import SEPARATOR, sortable, sortable_place
 
@@ -48,6 +54,9 @@ class FlagDuplicatesJob(ContentJob):
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg("--resources", action="store_true")
+        self.add_passthru_arg(
+            "--scopes", default="", help="decide on what waits in these: same-url+within-30"
+        )
 
     def steps(self) -> list[MRStep]:
         """By urlkey, by record id, by content; in another round, by part and time."""
@@ -125,14 +134,31 @@ class FlagDuplicatesJob(ContentJob):
                 if not is_decided_on(line, resources=self.options.resources):
                     yield from self._undecided(line)
                     continue
-                identity = line.record_id or f"{line.file} {line.offset} {line.inner_offset}"
-                kind = _ID if line.record_id else _URLKEY
-                yield kind + sortable(identity), b"%b%03d%b" % (LINE, flags, line_text(line))
+                for scope in self._scopes_for(line):
+                    identity = line.record_id or f"{line.file} {line.offset} {line.inner_offset}"
+                    kind = _ID if line.record_id else _URLKEY
+                    value = LINE + SEPARATOR.join((flags_text(flags), scope, line_text(line)))
+                    yield kind + sortable(identity), value
+                if self._is_decided(line):
+                    yield from self._left(line)
+
+    def _is_decided(self, line: ManifestLine) -> bool:
+        return bool(self.options.scopes) and line.copy_number is not None
+
+    def _scopes_for(self, line: ManifestLine) -> Iterable[bytes]:
+        """The scopes in which a line is to be decided on, or is offered; an empty one: all."""
+        if not self._is_decided(line):
+            return (scope_of(line.marks).encode() if self.options.scopes else b"",)
+        return () if line.is_duplicate else self.options.scopes.encode().split(b"+")
 
     def _undecided(self, line: ManifestLine) -> Iterator[Pair]:
-        left = leave_undecided(line, self._count)
-        if not self.options.duplicates_only:
-            yield settled(left)
+        # In a run for scopes it was counted before.
+        count = ProcessCount() if self.options.scopes else self._count
+        yield from self._left(leave_undecided(line, count))
+
+    def _left(self, line: ManifestLine) -> Iterator[Pair]:
+        if line.is_duplicate or not self.options.duplicates_only:
+            yield settled(line)
 
     # --- by record id
 
@@ -145,7 +171,8 @@ class FlagDuplicatesJob(ContentJob):
             if value.startswith(TOLD):
                 pinned = PINNED
                 continue
-            flags, text = int(value[1:4]) | pinned, value[4:]
+            flags_of, scope, text = value[1:].split(SEPARATOR, 2)
+            flags = int(flags_of) | pinned
             line = text_line(text)
             if line.hash_extension is None:
                 raise ConfigError(
@@ -153,8 +180,14 @@ class FlagDuplicatesJob(ContentJob):
                     file=line.file,
                     offset=line.offset,
                 )
-            content = sortable(f"{line.digest} {line.hash_extension}")
-            yield self.to_content(content, entry_text(line, flags))
+            content = f"{line.digest} {line.hash_extension}"
+            if scope:
+                second = second_of(line.date) or ""
+                content += f" {scoped_content(scope.decode(), line.target_uri, second)}"
+                flags |= OFFERED if line.copy_number is not None else elsewhere_flag(line)
+            elif waits(line, flags):
+                flags |= WAITS
+            yield self.to_content(sortable(content), entry_text(line, flags))
 
 
 if __name__ == "__main__":

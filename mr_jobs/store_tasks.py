@@ -20,6 +20,7 @@ from pinakes.archive_store.anew import publish_copy
 from pinakes.archive_store.port import ASIDE, ArchiveStore
 from pinakes.config import Configuration
 from pinakes.dedupe.decide.counting import Decisions
+from pinakes.dedupe.decide.policy import scope_of
 from pinakes.dedupe.decide.resolve import resolve_lines
 from pinakes.dedupe.run.decided_records import Pair
 from pinakes.dedupe.run.run_report import DedupeRequest
@@ -49,6 +50,14 @@ OnPercent = Callable[[float], None]
 
 def _unwatched(_: str) -> AbstractContextManager[OnPercent]:
     return nullcontext(lambda percent: None)
+
+
+def _watch_scopes(lines: Iterable[ManifestLine], scopes: set[str]) -> Iterator[ManifestLine]:
+    """The same lines; `scopes` gets those that policies have put there."""
+    for line in lines:
+        if scope := scope_of(line.marks):
+            scopes.add(scope)
+        yield line
 
 
 class StoreTasks:
@@ -94,7 +103,8 @@ class StoreTasks:
         place = f"{self._place}/decide-{uuid4().hex[:8]}"
         if not compare:
             lines = resolve_lines(lines, None, count=decisions.resolved)
-        if not self._write_lines(place, map(line_text, lines)):
+        scopes: set[str] = set()
+        if not self._write_lines(place, map(line_text, _watch_scopes(lines, scopes))):
             return
         inputs = [f"{place}/{_LINES}"]
         if compare:
@@ -107,10 +117,19 @@ class StoreTasks:
             )
             add_resolved(decisions.resolved, resolved)
             inputs = [f"{output}/part-*" for output in resolved.outputs]
+        only = ("--duplicates-only",)
         flagged = self._job(
-            FlagDuplicatesJob, inputs, f"{place}/flagged", options=("--duplicates-only",)
+            FlagDuplicatesJob, inputs, f"{place}/flagged", options=() if scopes else only
         )
         add_processed(decisions.processed, flagged)
+        if scopes:
+            flagged = self._job(
+                FlagDuplicatesJob,
+                [f"{output}/part-*" for output in flagged.outputs],
+                f"{place}/scoped",
+                options=("--scopes", "+".join(sorted(scopes)), *only),
+            )
+            add_processed(decisions.processed, flagged)
         for output in flagged.outputs:
             yield from map(text_line, self._output_lines(output))
 

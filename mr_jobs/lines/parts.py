@@ -43,9 +43,14 @@ def order_text(line: ManifestLine) -> bytes:
     return SEPARATOR.join(((second_of(line.date) or "").encode(), sortable_place(line)))
 
 
+def flags_text(flags: int) -> bytes:
+    """Flags, as text of one width."""
+    return b"%04d" % flags
+
+
 def entry_text(line: ManifestLine, flags: int) -> bytes:
     """A line to be decided, as a value."""
-    return LINE + SEPARATOR.join((order_text(line), b"%03d" % flags, line_text(line)))
+    return LINE + SEPARATOR.join((order_text(line), flags_text(flags), line_text(line)))
 
 
 def text_entry(value: bytes) -> Entry:
@@ -131,7 +136,7 @@ def decided_part(
     copies: dict[int, Counter[Group]] = {}
     entries = map(text_entry, stream)
     for line in decide_part([text_entry(_bytes(leader)) for leader in leaders], entries, count):
-        if line.copy_number == 1:
+        if not line.is_duplicate:
             yield settled(line)
             continue
         order = order_text(line)

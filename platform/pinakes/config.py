@@ -30,6 +30,7 @@ else:
 FILE_NAME = "pinakes.toml"
 T = TypeVar("T")
 _PREFIX = "PINAKES_"
+_TABLES = ("access", "dedupe")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?\Z", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -117,10 +118,13 @@ def _parse_name(text: str) -> str:
     return text
 
 
-def _parse_access(text: str) -> tuple[Mapping[str, object], ...]:
-    if text.strip():
-        raise ValueError("tables [[access]] of pinakes.toml")
-    return ()
+def _tables_of(name: str) -> Callable[[str], tuple[Mapping[str, object], ...]]:
+    def parse_tables(text: str) -> tuple[Mapping[str, object], ...]:
+        if text.strip():
+            raise ValueError(f"tables [[{name}]] of pinakes.toml")
+        return ()
+
+    return parse_tables
 
 
 def _parse_path(text: str) -> Path:
@@ -260,7 +264,10 @@ class Configuration:
         _parse_path, None, "file with the tokens, a line each, that writing to `serve` needs"
     )
     access: tuple[Mapping[str, object], ...] = _setting(
-        _parse_access, (), "rules of what `serve` gives out; tables [[access]] of the file"
+        _tables_of("access"), (), "rules of what `serve` gives out; tables [[access]] of the file"
+    )
+    dedupe: tuple[Mapping[str, object], ...] = _setting(
+        _tables_of("dedupe"), (), "which duplicates become revisits; tables [[dedupe]] of the file"
     )
     replay_url: str | None = _setting(
         _optional(_parse_web_address),
@@ -374,8 +381,8 @@ def _read_file(path: Path) -> dict[str, object]:
     values: dict[str, object] = {}
     for name, value in content.items():
         _check_name(name, str(path))
-        if name == "access":
-            values[name] = _access(value, path)
+        if name in _TABLES:
+            values[name] = _tables(name, value, path)
             continue
         if not isinstance(value, (str, int, float)) or isinstance(value, bool):
             raise ConfigError(f"{name} must be a string or a number", file=str(path))
@@ -385,9 +392,9 @@ def _read_file(path: Path) -> dict[str, object]:
     return values
 
 
-def _access(value: object, path: Path) -> tuple[Mapping[str, object], ...]:
+def _tables(name: str, value: object, path: Path) -> tuple[Mapping[str, object], ...]:
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
-        raise ConfigError("access must be tables: [[access]]", file=str(path))
+        raise ConfigError(f"{name} must be tables: [[{name}]]", file=str(path))
     return tuple(value)
 
 

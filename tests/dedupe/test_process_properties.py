@@ -28,9 +28,10 @@ from pinakes.dedupe.decide.split import split_lines
 from pinakes.index.manifest import ManifestLine, format_line, parse_line, place_of
 
 Collection = tuple[list[ManifestLine], Bodies]
+WITH_POLICIES = st.booleans().flatmap(lambda policies: collections(policies=policies))
 
 
-@given(collections())
+@given(WITH_POLICIES)
 def test_decisions_follow_the_written_rules(collection: Collection) -> None:
     lines = resolved(*collection)
     done = processed(lines)
@@ -38,7 +39,7 @@ def test_decisions_follow_the_written_rules(collection: Collection) -> None:
     assert chain(*collection) == done
 
 
-@given(collections())
+@given(WITH_POLICIES)
 def test_every_reference_is_sound(collection: Collection) -> None:
     lines, bodies = collection
     done = chain(lines, bodies)
@@ -71,14 +72,24 @@ def test_one_full_copy_per_content_unless_a_reason_is_given(collection: Collecti
         assert duplicates == list(range(2, 2 + len(duplicates)))
 
 
-@given(collections())
+@given(collections(policies=True))
+def test_with_policies_what_is_full_behind_another_copy_has_its_reason(
+    collection: Collection,
+) -> None:
+    seen = set()
+    for line in sorted(filter(fit, chain(*collection)), key=order_of):
+        assert (line.full is not None) == (line.copy_number == 1 and content_of(line) in seen)
+        seen.add(content_of(line))
+
+
+@given(WITH_POLICIES)
 def test_targets_of_revisits_stay_full(collection: Collection) -> None:
     done = chain(*collection)
     pinned = pinned_places(done)
     assert [t for p, t in decisions_in(done).items() if p in pinned and t is not None] == []
 
 
-@given(collections(), st.randoms())
+@given(WITH_POLICIES, st.randoms())
 def test_the_order_of_the_lines_does_not_matter(collection: Collection, random: object) -> None:
     lines, bodies = collection
     shuffled = list(lines)
@@ -86,17 +97,18 @@ def test_the_order_of_the_lines_does_not_matter(collection: Collection, random: 
     assert chain(shuffled, bodies) == chain(lines, bodies)
 
 
-@given(collections(), st.integers(1, 5))
+@given(WITH_POLICIES, st.integers(1, 5))
 def test_parts_together_equal_the_whole(collection: Collection, count: int) -> None:
     lines, bodies = collection
     parts: list[list[ManifestLine]] = [[] for _ in range(count)]
     for number, line in split_lines(lines, count, space=TIGHT):
         parts[number].append(parse_line(format_line(line)))
     done = [line._replace(marks=None) for part in parts for line in chain(part, bodies)]
-    assert sorted(done, key=place_of) == chain(lines, bodies)
+    whole = [line._replace(marks=None) for line in chain(lines, bodies)]
+    assert sorted(done, key=place_of) == whole
 
 
-@given(collections())
+@given(WITH_POLICIES)
 def test_processing_a_processed_manifest_changes_nothing(collection: Collection) -> None:
     done = chain(*collection)
     assert processed(done) == done

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from manifest_sets import (
     BODIES,
+    POLICIES,
     SECONDS,
     URIS,
     Bodies,
@@ -27,6 +28,7 @@ from bench.skew import lines as bench_lines
 from pinakes.cli import main
 from pinakes.config import load_configuration
 from pinakes.dedupe.decide.counting import ProcessCount
+from pinakes.dedupe.decide.policy import scope_of
 from pinakes.dedupe.decide.process import process_lines
 from pinakes.index.manifest import ManifestLine, format_line, parse_line, place_of
 from pinakes.mr_jobs import flag_duplicates
@@ -62,6 +64,15 @@ def some_of_each(digest_of: Callable[[bytes], str] = weak_digest) -> Collection:
     )
     lines[17] = lines[17]._replace(skip="truncated")
     return lines, Bodies(dict(zip(map(place_of, lines), bodies, strict=True)))
+
+
+def some_under_policies() -> Collection:
+    lines, bodies = some_of_each()
+    marked = (
+        line._replace(marks=POLICIES[number % len(POLICIES)]) if line.type is None else line
+        for number, line in enumerate(lines)
+    )
+    return list(marked), bodies
 
 
 def decided_by_job(lines: list[ManifestLine], *options: str, tasks: int = 4) -> list[ManifestLine]:
@@ -121,6 +132,37 @@ def test_a_content_that_is_divided_is_decided_as_a_whole(
         return
     options = ("--content-lines", str(content_lines), "--shard-lines", str(shard_lines))
     decided = decide(lines, *options, tasks=tasks)
+    assert sorted(decided, key=format_line) == sorted(processed(lines), key=format_line)
+
+
+def decided_in_two(
+    lines: list[ManifestLine], *options: str, tasks: int = 4, decide: Decide = decided_here
+) -> list[ManifestLine]:
+    """As the driver of a run does it where policies have scopes."""
+    once = decide(lines, *options, tasks=tasks)
+    scopes = sorted({scope for line in lines if (scope := scope_of(line.marks))})
+    if not scopes:
+        return once
+    return decide(once, *options, "--scopes", "+".join(scopes), tasks=tasks)
+
+
+@example(some_under_policies(), 2, 2, 6, decided_by_job)
+@given(
+    collections(policies=True),
+    st.sampled_from((1, 2, 4, 12)),
+    st.sampled_from((1, 2, 100)),
+    st.sampled_from((2, 6)),
+    st.just(decided_here),
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_scopes_are_decided_in_another_run(
+    collection: Collection, content_lines: int, shard_lines: int, tasks: int, decide: Decide
+) -> None:
+    lines = resolved(*collection)
+    if not lines:
+        return
+    options = ("--content-lines", str(content_lines), "--shard-lines", str(shard_lines))
+    decided = decided_in_two(lines, *options, tasks=tasks, decide=decide)
     assert sorted(decided, key=format_line) == sorted(processed(lines), key=format_line)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from hypothesis import strategies as st
 from surt import surt
@@ -31,6 +32,17 @@ URIS = (
     "http://example.net/%C3%A9",
 )
 SECONDS = tuple(f"2020-01-01T00:00:0{number}Z" for number in range(8))
+DAYS = tuple(f"2020-01-{number:02}T00:00:00Z" for number in range(1, 9))
+# As the store puts them into `marks=`.
+POLICIES = (
+    None,
+    None,
+    "same-url",
+    "within-3",
+    "same-url,within-2",
+    "policy-size",
+    "policy-off,same-url",
+)
 BODIES = (b"one body", b"two body", b"a longer body", b"other, longer", b"3rd body")
 
 
@@ -69,21 +81,26 @@ class Bodies:
 
 @st.composite
 def collections(
-    draw: st.DrawFn, *, collisions: bool = True, revisits: bool = True
+    draw: st.DrawFn, *, collisions: bool = True, revisits: bool = True, policies: bool = False
 ) -> tuple[list[ManifestLine], Bodies]:
-    """Captures of few addresses in few seconds with few bodies, revisits of all kinds."""
-    count = draw(st.integers(0, 14))
+    """Captures of few addresses in few seconds with few bodies, revisits of all kinds.
+
+    With `policies`: of few days, and so much alike that what is left full has been kept full.
+    """
+    count = draw(st.integers(6 if policies else 0, 14))
+    uris, contents = (URIS[:3], BODIES[:2]) if policies else (URIS, BODIES)
     digest_of = weak_digest if collisions else good_digest
     lines: list[ManifestLine] = []
     bodies: dict[Place, bytes] = {}
     for number in range(count):
-        body = draw(st.sampled_from(BODIES))
+        body = draw(st.sampled_from(contents))
         line = ManifestLine(
             file=draw(st.sampled_from(("a", "b", "c"))),
             offset=number * 100,
             length=90,
-            target_uri=draw(st.sampled_from(URIS)),
-            date=SECONDS[draw(st.integers(0, 7))],
+            target_uri=draw(st.sampled_from(uris)),
+            date=(DAYS if policies else SECONDS)[draw(st.integers(0, 7))],
+            marks=draw(st.sampled_from(POLICIES)) if policies else None,
             digest=digest_of(body),
             size=draw(st.sampled_from((len(body), None))),
             status=draw(st.sampled_from((200, 200, 200, 404))),
@@ -207,16 +224,50 @@ def decide_slowly(lines: list[ManifestLine]) -> dict[Place, Place | None]:
     pinned = pinned_places(lines)
     decisions: dict[Place, Place | None] = {}
     originals: list[ManifestLine] = []
-    for line in sorted(filter(fit, lines), key=order_of):
-        same = [o for o in originals if content_of(o) == content_of(line)]
+
+    def decide(line: ManifestLine, known: list[ManifestLine]) -> None:
+        same = [o for o in known if content_of(o) == content_of(line)]
         others = [o for o in same if address_of(o) != address_of(line)]
-        if place_of(line) in pinned or not others:
+        stays = place_of(line) in pinned or "policy" in (line.marks or "")
+        if stays or not others:
             decisions[place_of(line)] = None
-            if is_addressable(line, lines) and (place_of(line) in pinned or not same):
+            if is_addressable(line, lines) and (stays or not same):
                 originals.append(line)
         else:
             decisions[place_of(line)] = place_of(others[0])
+
+    in_order = sorted(filter(fit, lines), key=order_of)
+    scoped = [o for o in in_order if scope_in(o) and place_of(o) not in pinned]
+    for line in in_order:
+        if line not in scoped:
+            decide(line, originals)
+    for line in scoped:
+        reached = [
+            other
+            for other in originals
+            if order_of(other) < order_of(line)
+            and (other not in scoped or scope_in(other) == scope_in(line))
+            and ("same-url" not in scope_in(line) or address_of(other)[0] == address_of(line)[0])
+            and all(period_of(other, days) == period_of(line, days) for days in days_in(line))
+        ]
+        decide(line, sorted(reached, key=order_of))
     return decisions
+
+
+def scope_in(line: ManifestLine) -> str:
+    marks = line.marks or ""
+    return marks if "policy" not in marks else ""
+
+
+def days_in(line: ManifestLine) -> list[int]:
+    return [int(mark[7:]) for mark in scope_in(line).split(",") if mark.startswith("within-")]
+
+
+def period_of(line: ManifestLine, days: int) -> int:
+    """The number of the period since 1970."""
+    return int(datetime.fromisoformat(line.date.replace("Z", "+00:00")).timestamp()) // (
+        days * 86_400
+    )
 
 
 def content_of(line: ManifestLine) -> tuple[object, ...]:

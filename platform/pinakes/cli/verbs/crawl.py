@@ -20,7 +20,7 @@ from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_o
 from pinakes.cli.frame.output import Console, printable
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
-from pinakes.dedupe.run.run_report import DedupeRequest
+from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest.acts import Actor
@@ -44,6 +44,7 @@ class CrawlRequest:
     references: str
     min_saving_bytes: int | None
     min_file_saving: float
+    policies: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -86,6 +87,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         references=getattr(arguments, "references", REFUSE),
         min_saving_bytes=configuration.min_saving_bytes,
         min_file_saving=configuration.min_file_saving,
+        policies=policies_text(configuration.dedupe),
     )
     act = _ACTIONS[arguments.action][2]
     with open_stores(configuration) as stores:
@@ -311,14 +313,16 @@ def _stats(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
 def _plan(stores: Stores, entry: CrawlEntry, request: CrawlRequest) -> Plan:
     """What `dedupe` would make of the crawl, so that both count the same."""
     collection = entry.facts.collection
+    wanted = DedupeRequest(
+        collection=collection,
+        crawl=entry.crawl,
+        min_saving_bytes=request.min_saving_bytes,
+        min_file_saving=request.min_file_saving,
+        policies=request.policies,
+    )
+    policies = wanted.dedupe_policies
     return plan_dedupe(
-        Collection(stores.rows, stores.archive, collection),
-        DedupeRequest(
-            collection=collection,
-            crawl=entry.crawl,
-            min_saving_bytes=request.min_saving_bytes,
-            min_file_saving=request.min_file_saving,
-        ),
+        Collection(stores.rows, stores.archive, collection, policies=policies), wanted
     )
 
 

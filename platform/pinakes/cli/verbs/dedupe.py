@@ -23,15 +23,13 @@ from pinakes.cli.frame.steps import Steps
 from pinakes.cli.frame.store_place import store_place
 from pinakes.cli.frame.trust_options import add_trust, trust_of
 from pinakes.cli.verbs.dedupe_files import FilesCall, dedupe_files
+from pinakes.cli.verbs.dedupe_forecast import forecast
 from pinakes.cli.verbs.dedupe_jobs import require_jobs, tasks_by_jobs
 from pinakes.cli.verbs.dedupe_workers import ALONE, RunProcesses, committers, run_processes
-from pinakes.cli.verbs.plan_text import format_plan
 from pinakes.config import Configuration, parse_fraction
 from pinakes.dedupe.decide.trust import Trust
-from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.file_commit import Commit
 from pinakes.dedupe.run.old_generations import Dropped, drop_old_generations
-from pinakes.dedupe.run.plan import plan_dedupe
 from pinakes.dedupe.run.run_files import RunFiles, clear_ended_runs
 from pinakes.dedupe.run.run_report import (
     CLAIMED,
@@ -39,6 +37,7 @@ from pinakes.dedupe.run.run_report import (
     WANTS_ROOM,
     DedupeReport,
     DedupeRequest,
+    policies_text,
 )
 from pinakes.dedupe.run.store_run import StoreRun
 from pinakes.dedupe.run.tasks import Tasks
@@ -75,6 +74,8 @@ class DedupeCall:
     runner: str
     forecast_from: float | None
     """Forecast only, from this part of the contents; None: do it."""
+    decisions: str | None
+    """Where a forecast writes a line for each capture; None: nowhere."""
     grace_ms: int | None
     """Drop generations that have been replaced for so long; None: drop none."""
 
@@ -110,6 +111,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--sample",
         metavar="FRACTION",
         help="forecast from this part of the contents (1%%), with a 95%% interval",
+    )
+    parser.add_argument(
+        "--decisions",
+        metavar="FILE",
+        help="with --plan: write a manifest line for each capture, which says what it would refer "
+        "to, or why it stays full",
     )
     parser.add_argument(
         "--runner",
@@ -160,6 +167,7 @@ def files_call_of(arguments: argparse.Namespace) -> FilesCall:
         "--sample": arguments.sample,
         "--runner": arguments.runner != "inline",
         "--drop-old": arguments.drop_old,
+        "--decisions": arguments.decisions,
         "--metrics-file": arguments.metrics_file,
     }
     given = [option for option, value in refused.items() if value]
@@ -188,12 +196,15 @@ def call_of(arguments: argparse.Namespace) -> DedupeCall:
             raise ConfigError(f"--sample is {arguments.sample!r}, and should be {error}") from error
         if not fraction:
             raise ConfigError("--sample 0 forecasts nothing")
+    if arguments.decisions is not None and fraction != 1.0:
+        raise ConfigError("--decisions writes what --plan finds: give that, and no --sample")
     return DedupeCall(
         crawl=arguments.names[0] if arguments.names else None,
         compare=arguments.compare,
         trust=trust_of(arguments),
         runner=arguments.runner,
         forecast_from=fraction,
+        decisions=arguments.decisions,
         grace_ms=arguments.grace * 1000 if arguments.drop_old else None,
     )
 
@@ -210,7 +221,8 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
         if call.crawl is None:
             _say_if_there_is_none(stores, request.collection, console)
         if call.forecast_from is not None:
-            return _forecast(request, call.forecast_from, stores, console)
+            forecast(request, call.forecast_from, call.decisions, stores, console)
+            return Exit.DONE
         actor = Actor()
         is_well = True
         while True:
@@ -239,13 +251,6 @@ def _dedupe(call: DedupeCall, configuration: Configuration, console: Console, ta
             if wanted == request or not report.is_complete:
                 break
     return Exit.DONE if is_well else Exit.SOME_FAILED
-
-
-def _forecast(request: DedupeRequest, fraction: float, stores: Stores, console: Console) -> Exit:
-    collection = Collection(stores.rows, stores.archive, request.collection)
-    plan = plan_dedupe(collection, request, fraction=fraction)
-    console.result(plan.as_json(), text=format_plan(plan))
-    return Exit.DONE
 
 
 def _drop(
@@ -287,6 +292,7 @@ def _request(call: DedupeCall, configuration: Configuration, stores: Stores) -> 
         min_saving_bytes=configuration.min_saving_bytes,
         min_file_saving=configuration.min_file_saving,
         max_extra_bytes=configuration.max_extra_bytes,
+        policies=policies_text(configuration.dedupe),
     )
 
 

@@ -26,13 +26,44 @@ KNOWN = 8
 LATE = 16
 """Landed after a later capture of its content: not preferred, even when others refer to it
 by now, so that captures go on referring to the original that was there first."""
-FLAGS = {"clash": CLASH, "pinned": PINNED, "settled": SETTLED, "known": KNOWN, "late": LATE}
+POLICY_OFF, POLICY_SIZE, POLICY_MEDIA_TYPE, POLICY_STATUS = 32, 64, 128, 256
+"""The policy of its crawl keeps it full (`policy`)."""
+FLAGS = {
+    "clash": CLASH,
+    "pinned": PINNED,
+    "settled": SETTLED,
+    "known": KNOWN,
+    "late": LATE,
+    "policy-off": POLICY_OFF,
+    "policy-size": POLICY_SIZE,
+    "policy-media-type": POLICY_MEDIA_TYPE,
+    "policy-status": POLICY_STATUS,
+}
+# Flags between steps, which are no marks.
+WAITS = 512
+"""It refers within a scope alone, and is decided when it is known what else stays full."""
+OFFERED = 1024
+"""It is full, was decided before, and is offered to those that wait."""
+ELSEWHERE = 2048
+"""There is an earlier copy of its content, in its scope or not."""
 
-# Why a copy that is not the first stays full.
+# Why a copy that is not the first stays full; the names of policies are those of their flags.
 FULL_PINNED = "pinned"
 FULL_SETTLED = "settled"
+FULL_SCOPE = "policy-scope"
 FULL_UNADDRESSABLE = "unaddressable"
 FULL_AMBIGUOUS = "ambiguous-reference"
+
+
+_POLICY = POLICY_OFF | POLICY_SIZE | POLICY_MEDIA_TYPE | POLICY_STATUS
+ALWAYS_FULL = PINNED | SETTLED | _POLICY
+"""With any of these a capture is never rewritten."""
+
+
+def _why_full(flags: int) -> str | None:
+    if flags & SETTLED:
+        return FULL_SETTLED
+    return FULL_PINNED if flags & PINNED else format_flags(flags & _POLICY)
 
 
 def parse_flags(text: str) -> int:
@@ -95,10 +126,9 @@ class ContentCluster(Generic[T]):
         where that has the copy's own urlkey and second, the next.
         """
         first, self._seen = not self._seen, True
-        if flags & (PINNED | SETTLED):
-            reason = FULL_SETTLED if flags & SETTLED else FULL_PINNED
+        if flags & ALWAYS_FULL:
             self._offer(Candidate(second, target_uri, item), flags)
-            return 1, None, None if first else reason
+            return 1, None, None if first else _why_full(flags)
         for candidate in (*self._preferred, *self._others):
             if candidate.second != second or not candidate.is_at(second, target_uri):
                 self._copies += 1
@@ -106,7 +136,19 @@ class ContentCluster(Generic[T]):
         if self._preferred or self._others:
             return 1, None, FULL_AMBIGUOUS
         self._offer(Candidate(second, target_uri, item), flags)
-        return 1, None, None if first else FULL_UNADDRESSABLE
+        if first:
+            return 1, None, FULL_SCOPE if flags & ELSEWHERE else None
+        return 1, None, FULL_UNADDRESSABLE
+
+    def pass_over(self) -> bool:
+        """Take note of a capture that is decided elsewhere; whether an earlier one is there."""
+        first, self._seen = not self._seen, True
+        return not first
+
+    def offer(self, second: str, target_uri: str, flags: int, item: T) -> None:
+        """Offer the next capture, which was decided elsewhere and is full."""
+        self._seen = True
+        self._offer(Candidate(second, target_uri, item), flags)
 
     def _offer(self, candidate: Candidate[T], flags: int) -> None:
         """Keep an original for later copies: two of a kind, at two addresses, suffice."""

@@ -1,10 +1,10 @@
 """One content decided in parts, none of which has all its captures.
 
 Pure.  Of a content with a hundred million copies a decision depends on a few: the first, the
-first that can be addressed, and, of those that stay full because they are pinned or settled,
-the first two of a kind at two addresses.  `ContentCluster` takes no other for an original, so
-who knows these *leaders* decides on any of the captures as if all were there.  Only
-the copy numbers of a part are its own.
+first that can be addressed, and, of those that stay full whatever the others are (pinned,
+settled, by a policy), the first two of a kind at two addresses.  `ContentCluster` takes no
+other for an original, so who knows these *leaders* decides on any of the captures as if all
+were there.  Only the copy numbers of a part are its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from pinakes.index.manifest import ManifestLine
 
-from .clusters import CLASH, PINNED, SETTLED, Candidate, is_preferred
+from .clusters import ALWAYS_FULL, CLASH, OFFERED, WAITS, Candidate, is_preferred
 from .counting import ProcessCount
 from .entries import Clusters, Entry, Group, decide_entry, group_of, offer_entry
 
@@ -63,11 +63,11 @@ class _GroupLeaders:
         flags = entry[7]
         if self._first is None or order_of(entry) < order_of(self._first):
             self._first = entry
-        if flags & CLASH:
+        if flags & (CLASH | WAITS):
             return
         if self._addressable is None or order_of(entry) < order_of(self._addressable):
             self._addressable = entry
-        if flags & (PINNED | SETTLED):
+        if flags & (ALWAYS_FULL | OFFERED):
             _keep_two(self._preferred if is_preferred(flags) else self._others, entry)
 
     def entries(self) -> Iterator[Entry]:
@@ -108,4 +108,6 @@ def decide_part(
             if order_of(leader) < order_of(entry):
                 offer_entry(leader, clusters)
             leader = next(waiting, None)
-        yield decide_entry(entry, clusters, count)
+        line = decide_entry(entry, clusters, count)
+        if line is not None:
+            yield line

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pinakes.index.manifest import ManifestLine
 from pinakes.index.seconds import second_of
 
-from .clusters import ContentCluster
+from .clusters import ALWAYS_FULL, ELSEWHERE, FULL_SCOPE, OFFERED, WAITS, ContentCluster
 from .counting import ProcessCount
+from .policy import scope_of, scoped_content
 
 RESOURCE = "resource"
 Entry = tuple[str, int, str, str, int, int, int, int, ManifestLine]
@@ -19,6 +20,9 @@ Group = tuple[int | None, str | None, str | None]
 
 Clusters = dict[Group, ContentCluster[ManifestLine]]
 """What is known of one content so far, by group."""
+
+Aside = Callable[[Entry, ManifestLine], bool]
+"""Is given an entry and its line, decided; whether it takes the line."""
 
 _make = ManifestLine._make
 # `copy_number` to `original_date`, and `original_file` to `full`: what is decided of a line.
@@ -42,8 +46,13 @@ def leave_undecided(line: ManifestLine, count: ProcessCount) -> ManifestLine:
     return _undecided(line)
 
 
-def decide_contents(entries: Iterable[Entry], count: ProcessCount) -> Iterator[ManifestLine]:
-    """The entries' lines, decided; entries in their own order.  Memory: some lines."""
+def decide_contents(
+    entries: Iterable[Entry], count: ProcessCount, *, aside: Aside | None = None
+) -> Iterator[ManifestLine]:
+    """The entries' lines, decided; entries in their own order.  Memory: some lines.
+
+    Those that wait for their scope are yielded undecided; or, with `aside`, left there.
+    """
     content: tuple[str, int] | None = None
     clusters: Clusters = {}
     place: tuple[str, int, int] | None = None
@@ -54,7 +63,26 @@ def decide_contents(entries: Iterable[Entry], count: ProcessCount) -> Iterator[M
             count.repeated += 1
             continue
         place = entry[3:6]
-        yield decide_entry(entry, clusters, count)
+        line = decide_entry(entry, clusters, count)
+        if line is not None and not (aside is not None and aside(entry, line)):
+            yield line
+
+
+def waits(line: ManifestLine, flags: int) -> bool:
+    """Whether a line is decided on in its scope alone (`policy`)."""
+    return not flags & ALWAYS_FULL and bool(scope_of(line.marks))
+
+
+def elsewhere_flag(line: ManifestLine) -> int:
+    """The flag for a line that has waited: whether there is an earlier copy of its content."""
+    return ELSEWHERE if line.full is not None else 0
+
+
+def scoped_entry(entry: Entry, scope: str, flags: int) -> Entry:
+    """An entry among those that may refer to each other in a scope, with these flags."""
+    digest, extension, second = entry[:3]
+    content = scoped_content(scope, entry[8].target_uri, second)
+    return (f"{digest} {content}", extension, second, *entry[3:7], flags, entry[8])
 
 
 def group_of(line: ManifestLine) -> Group:
@@ -62,20 +90,33 @@ def group_of(line: ManifestLine) -> Group:
     return line.status, line.type, line.ctype
 
 
-def offer_entry(entry: Entry, clusters: Clusters) -> tuple[int, ManifestLine | None, str | None]:
-    """Let the next capture of a content be decided on: `ContentCluster.decide`."""
-    line = entry[8]
-    group = group_of(line)
+def _cluster_of(entry: Entry, clusters: Clusters) -> ContentCluster[ManifestLine]:
+    group = group_of(entry[8])
     cluster = clusters.get(group)
     if cluster is None:
         cluster = clusters[group] = ContentCluster()
-    return cluster.decide(entry[2], line.target_uri, entry[7], line)
+    return cluster
 
 
-def decide_entry(entry: Entry, clusters: Clusters, count: ProcessCount) -> ManifestLine:
-    """The next line of a content, decided; counted."""
-    line = entry[8]
-    copy, original, full = offer_entry(entry, clusters)
+def offer_entry(entry: Entry, clusters: Clusters) -> None:
+    """Let the next capture of a content be decided on, where another part yields it."""
+    decide_entry(entry, clusters, ProcessCount())
+
+
+def decide_entry(entry: Entry, clusters: Clusters, count: ProcessCount) -> ManifestLine | None:
+    """The next line of a content, decided; counted.
+
+    One that waits for its scope is neither, and `full` says whether an earlier copy is there.
+    None for one that is offered here, and decided before.
+    """
+    second, flags, line = entry[2], entry[7], entry[8]
+    cluster = _cluster_of(entry, clusters)
+    if flags & OFFERED:
+        cluster.offer(second, line.target_uri, flags, line)
+        return None
+    if flags & WAITS:
+        return _await(line, FULL_SCOPE if cluster.pass_over() else None)
+    copy, original, full = cluster.decide(second, line.target_uri, flags, line)
     if original is not None:
         count.duplicates += 1
         count.duplicate_bytes += line.length
@@ -84,6 +125,10 @@ def decide_entry(entry: Entry, clusters: Clusters, count: ProcessCount) -> Manif
     if full is not None:
         count.full[full] += 1
     return _keep(line, full)
+
+
+def _await(line: ManifestLine, full: str | None) -> ManifestLine:
+    return _decided(line, (None, None, None), (None, None, None, 0, full))
 
 
 def _refer(line: ManifestLine, copy: int, original: ManifestLine) -> ManifestLine:

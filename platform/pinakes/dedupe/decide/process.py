@@ -2,11 +2,17 @@
 
 Two sorts outside memory, by urlkey and second (`flags`) and by content, and one back to
 file and offset, the order in which `refs` rewrites.  No archive file is read.
+
+    by content ─▶ decided ────────────────────────────▶ by place
+                    └─ what waits, what is full ─▶ by content and scope ─▶ decided
+
+Captures that refer within a scope alone (`policy`) wait until it is known which of the others
+stay full, since they may refer to those, too.  The others never refer to what has waited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
 from pinakes.errors import ConfigError
@@ -15,10 +21,20 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes, place_of
 from pinakes.index.seconds import second_of
 
 from .bodies import BodyReader
+from .clusters import OFFERED, WAITS
 from .contents import Compare
 from .counting import Decisions, ProcessCount
-from .entries import Entry, decide_contents, is_decided_on, leave_undecided
+from .entries import (
+    Entry,
+    decide_contents,
+    elsewhere_flag,
+    is_decided_on,
+    leave_undecided,
+    scoped_entry,
+    waits,
+)
 from .flags import flag_lines
+from .policy import scope_of
 from .resolve import UNWATCHED, Comparing, resolve_lines
 from .trust import Trust
 
@@ -43,11 +59,16 @@ def process_lines(
     Raises:
         ConfigError: for a line that may take part and has not been resolved.
     """
-    with Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes) as rest:
-        entries = _entries(lines, rest, count, resources=resources, space=space)
+    rest_of = Spool[ManifestLine](space=space, item_bytes=estimate_line_bytes)
+    with rest_of as rest, Spool[Entry](space=space, item_bytes=_entry_bytes) as scoped:
+        scopes: set[str] = set()
+        entries = _entries(lines, rest, scopes, count, resources=resources, space=space)
         by_content = sort_outside_memory(entries, space=space, item_bytes=_entry_bytes)
-        # `rest` last: all that is in it is there by then.
-        decided: Iterator[ManifestLine] = chain(decide_contents(by_content, count), rest)
+        in_content = decide_contents(by_content, count, aside=_SetAside(scoped, scopes))
+        # In this order: all that is in `scoped` and `rest` is there when they are read.
+        decided: Iterator[ManifestLine] = chain(
+            in_content, _decide_scoped(scoped, count, space), rest
+        )
         if only_duplicates:
             decided = (line for line in decided if line.is_duplicate)
         yield from sort_outside_memory(
@@ -90,15 +111,44 @@ def resolve_and_process(
     )
 
 
+class _SetAside:
+    """Sets aside what waits for its scope, and offers to every scope what stays full.
+
+    `scopes` may be filled until the first line comes.
+    """
+
+    def __init__(self, scoped: Spool[Entry], scopes: Collection[str]) -> None:
+        self._scoped = scoped
+        self._scopes = scopes
+
+    def __call__(self, entry: Entry, line: ManifestLine) -> bool:
+        if line.copy_number is None:
+            flags = entry[7] & ~WAITS | elsewhere_flag(line)
+            self._scoped.append(scoped_entry(entry, scope_of(line.marks), flags))
+            return True
+        if line.copy_number == 1:
+            for scope in self._scopes:
+                self._scoped.append(scoped_entry(entry, scope, entry[7] | OFFERED))
+        return False
+
+
+def _decide_scoped(
+    scoped: Spool[Entry], count: ProcessCount, space: SortSpace
+) -> Iterator[ManifestLine]:
+    ordered = sort_outside_memory(scoped, space=space, item_bytes=_entry_bytes)
+    yield from decide_contents(ordered, count)
+
+
 def _entries(
     lines: Iterable[ManifestLine],
     rest: Spool[ManifestLine],
+    scopes: set[str],
     count: ProcessCount,
     *,
     resources: bool,
     space: SortSpace,
 ) -> Iterator[Entry]:
-    """What is to be decided on; the other lines go to `rest`."""
+    """What is to be decided on; the other lines go to `rest`.  `scopes` gets those that wait."""
     number = 0
     for line, flags in flag_lines(lines, space=space):
         file, offset, _, _, date, digest, extension = line[:7]
@@ -111,8 +161,12 @@ def _entries(
                     offset=offset,
                 )
             number += 1
+            waiting = WAITS if waits(line, flags) else 0
+            if waiting:
+                scopes.add(scope_of(line.marks))
             yield (
-                digest, extension, second, file, offset, line.inner_offset, number, flags, line
+                digest, extension, second, file, offset, line.inner_offset, number,
+                flags | waiting, line,
             )  # fmt: skip
             continue
         rest.append(leave_undecided(line, count))

@@ -14,8 +14,8 @@ from pinakes.errors import ConfigError
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
 
-from .clusters import format_flags
 from .flags import flag_lines
+from .policy import format_marks, scope_of
 
 
 def part_of(line: ManifestLine, parts: int) -> int:
@@ -42,5 +42,5 @@ def _split(
     lines: Iterable[ManifestLine], parts: int, space: SortSpace
 ) -> Iterator[tuple[int, ManifestLine]]:
     for line, flags in flag_lines(lines, space=space):
-        flagged = line._replace(marks=format_flags(flags)) if flags else line
+        flagged = line._replace(marks=format_marks(flags, scope_of(line.marks))) if flags else line
         yield part_of(line, parts), flagged

@@ -10,14 +10,16 @@ from pinakes.catalog.file_rows import FileEntry, read_entry, scan_entries
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.decide.bodies import ArchiveBodies, BodyReader, Piece
-from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED, format_flags
+from pinakes.dedupe.decide.clusters import KNOWN, LATE, SETTLED
 from pinakes.dedupe.decide.contents import Compare
 from pinakes.dedupe.decide.counting import Decisions
 from pinakes.dedupe.decide.flags import FlagsInOrder
+from pinakes.dedupe.decide.policy import NO_POLICIES, DedupePolicies, format_marks
 from pinakes.dedupe.decide.process import resolve_and_process
 from pinakes.dedupe.decide.resolve import UNWATCHED, Comparing
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.index.manifest import ManifestLine
 from pinakes.rewrite.generations import current_name
@@ -41,10 +43,12 @@ class Collection:
         collection: str,
         *,
         run: str | None = None,
+        policies: DedupePolicies = NO_POLICIES,
         space: SortSpace = DEFAULT_SPACE,
     ) -> None:
         """`run` is the one that decides now: what it has decided on first is new to it."""
         self.name = collection
+        self._policies = policies
         self.archive = archive
         self._run = run
         self._space = space
@@ -137,13 +141,15 @@ class Collection:
         """A manifest line for each capture of each file, with what the store knows of it.
 
         `advance` is called for each file: with `survey` it comes to the size of all.
-        `known`: there before this run; `settled` and `late`: see `survey`.
+        `known`: there before this run; `settled` and `late`: see `survey`; what policies want.
         """
         survey = self.survey(advance)
         late = FlagsInOrder((number, LATE) for number in survey.late)
         number = 0
         for name in sorted(self.entries):
             known = KNOWN if self._landing_of(self.entries[name]) != _NOW else 0
+            policy = self._policies.of(self.name, crawl_of(name))
+            scope = policy.scope
             for row in self.sidecar_rows(name):
                 line = stored_line(row, name)
                 if line is None:
@@ -153,7 +159,10 @@ class Collection:
                 if line.type is None:
                     if survey.is_settled(line):
                         flags |= SETTLED
-                    line = line._replace(marks=format_flags(flags))
+                    flags |= policy.exemption(
+                        size=row.payload_size or 0, media_type=row.media_type, status=row.status
+                    )
+                    line = line._replace(marks=format_marks(flags, scope))
                 yield line
             size = self.size_of(name)
             advance(size - size // 2 if name in self._surveyed else size)

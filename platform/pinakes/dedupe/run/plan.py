@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from urllib.parse import urlsplit
@@ -119,9 +119,14 @@ def plan_dedupe(
     request: DedupeRequest,
     *,
     fraction: float = 1.0,
+    decided_on: Callable[[ManifestLine], None] | None = None,
     space: SortSpace = DEFAULT_SPACE,
 ) -> Plan:
-    """Forecast a run over a collection.  Memory: a number for each content it would merge."""
+    """Forecast a run over a collection.  Memory: a number for each content it would merge.
+
+    `decided_on` is given each capture of the files that the run may write, with its decision,
+    in order of file and offset.
+    """
     plan = Plan(fraction=fraction)
     decisions = Decisions()
     lines = (
@@ -131,8 +136,19 @@ def plan_dedupe(
     )
     decided = resolve_and_process(lines, None, decisions, space=space)
     with collection.open_files() as files:
-        _forecast(plan, collection, request, decided, files)
+        _forecast(plan, collection, request, _told(decided, request, decided_on), files)
     return plan
+
+
+def _told(
+    lines: Iterable[ManifestLine],
+    request: DedupeRequest,
+    decided_on: Callable[[ManifestLine], None] | None,
+) -> Iterator[ManifestLine]:
+    for line in lines:
+        if decided_on is not None and request.crawl in (None, crawl_of(line.file)):
+            decided_on(line)
+        yield line
 
 
 def _forecast(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pinakes.dedupe.decide.policy import DedupePolicies, parse_policies
 from pinakes.dedupe.decide.trust import Trust
 from pinakes.dedupe.write.refs import RefsCount
 from pinakes.errors import InputRefused, PinakesError
@@ -15,6 +17,12 @@ CLAIMED = "claimed by another"
 KEPT_FULL = "all left full"
 WANTS_ROOM = "max-extra-bytes"
 """Why a file is left that the same command rewrites once old generations are dropped."""
+
+
+def policies_text(tables: Sequence[Mapping[str, object]]) -> str:
+    """The tables `[[dedupe]]` for a request.  Raises ConfigError where one is wrong."""
+    parse_policies(tables)
+    return json.dumps(tables, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +38,13 @@ class DedupeRequest:
     min_saving_bytes: int | None = 64
     min_file_saving: float = 0.01
     max_extra_bytes: int | None = None
+    policies: str = "[]"
+    """The tables `[[dedupe]]` in force, as JSON."""
+
+    @property
+    def dedupe_policies(self) -> DedupePolicies:
+        """What `policies` comes to.  Raises ConfigError."""
+        return parse_policies(json.loads(self.policies))
 
     @property
     def trust(self) -> Trust | None:

@@ -208,6 +208,7 @@ class StoreRun:
             self._archive,
             self._request.collection,
             run=self._run,
+            policies=self._request.dedupe_policies,
             space=self._space,
         )
 

@@ -1,9 +1,51 @@
-"""A forecast as people read it."""
+"""`pinakes dedupe --plan`: a forecast, and the decision about each capture."""
 
 from __future__ import annotations
 
-from pinakes.cli.frame.output import printable
-from pinakes.dedupe.run.plan import Plan, Savings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.frame.output_file import output_file
+from pinakes.dedupe.run.collection import Collection
+from pinakes.dedupe.run.plan import Plan, Savings, plan_dedupe
+from pinakes.dedupe.run.run_report import DedupeRequest
+from pinakes.index.manifest import ManifestLine, format_line
+from pinakes.profile import Stores
+
+
+def forecast(
+    request: DedupeRequest,
+    fraction: float,
+    decisions: str | None,
+    stores: Stores,
+    console: Console,
+) -> None:
+    """Say what a run would do, from this part of the contents.
+
+    `decisions` is the file that gets a manifest line for each capture, unless None.
+    """
+    collection = Collection(
+        stores.rows, stores.archive, request.collection, policies=request.dedupe_policies
+    )
+    with _lines_to(decisions, console) as decided_on:
+        plan = plan_dedupe(collection, request, fraction=fraction, decided_on=decided_on)
+    console.result(plan.as_json(), text=format_plan(plan))
+
+
+@contextmanager
+def _lines_to(
+    name: str | None, console: Console
+) -> Iterator[Callable[[ManifestLine], None] | None]:
+    if name is None:
+        yield None
+        return
+    with output_file(name, console) as file:
+
+        def write(line: ManifestLine) -> None:
+            file.write(f"{format_line(line)}\n".encode())
+
+        yield write
 
 
 def format_plan(plan: Plan) -> str:
