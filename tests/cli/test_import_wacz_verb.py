@@ -92,6 +92,56 @@ def test_crawls_that_a_later_manifest_lacks_are_listed_and_kept(folder: Path) ->
     assert "missing" not in {line.get("outcome") for line in lines}
 
 
+def outcomes(lines: list[dict[str, Any]]) -> dict[str, str]:
+    """How each crawl that manifests no longer name ended, without reasons."""
+    return {line["crawl"]: line["outcome"].split(":")[0] for line in lines if "freed_bytes" in line}
+
+
+def test_crawls_that_a_later_manifest_lacks_are_purged_on_request(tmp_path: Path) -> None:
+    """Crawls b and c refer to a; a and c are no longer named."""
+    assert call_here(tmp_path, "init").returncode == 0
+    body = bytes(range(256)) * 20
+    paths = [tmp_path / "in" / f"{name}.wacz" for name in "abc"]
+    for year, path in enumerate(paths, 2021):
+        write_wacz(path, page(f"{URI}{path.stem}", body, date=f"{year}-01-01T00:00:00Z"))
+    entries = [entry_of(path) for path in paths]
+    manifest = str(write_manifest(tmp_path / "in" / "m.json", entries))
+    assert imported(tmp_path, manifest)[0] == 0
+    done = call_here(tmp_path, "dedupe", "--all", "--min-file-saving", "0")
+    assert done.returncode == 0, done.stderr
+    # Where the manifests name nothing, or not all could be imported, nothing goes.
+    write_manifest(Path(manifest), [])
+    code, lines, said = imported(tmp_path, manifest, "--purge-removed")
+    assert (code, lines) == (0, [])
+    assert "name no WACZ file" in said
+    lost = entry_of(paths[1]) | {"path": "gone.wacz", "hash": f"sha256:{7:064x}"}
+    write_manifest(Path(manifest), [lost])
+    code, lines, said = imported(tmp_path, manifest, "--purge-removed")
+    assert (code, outcomes(lines)) == (3, {})
+    assert "nothing was purged" in said
+
+    write_manifest(Path(manifest), entries[1:2])
+    code, lines, _ = imported(tmp_path, manifest, "--purge-removed", "--dry-run")
+    assert [line["crawl"] for line in lines if line.get("outcome") == "missing"] == ["a", "c"]
+    code, lines, _ = imported(tmp_path, manifest, "--purge-removed")
+    assert (code, outcomes(lines)) == (3, {"c": "purged", "a": "refused"})
+    again = ("--purge-removed", "--references", "promote")
+    code, lines, _ = imported(tmp_path, manifest, *again)
+    assert (code, outcomes(lines)) == (0, {"a": "purged"})
+    found = call_here(tmp_path, "lookup", "--json", f"{URI}b")
+    assert found.returncode == 0
+    states = [
+        (line["crawl"], line["state"])
+        for line in map(
+            json.loads, call_here(tmp_path, "crawl", "list", "--json").stdout.split("\n")[:-1]
+        )
+    ]
+    assert states == [("a", "purged"), ("b", "open"), ("c", "purged")]
+    shown = json.loads(call_here(tmp_path, "crawl", "requires", "b", "--json").stdout)
+    assert (shown["needs"], shown["unresolved"]) == ([], 0)
+    assert outcomes(imported(tmp_path, manifest, *again)[1]) == {}
+
+
 def test_a_refused_manifest_queues_nothing(folder: Path) -> None:
     entries = [entry_of(folder / "in" / "a.wacz"), {"path": "http://evil.example/x.wacz"}]
     manifest = str(write_manifest(folder / "in" / "m.json", entries))
@@ -119,6 +169,8 @@ def test_dry_run_says_what_and_writes_nothing(folder: Path) -> None:
         (("gone.wacz",), 3, "gone.wacz: cannot be read: No such file"),
         (("gone.json",), 3, "gone.json: cannot be read: No such file"),
         (("in/notes.txt",), 3, "not a WACZ, an archive file, a folder or a manifest"),
+        (("in", "--purge-removed"), 2, "--purge-removed compares with what manifests name"),
+        (("--resume", "--purge-removed"), 2, "give all of them (.json)"),
         (("in", "--import-from", "http://a"), 2, "import_from should be hosts and folders"),
     ],
 )

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from pinakes import __version__
 from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl, scan_crawls
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import CrawlTotals, read_totals
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
-from pinakes.catalog.references import Reference
 from pinakes.catalog.requirements import Requirement, read_requirements
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.verbs.crawl_purge import add_references, purge, warn_of
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
-from pinakes.errors import Conflict
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import CANCEL, LISTED, REMOVE, Removal, Remover, TakingOut
+from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
 from pinakes.profile import Stores, open_stores
-from pinakes.purge.purging import Purger
-from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeReport, PurgeRequest
+from pinakes.purge.requests import REFUSE, PurgeRequest
 
 _MOST_SHOWN = 20
 
@@ -62,14 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_purge_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--references",
-        choices=(REFUSE, PROMOTE, FORCE),
-        default=REFUSE,
-        help="captures of other crawls that refer to it: refuse lists them, and changes nothing "
-        "(default); promote makes the earliest copy left a full record again, to which the others "
-        "refer; force leaves them without an original",
-    )
+    add_references(parser, "captures of other crawls that refer to it")
     parser.add_argument(
         "--plan",
         action="store_true",
@@ -168,7 +158,7 @@ def _remove(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
 def _take_out(stores: Stores, request: CrawlRequest, console: Console, way: TakingOut) -> Exit:
     remover = Remover(stores.rows, stores.archive, Actor())
     result = remover.take_out(request.crawl, way, dry_run=request.dry_run)
-    _warn_of(result.references, "captures that refer to this crawl", console)
+    warn_of(result.references, "captures that refer to this crawl", console)
     for problem in result.problems:
         console.warn(problem)
     outcome = _outcome(result, way, dry_run=request.dry_run)
@@ -187,59 +177,15 @@ def _take_out(stores: Stores, request: CrawlRequest, console: Console, way: Taki
     return Exit.DONE if result.is_complete else Exit.SOME_FAILED
 
 
-def _warn_of(references: Sequence[Reference], kind: str, console: Console) -> None:
-    for reference in references:
-        console.warn(
-            f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]",
-            kind=kind,
-        )
-    if len(references) == LISTED:
-        console.warn(f"more than {LISTED:,} captures may refer to this crawl: no more are listed")
-
-
 def _purge(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
-    only_says = request.plan or request.dry_run
-    purger = Purger(
-        stores.rows,
-        stores.archive,
-        stores.runs_folder,
-        Actor(),
-        software=f"pinakes {__version__}",
+    report = purge(
+        stores,
+        PurgeRequest(crawl=request.crawl, references=request.references),
+        console,
+        only_says=request.plan or request.dry_run,
+        lists_changes=request.plan,
     )
-    asked = PurgeRequest(crawl=request.crawl, references=request.references)
-    report = purger.plan(asked) if only_says else purger.purge(asked)
-    _warn_of(report.references, "captures that refer to this crawl", console)
-    _warn_of(report.dangling, "captures left without an original", console)
-    for problem in report.problems:
-        console.warn(problem)
-    outcome = _outcome_of_purge(report, only_says=only_says)
-    summary = (
-        f"{report.crawl}: {outcome}; {report.files} files, {report.captures} captures, "
-        f"{report.freed_bytes} bytes freed, about {report.added_bytes} added; "
-        f"{len(report.promoted) + len(report.filled)} references full again, "
-        f"{len(report.repointed)} re-pointed, {len(report.dangling)} dangling"
-    )
-    lines = [f"{report.crawl}: {outcome}" if report.references else summary]
-    if request.plan:
-        lines += [f"  make full  {printable(key)}" for key in report.promoted]
-        lines += [f"  make full, by a crawler  {printable(key)}" for key in report.filled]
-        lines += [f"  re-point  {printable(key)}" for key in report.repointed]
-    console.result({"outcome": outcome, **report.as_json()}, text="\n".join(lines))
     return Exit.DONE if report.is_complete else Exit.SOME_FAILED
-
-
-def _outcome_of_purge(report: PurgeReport, *, only_says: bool) -> str:
-    if report.references:
-        return (
-            "refused: captures of other crawls refer to it; nothing was changed: use --references "
-            "promote"
-        )
-    if report.problems:
-        again = any(isinstance(problem, Conflict) for problem in report.problems)
-        return "not finished: run it again" if again else "not finished: see above"
-    if report.was_purged:
-        return "was purged already"
-    return "would be purged" if only_says else "purged"
 
 
 def _outcome(result: Removal, way: TakingOut, *, dry_run: bool) -> str:

@@ -22,6 +22,7 @@ from pinakes.cli.frame.options import (
 )
 from pinakes.cli.frame.output import Console, printable
 from pinakes.cli.frame.store_place import store_place
+from pinakes.cli.verbs.crawl_purge import add_references, purge_all
 from pinakes.config import Configuration
 from pinakes.errors import Busy, ConfigError, InputRefused, PinakesError
 from pinakes.hbase_schema.run_cells import RunFacts
@@ -49,6 +50,8 @@ class ImportRequest:
     names: list[str]
     resume: bool
     dry_run: bool
+    purge_removed: bool
+    references: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +66,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on with what is queued, and retry what has failed; no WACZ need be named",
     )
+    parser.add_argument(
+        "--purge-removed",
+        action="store_true",
+        help="then purge imported crawls that manifests no longer name, as `pinakes crawl purge`",
+    )
+    add_references(parser, "captures of other crawls that refer to one of these")
     add_settings(parser, "store", "collection", "import_from")
     add_dry_run(parser)
 
@@ -79,7 +88,14 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         names=list(inputs_of(arguments)) if any_named or not arguments.resume else [],
         resume=arguments.resume,
         dry_run=arguments.dry_run,
+        purge_removed=arguments.purge_removed,
+        references=arguments.references,
     )
+    if request.purge_removed and not (request.names and all(map(is_manifest, request.names))):
+        raise ConfigError(
+            "--purge-removed compares with what manifests name: give all of them (.json), and "
+            "nothing else"
+        )
     with open_stores(configuration, tally=(tally := Tally())) as stores:
         verb = _ImportVerb(request, configuration, trusted, stores, tally, console)
         return verb.plan() if request.dry_run else verb.run()
@@ -106,10 +122,14 @@ class _ImportVerb:
         self._counts = Counter[str]()
         self._told: set[str] = set()
         self._failed = False
+        self._space = SortSpace(
+            memory_bytes=configuration.spill_bytes, folder=configuration.temp_dir
+        )
 
     def plan(self) -> Exit:
         """What would be imported, and what is in the queue."""
-        for source in self._sources(None):
+        spool = self._spool()
+        for source in self._sources(spool):
             if isinstance(source, InputRefused):
                 self._miss(source)
                 continue
@@ -134,6 +154,7 @@ class _ImportVerb:
                 },
                 text=f"{printable(entry.wacz.place)}: {state}{times}{printable(why)}",
             )
+        self._compare_with(spool)
         return Exit.SOME_FAILED if self._failed else Exit.DONE
 
     def run(self) -> Exit:
@@ -151,19 +172,24 @@ class _ImportVerb:
             self._stores.rows, self._actor, self._tally, run=self._act, facts=facts, crawl=None
         ) as landing_run:
             self._landing_run = landing_run
-            self._queue()
+            missing = self._queue()
             self._work_off()
         self._summarise()
+        if self._request.purge_removed:
+            self._purge(missing)
         return Exit.SOME_FAILED if self._failed else Exit.DONE
 
-    def _sources(self, spool: Spool[str] | None) -> Iterator[WaczSource | InputRefused]:
+    def _spool(self) -> Spool[str]:
+        return Spool(space=self._space)
+
+    def _sources(self, spool: Spool[str]) -> Iterator[WaczSource | InputRefused]:
         """All sources; the crawls that they belong to are kept in `spool`."""
         temp_dir = self._configuration.temp_dir
         for name in self._request.names:
             left, beside = LeftOut(), LeftOut()
             try:
                 for source in iter_sources(name, left, beside, self._trusted, temp_dir):
-                    if spool is not None and isinstance(source, WaczSource):
+                    if isinstance(source, WaczSource):
                         spool.append(source.crawl)
                     yield source
             except InputRefused as refusal:
@@ -177,13 +203,10 @@ class _ImportVerb:
                 names = ", ".join(map(printable, beside.examples))
                 self._console.say(f"{what} (`pinakes ingest` lands them): {names}")
 
-    def _queue(self) -> None:
+    def _queue(self) -> list[str]:
         """Queue the sources; then, of manifests, name the crawls that they no longer name."""
         rows, collection = self._stores.rows, self._configuration.collection
-        space = SortSpace(
-            memory_bytes=self._configuration.spill_bytes, folder=self._configuration.temp_dir
-        )
-        spool: Spool[str] = Spool(space=space)
+        spool = self._spool()
         for queued in queue_sources(rows, collection, self._sources(spool), act=self._act):
             self._landing_run.beat()
             if isinstance(queued, InputRefused):
@@ -193,9 +216,29 @@ class _ImportVerb:
                 self._known(queued.source, place.crawl, place.name, queued.source.sha256)
             elif queued.found is not None:
                 self._note_queued(queued.found)
+        return self._compare_with(spool)
+
+    def _compare_with(self, spool: Spool[str]) -> list[str]:
+        """The crawls that manifests no longer name; listed."""
         are_manifests = self._request.names and all(map(is_manifest, self._request.names))
-        if are_manifests and not self._counts["refused sources"]:
-            self._list_missing(sort_outside_memory(spool, space=space))
+        if not are_manifests or self._counts["refused sources"]:
+            return []
+        if not spool:
+            # An empty answer of a server that has trouble would take everything out.
+            self._console.warn("the manifests name no WACZ file: nothing is taken for removed")
+            return []
+        return list(self._list_missing(sort_outside_memory(spool, space=self._space)))
+
+    def _purge(self, missing: list[str]) -> None:
+        """Purge the crawls that manifests no longer name."""
+        if self._failed:
+            self._console.warn("nothing was purged, for not everything was imported (see above)")
+            return
+        if not missing:
+            self._console.say("nothing to purge: the manifests name all imported crawls")
+        stores, references = self._stores, self._request.references
+        for report in purge_all(stores, missing, references, self._console):
+            self._failed = self._failed or not report.is_complete
 
     def _note_queued(self, entry: QueueEntry) -> None:
         if entry.failure is not None and not self._request.resume:
@@ -308,14 +351,16 @@ class _ImportVerb:
         if not self._request.dry_run:
             self._landing_run.missed(problem)
 
-    def _list_missing(self, named: Iterator[str]) -> None:
+    def _list_missing(self, named: Iterator[str]) -> Iterator[str]:
         crawls = size = 0
+        fate = "to be purged" if self._request.purge_removed else "kept"
         for missing in scan_missing(self._stores.rows, self._configuration.collection, named):
             crawls, size = crawls + 1, size + missing.size
             self._console.result(
                 {"crawl": missing.crawl, "outcome": "missing", "bytes": missing.size},
-                text=f"{missing.crawl}: no longer in the manifest, {missing.size:,} bytes; kept",
+                text=f"{missing.crawl}: no longer in the manifest, {missing.size:,} bytes; {fate}",
             )
+            yield missing.crawl
         if crawls:
             self._console.result(
                 {"removedCrawls": crawls, "removedCrawlSize": size},

@@ -1,0 +1,125 @@
+"""Purging crawls as verbs do it: what is asked, what is said; and several, in which order."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+
+from pinakes import __version__
+from pinakes.catalog.references import Reference
+from pinakes.cli.frame.output import Console, printable
+from pinakes.errors import Conflict
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.removal import LISTED
+from pinakes.profile import Stores
+from pinakes.purge.purging import Purger
+from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeReport, PurgeRequest
+
+
+def add_references(parser: argparse.ArgumentParser, whose: str) -> None:
+    """The option `--references`."""
+    parser.add_argument(
+        "--references",
+        choices=(REFUSE, PROMOTE, FORCE),
+        default=REFUSE,
+        help=f"{whose}: refuse lists them, and changes nothing (default); promote makes the "
+        "earliest copy left a full record again, to which the others refer; force leaves them "
+        "without an original",
+    )
+
+
+def purge(
+    stores: Stores,
+    request: PurgeRequest,
+    console: Console,
+    *,
+    only_says: bool = False,
+    lists_changes: bool = False,
+) -> PurgeReport:
+    """Purge a crawl, or say what would be done, and what becomes of references.
+
+    `lists_changes`: also by capture.
+    """
+    purger = _purger(stores)
+    report = purger.plan(request) if only_says else purger.purge(request)
+    _say(report, console, only_says=only_says, lists_changes=lists_changes)
+    return report
+
+
+def purge_all(
+    stores: Stores, crawls: Iterable[str], references: str, console: Console
+) -> Iterator[PurgeReport]:
+    """Purge crawls one after the other, those first to which nothing refers.
+
+    So what refers to another of them goes with it, and is not made full before.
+    """
+    left = list(crawls)
+    goes_on = True
+    while left and goes_on:
+        waiting = []
+        for crawl in left:
+            report = _purger(stores).purge(PurgeRequest(crawl=crawl))
+            if report.references:
+                waiting.append(crawl)
+                continue
+            _say(report, console)
+            yield report
+        goes_on, left = len(waiting) < len(left), waiting
+    for crawl in left:
+        yield purge(stores, PurgeRequest(crawl=crawl, references=references), console)
+
+
+def _purger(stores: Stores) -> Purger:
+    software = f"pinakes {__version__}"
+    return Purger(stores.rows, stores.archive, stores.runs_folder, Actor(), software=software)
+
+
+def _say(
+    report: PurgeReport,
+    console: Console,
+    *,
+    only_says: bool = False,
+    lists_changes: bool = False,
+) -> None:
+    warn_of(report.references, "captures that refer to this crawl", console)
+    warn_of(report.dangling, "captures left without an original", console)
+    for problem in report.problems:
+        console.warn(problem)
+    outcome = _outcome(report, only_says=only_says)
+    summary = (
+        f"{report.crawl}: {outcome}; {report.files} files, {report.captures} captures, "
+        f"{report.freed_bytes} bytes freed, about {report.added_bytes} added; "
+        f"{len(report.promoted) + len(report.filled)} references full again, "
+        f"{len(report.repointed)} re-pointed, {len(report.dangling)} dangling"
+    )
+    lines = [f"{report.crawl}: {outcome}" if report.references else summary]
+    if lists_changes:
+        lines += [f"  make full  {printable(key)}" for key in report.promoted]
+        lines += [f"  make full, by a crawler  {printable(key)}" for key in report.filled]
+        lines += [f"  re-point  {printable(key)}" for key in report.repointed]
+    console.result({"outcome": outcome, **report.as_json()}, text="\n".join(lines))
+
+
+def warn_of(references: Sequence[Reference], kind: str, console: Console) -> None:
+    """Name captures that refer to a crawl."""
+    for reference in references:
+        console.warn(
+            f"{reference.archive_file}: [{reference.capture}] refers to [{reference.original}]",
+            kind=kind,
+        )
+    if len(references) == LISTED:
+        console.warn(f"more than {LISTED:,} captures may refer to this crawl: no more are listed")
+
+
+def _outcome(report: PurgeReport, *, only_says: bool) -> str:
+    if report.references:
+        return (
+            "refused: captures of other crawls refer to it; nothing was changed: use --references "
+            "promote"
+        )
+    if report.problems:
+        again = any(isinstance(problem, Conflict) for problem in report.problems)
+        return "not finished: run it again" if again else "not finished: see above"
+    if report.was_purged:
+        return "was purged already"
+    return "would be purged" if only_says else "purged"
