@@ -15,8 +15,6 @@ from pinakes.cli.verbs import VERBS
 
 # Options of the interface that a verb which is built does not have yet, and with what they come.
 NOT_YET: dict[str, set[str]] = {
-    "crawl": {"purge", "requires"},
-    "import-wacz": {"--purge-removed"},
     "qa": {"train"},
 }
 
