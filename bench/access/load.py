@@ -54,6 +54,19 @@ def cpu_seconds(process_id: int) -> float:
     return own + sum(cpu_seconds(int(child)) for child in children)
 
 
+def resident_bytes(process_id: int) -> int:
+    """What a process has in memory, and its running descendants: Pss of proc(5)."""
+    folder = Path("/proc") / str(process_id)
+    try:
+        lines = (folder / "smaps_rollup").read_text().splitlines()
+        own = sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        tasks = list((folder / "task").iterdir())
+        children = [child for task in tasks for child in (task / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return own + sum(resident_bytes(int(child)) for child in children)
+
+
 def ask(
     process_id: int,
     port: int,

@@ -13,9 +13,10 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -27,7 +28,7 @@ from bench.rounds import say
 
 from . import stored
 from .drawn import CRAWL, captures
-from .load import cpu_seconds
+from .load import cpu_seconds, resident_bytes
 from .servers import OURS, pinakes
 
 GROUP = "access: look-ups of digests"
@@ -35,7 +36,16 @@ REDIS = "Redis"
 BATCH = 1000
 _HASH = b"alldupes"
 _ROUND_BATCHES, _ROUND_SINGLES = 20, 2000
-HEAD = ("look-ups", "server", "a second", "a CPU second", "time ÷ Redis'", "p50 ms", "p99 ms")
+HEAD = (
+    "look-ups",
+    "server",
+    "a second",
+    "a CPU second",
+    "time ÷ Redis'",
+    "p50 ms",
+    "p99 ms",
+    "MB in memory",
+)
 
 Ask = Callable[[Sequence[str]], int]
 """Looks digests up; how many were found."""
@@ -86,15 +96,21 @@ class RedisByLines:
 
     def load(self, count: int) -> None:
         """Put the drawn captures into the hash; of one digest, the last."""
-        batch: list[bytes] = []
-        for capture in captures(count):
-            key = hashlib.sha1(capture.content).hexdigest().encode("ascii")
-            value = f"0 {capture.time_14} {capture.url} 1100".encode("ascii")
-            batch.append(_command(b"HSET", _HASH, key, value))
-            if len(batch) == BATCH:
-                self._send(batch)
-                batch = []
-        self._send(batch)
+        self.pipeline(
+            (
+                b"HSET",
+                _HASH,
+                hashlib.sha1(capture.content).hexdigest().encode("ascii"),
+                f"0 {capture.time_14} {capture.url} 1100".encode("ascii"),
+            )
+            for capture in captures(count)
+        )
+
+    def pipeline(self, commands: Iterable[Sequence[bytes]]) -> None:
+        """Run commands, a batch at a time."""
+        waiting = iter(commands)
+        while some := [_command(*words) for words in islice(waiting, BATCH)]:
+            self._send(some)
 
     def _send(self, commands: Sequence[bytes]) -> list[bytes | None]:
         self._connection.sendall(b"".join(commands))
@@ -212,6 +228,7 @@ def _measured(
                 quotient,
                 f"{median(times) * 1000:.2f}",
                 f"{times[len(times) * 99 // 100] * 1000:.2f}",
+                f"{resident_bytes(servers[name][0]) / 1e6:,.0f}",
             )
         )
     return rows

@@ -18,7 +18,7 @@ from bench.results import laid_out, written
 from bench.rounds import say
 from pinakes.profile import ROWS
 
-from . import lookups, stored
+from . import crawl_acts, lookups, stored
 from .drawn import CDX_11, captures
 from .load import Answered, ask, why_no_wrk
 from .queries import CASES, QUERIES, Case, Url, urls_of
@@ -127,6 +127,7 @@ def run(*, count: int = CAPTURES, runs: int, seconds: int = 5, only: str = "") -
     """Measure, and print a table of queries and one of look-ups."""
     if only in "look-ups":
         lookups.run(count=count, runs=runs)
+        crawl_acts.run(runs=runs)
     why = why_no_wrk()
     if why:
         print(f"{GROUP}: absent: {why}")
