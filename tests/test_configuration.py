@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,26 @@ def test_none_lifts_a_bound(tmp_path: Path) -> None:
 def test_configuration_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Configuration().jobs = 2  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        ("[[dedupe]]\noff = 1\n", "dedupe policy 1: off must be true or false"),
+        ('[[dedupe]]\n[[dedupe]]\nmin_bytes = "much"\n', "min_bytes is 'much', and should be"),
+        ("[[access]]\nallow = 7\n", "access rule 1: "),
+        ("dedupe = 7\n", "dedupe must be tables"),
+    ],
+)
+def test_a_wrong_table_is_named_with_its_file(tmp_path: Path, tables: str, why: str) -> None:
+    path = tmp_path / "pinakes.toml"
+    path.write_text(tables)
+    with pytest.raises(ConfigError, match=re.escape(f"{path}: {why}")):
+        load_configuration(path, environment={})
+
+
+def test_sizes_in_tables_may_have_units(tmp_path: Path) -> None:
+    path = tmp_path / "pinakes.toml"
+    path.write_text('[[dedupe]]\nmin_bytes = "1 KiB"\n[[dedupe]]\nmin_bytes = 7\n')
+    found = load_configuration(path, environment={})
+    assert found.dedupe == ({"min_bytes": 1024}, {"min_bytes": 7})

@@ -50,14 +50,19 @@ def job_folder(configuration: Configuration) -> str:
 
 
 def settings_text(configuration: Configuration) -> str:
-    """The configuration in force, but for defaults, as a pinakes.toml for tasks."""
-    return settings_file(
-        {
-            name: str(value)
-            for name, value in configuration.values().items()
-            if value is not None and configuration.origins.get(name, "default") != "default"
-        }
-    )
+    """The configuration in force, but for defaults, as a pinakes.toml for tasks.
+
+    Without its tables, which are of the driver alone.  Tasks work in folders of their own, so
+    paths are absolute, that of the store also where it is the default.
+    """
+    given: dict[str, str] = {}
+    for name, value in configuration.values().items():
+        is_default = configuration.origins.get(name, "default") == "default"
+        if isinstance(value, Path) and (not is_default or name == "store"):
+            given[name] = str(value.absolute())
+        elif not (is_default or value is None or isinstance(value, (tuple, Path))):
+            given[name] = str(value)
+    return settings_file(given)
 
 
 def ensure_environment(folder: ArchiveStore, environment: Environment) -> None:

@@ -395,7 +395,27 @@ def _read_file(path: Path) -> dict[str, object]:
 def _tables(name: str, value: object, path: Path) -> tuple[Mapping[str, object], ...]:
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
         raise ConfigError(f"{name} must be tables: [[{name}]]", file=str(path))
-    return tuple(value)
+    # Imported where there are tables alone: each verb reads the settings when it starts.
+    from pinakes.access.rules import parse_rules
+    from pinakes.dedupe.decide.policy import parse_policies
+
+    check = parse_rules if name == "access" else parse_policies
+    try:
+        tables = tuple({key: _sized(key, one) for key, one in table.items()} for table in value)
+        check(tables)
+    except ConfigError as error:
+        raise ConfigError(error.message, file=str(path)) from error
+    return tables
+
+
+def _sized(key: str, value: object) -> object:
+    """The value of a table; of a key in bytes, the number."""
+    if not (key.endswith("_bytes") and isinstance(value, str)):
+        return value
+    try:
+        return parse_size(value)
+    except ValueError as error:
+        raise ConfigError(f"{key} is {value!r}, and should be {error}") from error
 
 
 def _setting_of(variable: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from importing import entry_of, write_manifest, write_wacz
 from landed_stores import page
+from packages import write_package
 from verbs_here import call_here
 
 URI = "http://example.org/"
@@ -140,6 +141,65 @@ def test_crawls_that_a_later_manifest_lacks_are_purged_on_request(tmp_path: Path
     shown = json.loads(call_here(tmp_path, "crawl", "requires", "b", "--json").stdout)
     assert (shown["needs"], shown["unresolved"]) == ([], 0)
     assert outcomes(imported(tmp_path, manifest, *again)[1]) == {}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [{"name": "uno.wacz", "path": "uno.wacz"}, {"crawlId": "c9"}, {"name": "uno.wacz"}],
+    ids=["under another name, and gone", "in another crawl", "renamed"],
+)
+def test_content_that_is_still_named_is_not_purged(folder: Path, later: dict[str, object]) -> None:
+    entry = entry_of(folder / "in" / "a.wacz", crawlId="one")
+    other = entry_of(folder / "in" / "b.wacz", crawlId="two")
+    manifest = str(write_manifest(folder / "in" / "m.json", [entry, other]))
+    assert imported(folder, manifest)[0] == 0
+    write_manifest(Path(manifest), [{**entry, **later}])
+    code, lines, _ = imported(folder, manifest, "--purge-removed", "--dry-run")
+    assert [line["crawl"] for line in lines if line.get("outcome") == "missing"] == ["two"]
+    assert [line["outcome"] for line in lines if "sha256" in line] == ["was there"]
+    code, lines, _ = imported(folder, manifest, "--purge-removed")
+    assert (code, outcomes(lines)) == (0, {"two": "purged"})
+    assert call_here(folder, "lookup", f"{URI}a").stdout.count("known since") == 1
+
+
+def test_what_is_named_under_another_name_without_a_hash_is_kept_too(folder: Path) -> None:
+    """Only importing tells that it is there."""
+    copy = folder / "in" / "copy.wacz"
+    copy.write_bytes((folder / "in" / "a.wacz").read_bytes())
+    entries: list[dict[str, object]] = [{"path": "a.wacz", "crawlId": "one"}]
+    manifest = str(write_manifest(folder / "in" / "m.json", entries))
+    assert imported(folder, manifest)[0] == 0
+    write_manifest(Path(manifest), [{"path": "copy.wacz", "crawlId": "two"}])
+    code, lines, _ = imported(folder, manifest, "--purge-removed")
+    assert (code, outcomes(lines)) == (0, {})
+    assert "was there" in {line.get("outcome") for line in lines}
+
+
+def test_a_crawl_is_kept_where_one_of_its_files_is_named_or_came_otherwise(folder: Path) -> None:
+    entries = [entry_of(folder / "in" / f"{name}.wacz", crawlId="one") for name in "ab"]
+    third = entry_of(folder / "in" / "c.wacz", crawlId="two")
+    manifest = str(write_manifest(folder / "in" / "m.json", [*entries, third]))
+    assert imported(folder, manifest)[0] == 0
+    (folder / "more.warc.gz").write_bytes(page(f"{URI}more"))
+    assert call_here(folder, "ingest", "more.warc.gz", "--crawl", "two").returncode == 0
+    write_manifest(Path(manifest), entries[:1])
+    code, lines, said = imported(folder, manifest, "--purge-removed")
+    assert (code, outcomes(lines)) == (0, {})
+    missing = [line for line in lines if line.get("outcome") == "missing"]
+    assert [(line["crawl"], line.get("name")) for line in missing] == [
+        ("one", "b.wacz"),
+        ("two", None),
+    ]
+    assert "nothing was purged" in said
+    told = call_here(folder, "import-wacz", manifest).stdout
+    assert "kept: it holds files that were not imported (1)" in told
+
+
+def test_what_cannot_be_read_is_named(folder: Path) -> None:
+    write_package(folder / "garbage.wacz", {"archive/a.warc.gz": b"not a WARC at all"})
+    code, lines, said = imported(folder, "garbage.wacz")
+    assert (code, [line["outcome"] for line in lines]) == (3, ["imported"])
+    assert "a.warc.gz: stored unchanged, but no record in it could be read" in said
 
 
 def test_a_refused_manifest_queues_nothing(folder: Path) -> None:

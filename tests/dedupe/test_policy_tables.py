@@ -73,6 +73,8 @@ def test_a_record_without_type_or_status_is_of_none_that_a_policy_names() -> Non
         {"off": 1},
         {"crawl": ""},
         {"crawl": 7},
+        {"crawl": "a*"},
+        {"collection": "no such"},
         {"min_bytes": "1 KiB"},
         {"min_bytes": -1},
         {"min_bytes": True},
@@ -90,6 +92,7 @@ def test_a_record_without_type_or_status_is_of_none_that_a_policy_names() -> Non
         {"not_older_than": 30},
         {"not_older_than": "0 days"},
         {"not_older_than": "a month"},
+        {"not_older_than": "٣ days"},
     ],
     ids=str,
 )

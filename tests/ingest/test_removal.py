@@ -12,7 +12,7 @@ from killing import KILLED, in_child, kill_at
 from landed_stores import LandedStore, page, revisit
 
 from pinakes.catalog.captures import scan_captures_of
-from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.crawl_rows import CANCELLED, PURGED, REMOVED, read_crawl, set_crawl_state
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.file_rows import read_entry
@@ -24,7 +24,7 @@ from pinakes.hbase_schema.cells import encode_cell
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover
+from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
 from pinakes.row_store.port import Put
 
 URI = "http://example.org/"
@@ -257,6 +257,17 @@ def test_a_crawl_in_another_state_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         Remover(store.rows, store.archive, Actor()).take_out(crawl, way)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("state", "way"),
+    [(CANCELLED, REMOVE), (PURGED, REMOVE), (PURGED, CANCEL), (REMOVED, CANCEL)],
+    ids=str,
+)
+def test_a_crawl_that_is_out_is_refused(store: LandedStore, state: str, way: TakingOut) -> None:
+    set_crawl_state(store.rows, "one", state, act="a")
+    with pytest.raises(ConfigError, match=f"the crawl one is {state}$"):
+        Remover(store.rows, store.archive, Actor()).take_out("one", way)
 
 
 def test_a_committed_crawl_takes_nothing_new(store: LandedStore) -> None:

@@ -131,6 +131,10 @@ def test_browsertrix_webhook_and_api(tmp_path: Path) -> None:
         pytest.param({"path": "a.wacz", "hash": "md5:" + "0" * 32}, "no SHA-256", id="MD5"),
         pytest.param({"path": "a.wacz", "hash": HEX[:-1]}, "no SHA-256", id="cut"),
         pytest.param({"path": "a.wacz", "hash": 7}, "no SHA-256", id="a number for a hash"),
+        *(
+            pytest.param({"path": "a.wacz", "size": size}, "its size", id=f"size {size!r}")
+            for size in (-1, "12", True, 1000.0)
+        ),
         pytest.param({"path": "all.json"}, "not a WACZ", id="the manifest itself"),
         pytest.param({"path": ""}, "an entry without a path", id="nothing"),
     ],

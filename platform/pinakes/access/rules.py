@@ -40,7 +40,7 @@ _PATTERN = re.compile(
     rf"\*\Z|\*\.{_HOST}\Z|(?:[a-z][a-z0-9+.-]*:/*{_HOST}|{_HOST}\.{_HOST})(?:[/?#][^\s*]*)?\*?\Z",
     re.IGNORECASE,
 )
-_AGE = re.compile(r"\s*(\d{1,6})\s*(day|month|year)s?\s*\Z")
+_AGE = re.compile(r"\s*(\d{1,6})\s*(day|month|year)s?\s*\Z", re.ASCII)
 _DAYS = {"day": 1, "month": 31, "year": 366}
 _DIGITS = re.compile(r"\d{4,14}\Z")
 

@@ -142,7 +142,8 @@ class Remover:
         entry = require_crawl(self._rows, crawl)
         if entry.state not in (*way.before, way.during, way.after):
             other = {OPEN: "cancel", COMMITTED: "remove", **COMPLETED_BY}
-            hint = f": use `pinakes crawl {other[entry.state]}`" * (entry.state in other)
+            verb = other.get(entry.state)
+            hint = f": use `pinakes crawl {verb}`" if verb is not None else ""
             raise ConfigError(f"the crawl {crawl} is {entry.state}{hint}")
         return entry
 

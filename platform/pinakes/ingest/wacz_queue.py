@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from pinakes.catalog.crawl_rows import GONE, scan_crawls
+from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.wacz_rows import (
+    ListedWacz,
     QueueEntry,
     add_to_queue,
     scan_queue,
     scan_wacz_files,
 )
 from pinakes.errors import Busy, InputRefused, PinakesError
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczPlace
 from pinakes.row_store.port import RowStore
 
@@ -109,23 +114,55 @@ def work_off(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingCrawl:
-    """A crawl that was imported, and that a later manifest does not name."""
+    """An imported crawl of which a later manifest names not every WACZ file."""
 
     crawl: str
-    waczs: int
-    size: int
-    """The sizes of its WACZ files."""
+    waczs: tuple[ListedWacz, ...]
+    """Those that it does not name."""
+    is_whole: bool
+    """Whether it names none, nor another of the crawl."""
+    other_files: int = 0
+    """Of a whole one, files of the crawl that came with none of its WACZ files."""
+
+    @property
+    def size(self) -> int:
+        """The sizes of these WACZ files."""
+        return sum(one.wacz.size for one in self.waczs)
 
 
-def scan_missing(rows: RowStore, collection: str, named: Iterable[str]) -> Iterator[MissingCrawl]:
-    """The imported crawls of a collection that are not among these, which are sorted."""
-    names = iter(named)
-    name = next(names, None)
+def scan_missing(
+    rows: RowStore, collection: str, named: Iterable[tuple[str, str]]
+) -> Iterator[MissingCrawl]:
+    """The imported crawls of a collection that are not among these, wholly or in part.
+
+    `named` are crawls and paths of WACZ files in them, as the store has them, sorted.  Memory:
+    those of a crawl.
+    """
+    groups = groupby(named, key=itemgetter(0))
+    crawl, group = next(groups, (None, None))
     for entry in scan_crawls(rows):
         if entry.facts.collection != collection or entry.facts.source != CRAWL_SOURCE:
             continue
-        while name is not None and name < entry.crawl:
-            name = next(names, None)
-        if name != entry.crawl and entry.state not in GONE:
-            sizes = [file.wacz.size for file in scan_wacz_files(rows, collection, entry.crawl)]
-            yield MissingCrawl(crawl=entry.crawl, waczs=len(sizes), size=sum(sizes))
+        if entry.state in GONE:
+            continue
+        while crawl is not None and crawl < entry.crawl:
+            crawl, group = next(groups, (None, None))
+        names = {name for _, name in group or ()} if crawl == entry.crawl else set()
+        listed = list(scan_wacz_files(rows, collection, entry.crawl))
+        left = tuple(one for one in listed if one.name not in names)
+        if not names:
+            others = _other_files(rows, entry.crawl, [one.name for one in listed])
+            yield MissingCrawl(crawl=entry.crawl, waczs=left, is_whole=True, other_files=others)
+        elif left:
+            yield MissingCrawl(crawl=entry.crawl, waczs=left, is_whole=False)
+
+
+def _other_files(rows: RowStore, crawl: str, waczs: Sequence[str]) -> int:
+    own = {archive_file(crawl, name) for name in waczs}
+    beginnings = tuple(f"{name}/" for name in own)
+    return sum(
+        entry.state is FileState.STORED
+        and entry.archive_file not in own
+        and not entry.archive_file.startswith(beginnings)
+        for entry in scan_entries(rows, crawl)
+    )

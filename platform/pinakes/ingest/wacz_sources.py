@@ -192,14 +192,13 @@ def _source(entry: object, manifest: str, crawl: str | None) -> WaczSource:
     name = base_name(named or place)
     if not (is_package_name(name) or is_archive_name(name)):
         name = _wacz_name(base_name(place), place)
-    size = entry.get("size", entry.get("bytes"))
     own = entry.get("crawlId") or crawl
     return WaczSource(
         place=place,
         name=name,
         crawl=crawl_of_name(own if isinstance(own, str) else _stem(name)),
         sha256=_sha256(entry.get("hash"), place),
-        size=size if type(size) is int and size >= 0 else None,
+        size=_size(entry.get("size", entry.get("bytes")), place),
         origin=_origin(manifest),
     )
 
@@ -245,6 +244,13 @@ def _sha256(text: object, place: str) -> str | None:
     if digest is None or digest.algorithm != "sha256":
         raise InputRefused(f"its hash in the manifest is no SHA-256: {text!r:.100}", file=place)
     return digest.hex
+
+
+def _size(value: object, place: str) -> int | None:
+    """The declared size in bytes; None if there is none."""
+    if value is not None and (type(value) is not int or value < 0):
+        raise InputRefused(f"its size in the manifest is no number: {value!r:.100}", file=place)
+    return value
 
 
 def _wacz_name(name: str, place: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_settings, configuration_of
@@ -18,8 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> Exit:
     """A line per setting: name, value, origin; one object per setting with --json."""
     configuration = configuration_of(arguments)
-    for name, value in configuration.values().items():
+    for name, given in configuration.values().items():
         origin = configuration.origins[name]
+        value = json.dumps(given) if isinstance(given, tuple) else given  # of tables
         shown = "none" if value is None else value
         plain = value if value is None or isinstance(value, (int, float)) else str(value)
         console.result(

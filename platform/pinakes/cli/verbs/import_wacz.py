@@ -7,10 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from pinakes import __version__
 from pinakes.archive_store.trusted_places import TrustedPlaces
-from pinakes.catalog.wacz_rows import FAILED, QueueEntry, scan_queue
+from pinakes.catalog.wacz_rows import FAILED, QueueEntry, read_places, scan_queue
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.options import (
@@ -36,11 +37,12 @@ from pinakes.ingest.landing_run import LandingRun
 from pinakes.ingest.overlapped import overlapped_file, overlapped_rows
 from pinakes.ingest.tally import ARCHIVE_RETRIES, Tally
 from pinakes.ingest.wacz_import import Imported, WaczImporter
-from pinakes.ingest.wacz_queue import queue_sources, scan_missing, work_off
+from pinakes.ingest.wacz_queue import MissingCrawl, queue_sources, scan_missing, work_off
 from pinakes.ingest.wacz_sources import WaczSource, is_manifest, iter_sources
 from pinakes.profile import Stores, open_stores
 
 _PAUSE_S = 1.0
+_BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,19 +127,28 @@ class _ImportVerb:
         self._space = SortSpace(
             memory_bytes=configuration.spill_bytes, folder=configuration.temp_dir
         )
+        self._named: Spool[tuple[str, str]] = Spool(space=self._space)
+        """What sources name, and where it is in the store: crawls, and paths in them."""
 
     def plan(self) -> Exit:
         """What would be imported, and what is in the queue."""
-        spool = self._spool()
-        for source in self._sources(spool):
-            if isinstance(source, InputRefused):
-                self._miss(source)
-                continue
-            into = f"{printable(source.crawl)}/{printable(source.name)}"
-            self._console.result(
-                {"wacz": source.place, "crawl": source.crawl, "name": source.name},
-                text=f"{printable(source.place)} -> {into}",
-            )
+        sources = self._sources()
+        while batch := list(islice(sources, _BATCH)):
+            hashes = {one.sha256 for one in batch if isinstance(one, WaczSource) and one.sha256}
+            places = read_places(self._stores.rows, self._configuration.collection, hashes)
+            for source in batch:
+                if isinstance(source, InputRefused):
+                    self._miss(source)
+                    continue
+                there = places.get(source.sha256 or "")
+                if there is not None and there.queued is None:
+                    self._known(source, there.crawl, there.name, source.sha256)
+                    continue
+                into = f"{printable(source.crawl)}/{printable(source.name)}"
+                self._console.result(
+                    {"wacz": source.place, "crawl": source.crawl, "name": source.name},
+                    text=f"{printable(source.place)} -> {into}",
+                )
         for entry in scan_queue(self._stores.rows, self._configuration.collection):
             state = entry.state(self._actor.now_ms(), self._actor.is_gone)
             why = f": {entry.failure.why}" if entry.failure and state == FAILED else ""
@@ -154,7 +165,7 @@ class _ImportVerb:
                 },
                 text=f"{printable(entry.wacz.place)}: {state}{times}{printable(why)}",
             )
-        self._compare_with(spool)
+        self._list_missing()
         return Exit.SOME_FAILED if self._failed else Exit.DONE
 
     def run(self) -> Exit:
@@ -172,25 +183,23 @@ class _ImportVerb:
             self._stores.rows, self._actor, self._tally, run=self._act, facts=facts, crawl=None
         ) as landing_run:
             self._landing_run = landing_run
-            missing = self._queue()
+            self._queue()
             self._work_off()
+            missing = self._list_missing()
         self._summarise()
         if self._request.purge_removed:
             self._purge(missing)
         return Exit.SOME_FAILED if self._failed else Exit.DONE
 
-    def _spool(self) -> Spool[str]:
-        return Spool(space=self._space)
-
-    def _sources(self, spool: Spool[str]) -> Iterator[WaczSource | InputRefused]:
-        """All sources; the crawls that they belong to are kept in `spool`."""
+    def _sources(self) -> Iterator[WaczSource | InputRefused]:
+        """All sources; the crawls and names that they give are kept as named."""
         temp_dir = self._configuration.temp_dir
         for name in self._request.names:
             left, beside = LeftOut(), LeftOut()
             try:
                 for source in iter_sources(name, left, beside, self._trusted, temp_dir):
                     if isinstance(source, WaczSource):
-                        spool.append(source.crawl)
+                        self._named.append((source.crawl, source.name))
                     yield source
             except InputRefused as refusal:
                 self._counts["refused sources"] += 1
@@ -203,11 +212,9 @@ class _ImportVerb:
                 names = ", ".join(map(printable, beside.examples))
                 self._console.say(f"{what} (`pinakes ingest` lands them): {names}")
 
-    def _queue(self) -> list[str]:
-        """Queue the sources; then, of manifests, name the crawls that they no longer name."""
+    def _queue(self) -> None:
         rows, collection = self._stores.rows, self._configuration.collection
-        spool = self._spool()
-        for queued in queue_sources(rows, collection, self._sources(spool), act=self._act):
+        for queued in queue_sources(rows, collection, self._sources(), act=self._act):
             self._landing_run.beat()
             if isinstance(queued, InputRefused):
                 self._miss(queued)
@@ -216,29 +223,19 @@ class _ImportVerb:
                 self._known(queued.source, place.crawl, place.name, queued.source.sha256)
             elif queued.found is not None:
                 self._note_queued(queued.found)
-        return self._compare_with(spool)
-
-    def _compare_with(self, spool: Spool[str]) -> list[str]:
-        """The crawls that manifests no longer name; listed."""
-        are_manifests = self._request.names and all(map(is_manifest, self._request.names))
-        if not are_manifests or self._counts["refused sources"]:
-            return []
-        if not spool:
-            # An empty answer of a server that has trouble would take everything out.
-            self._console.warn("the manifests name no WACZ file: nothing is taken for removed")
-            return []
-        return list(self._list_missing(sort_outside_memory(spool, space=self._space)))
 
     def _purge(self, missing: list[str]) -> None:
         """Purge the crawls that manifests no longer name."""
-        if self._failed:
-            self._console.warn("nothing was purged, for not everything was imported (see above)")
+        if self._failed or self._told:
+            why = "another process imports, too" if self._told else "not everything was imported"
+            self._console.warn(f"nothing was purged, for {why} (see above): run it again")
+            self._failed = True
             return
-        if not missing:
-            self._console.say("nothing to purge: the manifests name all imported crawls")
         stores, references = self._stores, self._request.references
         for report in purge_all(stores, missing, references, self._console):
             self._failed = self._failed or not report.is_complete
+        if not missing:
+            self._console.say("nothing was purged")
 
     def _note_queued(self, entry: QueueEntry) -> None:
         if entry.failure is not None and not self._request.resume:
@@ -271,7 +268,10 @@ class _ImportVerb:
 
         def import_one(entry: QueueEntry) -> Imported | None:
             self._landing_run.crawl = entry.wacz.crawl
-            return importer.import_one(entry)
+            imported = importer.import_one(entry)
+            if imported is None:  # somebody else has just done it, and knows where it is
+                self._told.add(entry.wacz.place)
+            return imported
 
         for worked in work_off(
             stores.rows,
@@ -308,7 +308,12 @@ class _ImportVerb:
             for line in file.lines:
                 code = line.split(": ")[1]
                 self._console.warn(f"{printable(file.archive_file)}:{printable(line)}", kind=code)
+            if not file.was_there and not file.records:
+                self._failed = True
+                name = printable(file.archive_file)
+                self._console.warn(f"{name}: stored unchanged, but no record in it could be read")
         captures = sum(file.captures for file in imported.files)
+        self._named.append((imported.crawl, imported.name))
         self._counts.update(imported=1, captures=captures, bytes=imported.size)
         into = f"{printable(imported.crawl)}/{printable(imported.name)}"
         count = len(imported.files)
@@ -330,6 +335,7 @@ class _ImportVerb:
     def _known(self, source: object, crawl: str, name: str, sha256: str | None) -> None:
         place = str(getattr(source, "place", ""))
         self._counts["was there"] += 1
+        self._named.append((crawl, name))
         self._console.result(
             {
                 "wacz": place,
@@ -351,20 +357,51 @@ class _ImportVerb:
         if not self._request.dry_run:
             self._landing_run.missed(problem)
 
-    def _list_missing(self, named: Iterator[str]) -> Iterator[str]:
-        crawls = size = 0
-        fate = "to be purged" if self._request.purge_removed else "kept"
+    def _list_missing(self) -> list[str]:
+        """List what manifests no longer name; the crawls of these that may be purged."""
+        are_manifests = self._request.names and all(map(is_manifest, self._request.names))
+        if not are_manifests or self._counts["refused sources"]:
+            return []
+        if not self._named:
+            # An empty answer of a server that has trouble would take everything out.
+            self._console.warn("the manifests name no WACZ file: nothing is taken for removed")
+            return []
+        crawls: list[str] = []
+        size = count = 0
+        named = sort_outside_memory(self._named, space=self._space)
         for missing in scan_missing(self._stores.rows, self._configuration.collection, named):
-            crawls, size = crawls + 1, size + missing.size
+            if not missing.is_whole:
+                self._say_missing_in_part(missing)
+                continue
+            count, size = count + 1, size + missing.size
+            fate = "to be purged" if self._request.purge_removed else "kept"
+            if missing.other_files:
+                fate = f"kept: it holds files that were not imported ({missing.other_files:,})"
+            else:
+                crawls.append(missing.crawl)
             self._console.result(
                 {"crawl": missing.crawl, "outcome": "missing", "bytes": missing.size},
                 text=f"{missing.crawl}: no longer in the manifest, {missing.size:,} bytes; {fate}",
             )
-            yield missing.crawl
-        if crawls:
+        if count:
             self._console.result(
-                {"removedCrawls": crawls, "removedCrawlSize": size},
-                text=f"removedCrawls: {crawls:,}, removedCrawlSize: {size:,} bytes",
+                {"removedCrawls": count, "removedCrawlSize": size},
+                text=f"removedCrawls: {count:,}, removedCrawlSize: {size:,} bytes",
+            )
+        return crawls
+
+    def _say_missing_in_part(self, missing: MissingCrawl) -> None:
+        for one in missing.waczs:
+            place = f"{missing.crawl}/{one.name}"
+            self._console.result(
+                {
+                    "crawl": missing.crawl,
+                    "name": one.name,
+                    "outcome": "missing",
+                    "bytes": one.wacz.size,
+                },
+                text=f"{printable(place)}: no longer in the manifest, {one.wacz.size:,} bytes; "
+                "kept, for others of its crawl are",
             )
 
     def _summarise(self) -> None:

@@ -33,6 +33,7 @@ from datetime import date
 from functools import lru_cache
 
 from pinakes.errors import ConfigError
+from pinakes.hbase_schema.text import check_name
 from pinakes.index.urlkey import urlkey
 
 from .clusters import POLICY_MEDIA_TYPE, POLICY_OFF, POLICY_SIZE, POLICY_STATUS, format_flags
@@ -49,7 +50,7 @@ _KEYS = frozenset(
         "not_older_than",
     }
 )
-_AGE = re.compile(r"\s*(\d{1,5})\s*days?\s*\Z")
+_AGE = re.compile(r"\s*(\d{1,5})\s*days?\s*\Z", re.ASCII)
 # RFC 6838 §4.2.
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/(?:[\w!#$&^.+-]+|\*)\Z", re.ASCII)
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
@@ -161,9 +162,13 @@ def _check_keys(table: Mapping[str, object]) -> None:
 
 def _text(table: Mapping[str, object], key: str) -> str | None:
     value = table.get(key)
-    if value is not None and (not isinstance(value, str) or not value):
-        raise _Wrong(f"{key} must be a name")
-    return value
+    if value is None:
+        return None
+    try:
+        check_name(value if isinstance(value, str) else "", f"a {key}")
+    except ConfigError as error:
+        raise _Wrong(f"{key} must be a name: {value!r} is none") from error
+    return str(value)
 
 
 def _flag(table: Mapping[str, object], key: str) -> bool:
