@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
+from pinakes.catalog.pages import Page
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
 from pinakes.index.urlkey import urlkey
-
-from .pages import Page
 
 _ORDER_BYTES = 8
 _PAGE_BYTES = 600

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from pinakes.catalog.pages import Page
 from pinakes.errors import MalformedRecord
 
 from .draw import Drawn
-from .pages import Page
 
 # Also for numbers of 400 digits, and for too deeply nested brackets.
 _DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)

@@ -10,10 +10,9 @@ from operator import attrgetter
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.page_lists import PageLists, package_of
+from pinakes.catalog.pages import Page, pages_of
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, Spool, sort_outside_memory
 from pinakes.index.urlkey import urlkey
-
-from .pages import Page, pages_of
 
 Entries = Callable[[], Iterable[FileEntry]]
 

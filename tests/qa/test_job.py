@@ -17,6 +17,7 @@ from harmed_site import PAGES, SITE, make_store, point_elsewhere
 from pair_results import RESULT
 
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.pages import Page, pages_of
 from pinakes.config import Configuration, load_configuration
 from pinakes.errors import MalformedRecord, StoreUnavailable
 from pinakes.profile import open_stores
@@ -25,7 +26,6 @@ from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.run.opening import open_judge
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.sample.draw import Drawn, draw
-from pinakes.qa.sample.pages import Page, pages_of
 
 if TYPE_CHECKING:
     from pinakes.mr_jobs.driver.running import JobRequest

@@ -11,6 +11,7 @@ from landed_stores import LandedStore, page
 from pair_results import RESULT
 
 from pinakes.catalog.judged_pairs import scan_pairs
+from pinakes.catalog.pages import Page
 from pinakes.hbase_schema.capture_cells import QaVerdict
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.qa.results.pair_key import pair_key
@@ -21,7 +22,6 @@ from pinakes.qa.run.pairs_file import PairsFile
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.run.run_folder import begin_run
 from pinakes.qa.sample.draw import Drawn
-from pinakes.qa.sample.pages import Page
 from pinakes.row_store.port import get_row
 
 TIME_MS = 1 << 42

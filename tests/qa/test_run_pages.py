@@ -19,6 +19,7 @@ from ingest_processes import call
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.pages import pages_of
 from pinakes.config import load_configuration
 from pinakes.errors import StoreUnavailable
 from pinakes.profile import open_stores
@@ -28,7 +29,6 @@ from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair
 from pinakes.qa.sample.draw import Drawn, draw
-from pinakes.qa.sample.pages import pages_of
 from pinakes.qa.snapshot import Outcome, Snapshot
 from pinakes.qa.views.side import ReplaySide
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pair_results import RESULT
 
+from pinakes.catalog.pages import Page
 from pinakes.errors import Busy, ConfigError, MalformedRecord, StoreUnavailable
 from pinakes.hbase_schema.name_keys import PairKey
 from pinakes.qa.results.pair_key import pair_key
@@ -20,7 +21,6 @@ from pinakes.qa.run.plan import Pair, RunPlan, decode_plan, encode_plan
 from pinakes.qa.run.run_folder import RUN, SAMPLE, begin_run
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.sample.drawn_line import decode_drawn, encode_drawn
-from pinakes.qa.sample.pages import Page
 from pinakes.qa.snapshot import Rect
 
 PLAN = RunPlan(run="qa-1", act_time_ms=1)

@@ -12,12 +12,12 @@ from hypothesis import strategies as some
 from scenes import Scene
 
 from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.pages import Page, page_of, pages_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.index.external_sort import SortSpace
 from pinakes.index.urlkey import urlkey
 from pinakes.qa.sample.draw import Drawn, draw
 from pinakes.qa.sample.hosts import host_of
-from pinakes.qa.sample.pages import Page, page_of, pages_of
 
 
 def page(number: int, site: str = "example.org", media_type: str = "text/html") -> Page:

@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 import pytest
 
+from pinakes.catalog.pages import Page
 from pinakes.errors import ConfigError
 from pinakes.qa.browsers.tab import Proxy, Viewport
 from pinakes.qa.compare.pairs import LoadedSnapshot
@@ -20,7 +21,6 @@ from pinakes.qa.run.opening import _Sides
 from pinakes.qa.run.page_judge import PageJudge
 from pinakes.qa.run.plan import Pair, RunPlan
 from pinakes.qa.sample.draw import Drawn
-from pinakes.qa.sample.pages import Page
 from pinakes.qa.snapshot import Outcome, Pictures, Rect, Snapshot, Styles
 from pinakes.qa.views.gap import CHANGED, CHANGED_SHOT
 from pinakes.qa.views.opening import AsWideAsStored, SideOpener, window_of

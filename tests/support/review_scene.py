@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pinakes.catalog.pages import Page
 from pinakes.hbase_schema.tables import declared_schema
 from pinakes.qa.report.extent import read_extent
 from pinakes.qa.results.pair_line import PAIRS, JudgedPair, encode_pair
@@ -22,7 +23,6 @@ from pinakes.qa.review.site import ReviewSite
 from pinakes.qa.run.plan import RunPlan
 from pinakes.qa.run.run_folder import begin_run
 from pinakes.qa.sample.draw import Drawn
-from pinakes.qa.sample.pages import Page
 from pinakes.qa.snapshot import Outcome
 from pinakes.row_store.embedded import EmbeddedRowStore
 from pinakes.row_store.embedded_admin import EmbeddedSchemaAdmin

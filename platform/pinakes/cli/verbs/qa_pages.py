@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pinakes.catalog.crawl_rows import require_crawl
 from pinakes.catalog.file_rows import FileEntry, scan_entries
+from pinakes.catalog.pages import pages_of
 from pinakes.cli.frame.output import Console
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.hbase_schema.file_states import FileState
@@ -16,7 +17,6 @@ from pinakes.index.urlkey import urlkey
 from pinakes.profile import Stores
 from pinakes.qa.sample.draw import Drawn, draw
 from pinakes.qa.sample.listed import Population
-from pinakes.qa.sample.pages import pages_of
 
 _SIZE = 500
 _NOT_LANDED = (FileState.LANDING, FileState.LOADING, FileState.REFUSED)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.catalog.file_rows import FileEntry
-from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
-from pinakes.rewrite.generations import current_name
+
+from .file_records import iter_sidecar
+from .file_rows import FileEntry
+from .sidecar import SidecarRow
 
 _MEDIA_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 _TYPES = frozenset(("response", "revisit"))
@@ -61,11 +62,10 @@ def pages_of(
 
 
 def _pages_of_file(archive: ArchiveReader, entry: FileEntry) -> Iterator[Page]:
-    with closing(archive.open(sidecar_name(current_name(entry)))) as file:
-        for row in read_sidecar(file):
-            page = page_of(row)
-            if page is not None:
-                yield page
+    for row in iter_sidecar(archive, generation_file(entry.archive_file, entry.generation)):
+        page = page_of(row)
+        if page is not None:
+            yield page
 
 
 def page_of(row: SidecarRow) -> Page | None:
