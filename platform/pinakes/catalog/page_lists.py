@@ -1,9 +1,5 @@
 """Lists of pages that WACZ files brought along: `pages/pages.jsonl`, `pages/extraPages.jsonl`.
 
-They are kept as records of the document file that lands with a package (`warc.packages`):
-
-    spring/item.wacz/documents.warc    urn:wacz:item.wacz/pages/pages.jsonl
-
 Source: WACZ 1.1.1 §5.3 (a line of JSON a page, behind one that names the format).
 """
 
@@ -13,20 +9,15 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
-from pinakes.hbase_schema.file_states import FileState
-from pinakes.hbase_schema.name_keys import generation_file
-from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
-from pinakes.warc.source import Source
 
 from .file_rows import FileEntry
+from .package_documents import iter_documents, open_document
 
-_DOCUMENTS = re.compile(r"(.+\.wacz)/documents(?:-[0-9]+)?\.warc\Z", re.IGNORECASE)
-_LIST = re.compile(r"urn:wacz:.+/pages/[^/]+\.jsonl\Z")
+_LIST = re.compile(r"(?:.+/)?pages/[^/]+\.jsonl\Z")
 _LONGEST_LINE = 1 << 24
 
 
@@ -36,6 +27,11 @@ class ListedPage(NamedTuple):
     package: str
     url: str
     title: str | None
+
+
+def is_page_list(path: str) -> bool:
+    """Whether a document is a list of pages, by its path in its WACZ file."""
+    return _LIST.match(path) is not None
 
 
 def package_of(archive_file: str) -> str | None:
@@ -57,24 +53,14 @@ class PageLists:
 
     def __iter__(self) -> Iterator[ListedPage]:
         """Yield every page, as often as it is listed.  Memory: a line, of 16 MiB at most."""
-        for entry in self._entries:
-            package = package_of(entry.archive_file)
-            if entry.state is not FileState.STORED or package is None:
-                continue
-            if _DOCUMENTS.match(entry.archive_file):
-                yield from self._of_file(entry, package)
-
-    def _of_file(self, entry: FileEntry, package: str) -> Iterator[ListedPage]:
-        name = generation_file(entry.archive_file, entry.generation)
-        with closing(self._archive.open(name)) as file:
-            for item in iter_records(Source(file, name=name)):
-                is_list = isinstance(item, Record) and _LIST.match(item.target_uri or "")
-                if isinstance(item, Record) and is_list and item.type == "resource":
-                    yield from self._of_record(item, package)
+        for document in iter_documents(self._archive, self._entries, is_page_list):
+            package = package_of(f"{document.package}/{document.path}") or ""
+            with open_document(self._archive, document) as record:
+                yield from self._of_record(record, package)
 
     def _of_record(self, record: Record, package: str) -> Iterator[ListedPage]:
         for line in filter(bytes.strip, _lines(record.payload())):
-            found = _object(line)
+            found = page_object(line)
             url, title = found.get("url"), found.get("title")
             if isinstance(url, str):
                 yield ListedPage(package, url, title if isinstance(title, str) else None)
@@ -96,7 +82,7 @@ def _lines(pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
         yield bytes(kept)
 
 
-def _object(line: bytes) -> dict[str, object]:
+def page_object(line: bytes) -> dict[str, object]:
     """The object on a line; an empty one where there is none."""
     try:
         found = json.loads(line)
