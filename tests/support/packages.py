@@ -37,3 +37,9 @@ def write_package(
         for name, data in (members_of() if members is None else members).items():
             package.writestr(zipfile.ZipInfo(name, _TIME), data, compress_type=how)
     return path
+
+
+def with_datapackage(members: Mapping[str, bytes], **more: object) -> dict[str, bytes]:
+    """The members, with these fields in `datapackage.json`."""
+    found = json.loads(members["datapackage.json"])
+    return {**members, "datapackage.json": json.dumps({**found, **more}).encode()}

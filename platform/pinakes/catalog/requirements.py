@@ -1,4 +1,7 @@
-"""What a crawl needs of others, and what they need of it: references, counted by file."""
+"""What a crawl needs of others, and what they need of it: references, counted by file.
+
+What WACZ files say that they need is in `required_files`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from pinakes.row_store.port import RowStore
 
 from .captures import Capture, get_captures
 from .file_records import iter_sidecar
-from .file_rows import scan_entries
+from .file_rows import FileEntry, scan_entries
 from .references import scan_references
 from .revisit_targets import Targets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
@@ -29,6 +32,14 @@ class Requirement(NamedTuple):
     archive_file: str
     requires: str
     references: int
+
+
+class Referring(NamedTuple):
+    """A revisit as its file has it, and the captures that it may mean, the most likely first:
+    those of its own crawl before others."""
+
+    row: SidecarRow
+    targets: tuple[Capture, ...]
 
 
 @dataclass(slots=True)
@@ -56,18 +67,12 @@ def read_requirements(
     for entry in scan_entries(store, crawl):
         if entry.state is not FileState.STORED:
             continue
-        name = generation_file(entry.archive_file, entry.generation)
-        rows = (
-            row
-            for row in iter_sidecar(archive, name)
-            if row.row_key is not None and (row.is_replaced or row.type == "revisit")
-        )
-        while batch := list(islice(rows, _BATCH_ROWS)):
-            for original in _originals(store, batch, crawl):
-                if original is None:
-                    found.unresolved += 1
-                elif crawl_of(original.facts.archive_file) != crawl:
-                    needs[entry.archive_file, original.facts.archive_file] += 1
+        for referring in iter_referring(store, archive, entry):
+            original = next(iter(referring.targets), None)
+            if original is None:
+                found.unresolved += 1
+            elif crawl_of(original.facts.archive_file) != crawl:
+                needs[entry.archive_file, original.facts.archive_file] += 1
     needed_by = Counter(
         (reference.archive_file, reference.original_file)
         for reference in scan_references(store, archive, crawl, collection)
@@ -77,10 +82,25 @@ def read_requirements(
     return found
 
 
-def _originals(
-    store: RowStore, batch: Sequence[SidecarRow], crawl: str
-) -> Iterator[Capture | None]:
-    """What each revisit refers to; of several that it may mean, one of its crawl."""
+def iter_referring(
+    store: RowStore, archive: ArchiveReader, entry: FileEntry
+) -> Iterator[Referring]:
+    """Yield the revisits of a stored file, in order, each with what it refers to.
+
+    Reads its sidecar.  Round trips: a few for every 500 revisits, and one or two for each by a
+    crawler that is not resolved by URI and second.
+    """
+    name = generation_file(entry.archive_file, entry.generation)
+    rows = (
+        row
+        for row in iter_sidecar(archive, name)
+        if row.row_key is not None and (row.is_replaced or row.type == "revisit")
+    )
+    while batch := list(islice(rows, _BATCH_ROWS)):
+        yield from _referring(store, batch, crawl_of(entry.archive_file))
+
+
+def _referring(store: RowStore, batch: Sequence[SidecarRow], crawl: str) -> Iterator[Referring]:
     ours = {row.original_key for row in batch if row.is_replaced and row.original_key}
     originals = get_captures(store, sorted(ours))
     others = [row.row_key for row in batch if row.row_key and not row.is_replaced]
@@ -88,13 +108,15 @@ def _originals(
     targets = Targets(store, captures_named(store, revisits.values()))
     for row in batch:
         if row.is_replaced:
-            yield originals.get(row.original_key or b"")
+            original = originals.get(row.original_key or b"")
+            yield Referring(row, () if original is None else (original,))
             continue
         revisit = revisits.get(row.row_key or b"")
         if revisit is not None and is_foreign_revisit(revisit):
             found = targets.of(revisit)
             own = [one for one in found if crawl_of(one.facts.archive_file) == crawl]
-            yield next(iter((*own, *found)), None)
+            rest = [one for one in found if crawl_of(one.facts.archive_file) != crawl]
+            yield Referring(row, (*own, *rest))
 
 
 def _listed(counts: Counter[tuple[str, str]]) -> list[Requirement]:

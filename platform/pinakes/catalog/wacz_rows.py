@@ -10,7 +10,7 @@ else `queued`.  It is done when its row is gone, and the crawl's list has it, co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pinakes.errors import Busy, Conflict, InputRefused
@@ -84,7 +84,7 @@ def add_to_queue(
         key: _entry(row)
         for key, row in store.get_rows(TABLE, list(dict.fromkeys(keys)), columns=[b"l"]).items()
     }
-    contents = read_places(store, collection, {wacz.sha256 for wacz in waczs if wacz.sha256})
+    contents = wacz_places(store, collection, {wacz.sha256 for wacz in waczs if wacz.sha256})
     found: list[QueueEntry | WaczPlace | None] = []
     puts = []
     for key, wacz in zip(keys, waczs, strict=True):
@@ -100,9 +100,9 @@ def add_to_queue(
     return found
 
 
-def read_places(store: RowStore, collection: str, sha256s: Collection[str]) -> dict[str, WaczPlace]:
-    """By SHA-256 where the collection has such a WACZ file, or gets it.  One round trip."""
-    keys = {encode_wacz_key(collection, sha256): sha256 for sha256 in sorted(set(sha256s))}
+def wacz_places(store: RowStore, collection: str, sha256s: set[str]) -> dict[str, WaczPlace]:
+    """By SHA-256, the crawls that have, or get, WACZ files of these.  One round trip."""
+    keys = {encode_wacz_key(collection, sha256): sha256 for sha256 in sorted(sha256s)}
     rows = store.get_rows(TABLE, list(keys), columns=[WaczPlace.COLUMN])
     return {keys[key]: place for key, row in rows.items() if (place := _read(row, WaczPlace))}
 
@@ -306,7 +306,7 @@ def take_wacz_file(
             file=wacz.source,
         )
     if there is not None and there.sha256 != wacz.sha256:
-        other = read_places(store, collection, {there.sha256}).get(there.sha256)
+        other = wacz_places(store, collection, {there.sha256}).get(there.sha256)
         if other is not None and other.queued not in (None, place.queued):
             _require_failed(store, bytes.fromhex(other.queued or ""), wacz.source, now_ms, is_gone)
     expected = row.value(WaczFile.COLUMN) if row is not None else None

@@ -36,7 +36,7 @@ DATAPACKAGE = "datapackage.json"
 _INDEXES = "indexes/"
 _ENCRYPTED = 1
 _PIECE_BYTES = 1 << 20
-_LONGEST_DATAPACKAGE = 1 << 26
+LONGEST_DATAPACKAGE = 1 << 26
 _MOST_UNPACKED_BYTES = 1 << 30
 _MOST_TIMES = 100
 _MOST_LEVELS = 8
@@ -297,7 +297,7 @@ class Package:
     def _resources(self) -> dict[str, object]:
         """Of `datapackage.json`, by path; none where that cannot be understood."""
         info = self._members.get(DATAPACKAGE)
-        if info is None or info.file_size > _LONGEST_DATAPACKAGE:
+        if info is None or info.file_size > LONGEST_DATAPACKAGE:
             return {}
         with self._opened(info) as file:
             try:

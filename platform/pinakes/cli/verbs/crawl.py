@@ -12,6 +12,7 @@ from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl, scan_crawls
 from pinakes.catalog.crawl_stats import count_crawl
 from pinakes.catalog.file_counts import CrawlTotals, read_totals
 from pinakes.catalog.file_rows import scan_entries, scan_inflight
+from pinakes.catalog.required_files import StoredRequirement, scan_required
 from pinakes.catalog.requirements import Requirement, read_requirements
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
@@ -202,6 +203,9 @@ def _requires(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
     lines = [f"{entry.crawl}  {entry.state}"]
     lines += ["needs:", *_required(found.needs, lambda one: crawl_of(one.requires))]
     lines += ["needed by:", *_required(found.needed_by, lambda one: crawl_of(one.archive_file))]
+    declared = scan_required(stores.rows, stores.archive, entry.crawl, entry.facts.collection)
+    if declared:
+        lines += ["its WACZ files say that they need:", *map(_declared, declared)]
     lines += [f"unresolved: {found.unresolved}"]
     console.result(
         {
@@ -209,6 +213,10 @@ def _requires(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
             "state": entry.state,
             "needs": [one._asdict() for one in found.needs],
             "needed_by": [one._asdict() for one in found.needed_by],
+            "declared": [
+                {**one.required.entry, "package": one.required.package, "found": one.found}
+                for one in declared
+            ],
             "unresolved": found.unresolved,
         },
         text="\n".join(lines),
@@ -227,6 +235,13 @@ def _required(
             yield (
                 f"    {printable(one.archive_file)} -> {printable(one.requires)}: {one.references}"
             )
+
+
+def _declared(one: StoredRequirement) -> str:
+    required = one.required
+    crawl = f" of {required.crawl}" if required.crawl else ""
+    where = f"in the store: {', '.join(one.found)}" if one.found else "missing"
+    return printable(f"  {required.package}: {required.filename}{crawl}: {where}")
 
 
 def _stats(stores: Stores, request: CrawlRequest, console: Console) -> Exit:

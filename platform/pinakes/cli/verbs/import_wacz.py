@@ -11,7 +11,7 @@ from itertools import islice
 
 from pinakes import __version__
 from pinakes.archive_store.trusted_places import TrustedPlaces
-from pinakes.catalog.wacz_rows import FAILED, QueueEntry, read_places, scan_queue
+from pinakes.catalog.wacz_rows import FAILED, QueueEntry, wacz_places, scan_queue
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.options import (
@@ -135,7 +135,7 @@ class _ImportVerb:
         sources = self._sources()
         while batch := list(islice(sources, _BATCH)):
             hashes = {one.sha256 for one in batch if isinstance(one, WaczSource) and one.sha256}
-            places = read_places(self._stores.rows, self._configuration.collection, hashes)
+            places = wacz_places(self._stores.rows, self._configuration.collection, hashes)
             for source in batch:
                 if isinstance(source, InputRefused):
                     self._miss(source)

@@ -1,0 +1,136 @@
+"""What WACZ files say that they need, and where the store has it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from importing import COLLECTION, import_all, sha256_of, write_wacz
+from landed_stores import LandedStore, page
+from packages import members_of, with_datapackage, write_package
+from scenes import make_scene
+from store_chain import call
+
+from pinakes.catalog.file_records import read_generations
+from pinakes.catalog.required_files import find_files, iter_required, scan_required
+
+URI = "http://example.org/"
+HEX = "ab" * 32
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LandedStore]:
+    made = LandedStore(tmp_path / "store")
+    yield made
+    made.close()
+
+
+def datapackage(requires: object) -> bytes:
+    return json.dumps({"relation": {"requires": requires}}).encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"{", id="cut off"),
+        pytest.param(b"[" * 100_000, id="too deep"),
+        pytest.param(b"[]", id="a list"),
+        pytest.param(b"{}", id="no relation"),
+        pytest.param(b'{"relation": 1}', id="relation no object"),
+        pytest.param(b'{"relation": {"requires": 1}}', id="requires no list"),
+        pytest.param(datapackage([1, None, [], {}, {"filename": 1}]), id="entries without a name"),
+        pytest.param(b'{"relation": {"requires": {"filename": "a"}}}', id="requires an object"),
+        pytest.param(b"\xff\xfe", id="no text"),
+    ],
+)
+def test_what_cannot_be_understood_requires_nothing(data: bytes) -> None:
+    assert list(iter_required(data, "c/a.wacz")) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "wanted"),
+    [
+        ({"filename": "a.wacz"}, (None, None, None, ())),
+        ({"filename": "a.wacz", "hash": HEX, "size": 7, "crawlId": "c"}, (HEX, 7, "c", ())),
+        ({"filename": "a.wacz", "hash": f"sha256:{HEX.upper()}"}, (HEX, None, None, ())),
+        ({"filename": "a.wacz", "hash": "abc", "size": -1, "crawlId": 3}, (None, None, None, ())),
+        ({"filename": "a.wacz", "size": True}, (None, None, None, ())),
+        ({"filename": "a.wacz", "resources": [{"hash": HEX}]}, (None, None, None, (HEX,))),
+        (
+            {"filename": "a.wacz", "resources": [{"hash": HEX}, {"hash": "?"}, 3]},
+            (None,) * 3 + ((),),
+        ),
+        ({"filename": "a.wacz", "resources": 3}, (None, None, None, ())),
+    ],
+    ids=["name", "all", "labelled", "lies", "size", "members", "a member unknown", "no list"],
+)
+def test_an_entry_is_read_for_what_it_says(entry: dict[str, Any], wanted: tuple[Any, ...]) -> None:
+    [found] = iter_required(datapackage([entry]), "c/a.wacz")
+    assert (found.sha256, found.size, found.crawl, found.members) == wanted
+    assert (found.filename, found.package, found.entry) == ("a.wacz", "c/a.wacz", entry)
+
+
+def test_what_is_in_the_store_and_what_is_missing(store: LandedStore, tmp_path: Path) -> None:
+    spring = write_wacz(tmp_path / "spring.wacz", page(URI))
+    store.land("winter", "w.warc.gz", page(f"{URI}w"), collection=COLLECTION)
+    store.land("other", "o.warc.gz", page(f"{URI}o"), collection="elsewhere")
+    winter, other = (
+        hashlib.sha256((store.folder / "archive" / name).read_bytes()).hexdigest()
+        for name in ("winter/w.warc.gz", "other/o.warc.gz")
+    )
+    requires = [
+        {"filename": "spring.wacz", "hash": sha256_of(spring), "crawlId": "spring"},
+        {"filename": "w.warc.gz", "hash": winter},
+        {"filename": "again.wacz", "hash": HEX, "resources": [{"hash": f"sha256:{winter}"}]},
+        {"filename": "gone.wacz", "hash": HEX},
+        {"filename": "half.wacz", "resources": [{"hash": winter}, {"hash": HEX}]},
+        {"filename": "o.warc.gz", "hash": other},
+        {"filename": "unknown.wacz"},
+    ]
+    members = with_datapackage(members_of(), relation={"requires": requires})
+    summer = write_package(tmp_path / "summer.wacz", members)
+    import_all(store.rows, store.archive, [spring, summer])
+    found = scan_required(store.rows, store.archive, "summer", COLLECTION)
+    assert {one.required.filename: one.found for one in found} == {
+        "spring.wacz": ("spring/spring.wacz",),
+        "w.warc.gz": ("winter/w.warc.gz",),
+        "again.wacz": ("winter/w.warc.gz",),
+        "gone.wacz": (),
+        "half.wacz": (),
+        "o.warc.gz": (),
+        "unknown.wacz": (),
+    }
+    assert scan_required(store.rows, store.archive, "spring", COLLECTION) == []
+    answer = call("crawl", "requires", "summer", "--store", store.folder)
+    assert "its WACZ files say that they need:\n" in answer.out
+    assert (
+        "  summer/summer.wacz: spring.wacz of spring: in the store: spring/spring.wacz\n"
+        in answer.out
+    )
+    assert "  summer/summer.wacz: gone.wacz: missing\n" in answer.out
+    answer = call("crawl", "requires", "summer", "--json", "--store", store.folder)
+    [declared] = [json.loads(answer.out)["declared"]]
+    assert declared[0] == {
+        **requires[0],
+        "package": "summer/summer.wacz",
+        "found": ["spring/spring.wacz"],
+    }
+
+
+def test_an_archive_file_is_known_in_any_generation(tmp_path: Path) -> None:
+    with make_scene(tmp_path) as scene:
+        scene.land(1)
+        scene.land(2)
+        scene.dedupe()
+        name = "c2/part-0.warc.gz"
+        generations = read_generations(scene.rows, name)
+        assert sorted(generations) == [1, 2]
+        sha256s = [facts.sha256 for facts in generations.values()]
+        found = find_files(scene.rows, COLLECTION, [*sha256s, HEX])
+        assert found == dict.fromkeys(sha256s, name)
+        assert find_files(scene.rows, COLLECTION, []) == {}
