@@ -1,8 +1,9 @@
 """Install the peers that can be had: `make bench-peers`, or `python -m bench.peers install`.
 
 What is in Python, and warcio.js, by the lock files beside this one, with hashes; what is in Java by
-Maven, with its checksum, or built by it at a commit; what is in Go is built here, and Go compares
-its checksums.  What cannot be had is named, with the reason, and left out.
+Maven, with its checksum, or built by it at a commit; ReplayWeb.page comes built, with its checksum;
+what is in Go is built here, and Go compares its checksums.  What cannot be had is named, with the
+reason, and left out.
 """
 
 from __future__ import annotations
@@ -69,6 +70,23 @@ def install_warcio_js() -> None:
     subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], check=True, cwd=folder)
 
 
+def install_replaywebpage() -> None:
+    """Have npm fetch ReplayWeb.page alone, without what it was built from, and check its bytes."""
+    if pins.replaywebpage().is_dir():
+        return
+    aside = pins.peers_dir() / "replaywebpage"
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    package = f"replaywebpage@{pins.REPLAYWEBPAGE_VERSION}"
+    subprocess.run(["npm", "pack", "--silent", package], check=True, cwd=aside, timeout=600)
+    (packed,) = aside.glob("*.tgz")
+    if hashlib.sha256(packed.read_bytes()).hexdigest() != pins.REPLAYWEBPAGE_SHA256:
+        raise ValueError(f"{package} has another checksum than expected")
+    shutil.unpack_archive(packed, aside, filter="data")
+    (aside / "package").rename(pins.replaywebpage())
+    shutil.rmtree(aside)
+
+
 def install_outbackcdx() -> None:
     """Have Maven build OutbackCDX from the sources at a commit, whose id is their checksum."""
     if pins.outbackcdx_jar().is_file():
@@ -128,6 +146,7 @@ INSTALL: dict[str, Callable[[], None]] = {
     "warcprox": install_warcprox,
     f"Heritrix {pins.HERITRIX_VERSION}": install_heritrix,
     "warcio.js": install_warcio_js,
+    f"ReplayWeb.page {pins.REPLAYWEBPAGE_VERSION}": install_replaywebpage,
     f"OutbackCDX {pins.OUTBACKCDX_COMMIT[:8]}": install_outbackcdx,
     f"versitygw {pins.VERSITYGW_VERSION}": install_versitygw,
 }

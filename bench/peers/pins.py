@@ -20,6 +20,9 @@ VERSITYGW = f"github.com/versity/versitygw/cmd/versitygw@{VERSITYGW_VERSION}"
 # A CDX server in Java.  It is in no Maven repository: Maven builds it from its sources.
 OUTBACKCDX_COMMIT = "43c60e8af2a2ac54b76aad056a3bd546f463587c"
 OUTBACKCDX_GIT = "https://github.com/nla/outbackcdx"
+# The viewer of WACZ files, built: npm's package has what a web server gives out.
+REPLAYWEBPAGE_VERSION = "2.4.6"
+REPLAYWEBPAGE_SHA256 = "6faef5c261e94b6e83cd6ee975bd0378fd4bc948bb14d36d45c709ffecb261b8"
 # Looked for on 2026-11-21, and why each is left out.
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
@@ -72,6 +75,11 @@ def heritrix_home() -> Path:
 def warcio_js() -> Path:
     """Return the folder of warcio.js, Browsertrix's writer, once installed."""
     return peers_dir() / "npm" / "node_modules" / "warcio"
+
+
+def replaywebpage() -> Path:
+    """Return the folder of ReplayWeb.page once installed."""
+    return peers_dir() / f"replaywebpage-{REPLAYWEBPAGE_VERSION}"
 
 
 def versitygw() -> Path:

@@ -43,3 +43,11 @@ def with_datapackage(members: Mapping[str, bytes], **more: object) -> dict[str, 
     """The members, with these fields in `datapackage.json`."""
     found = json.loads(members["datapackage.json"])
     return {**members, "datapackage.json": json.dumps({**found, **more}).encode()}
+
+
+def signing(found: Mapping[str, bytes], hash_of: bytes | None = None) -> dict[str, bytes]:
+    """The members with a signature of their `datapackage.json`, or of another."""
+    data = found["datapackage.json"] if hash_of is None else hash_of
+    said = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    digest = {"path": "datapackage.json", "hash": said, "signedData": {"hash": said, "by": "me"}}
+    return {**found, "datapackage-digest.json": json.dumps(digest).encode()}

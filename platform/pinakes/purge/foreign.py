@@ -141,9 +141,10 @@ class ChangedRevisits:
 
     def check(self, before: Source, after: Source) -> None:
         """Raise DigestMismatch unless only these changed, can be changed back, and resolve."""
-        self._replaced.check(before, after, self._ordinals, self._fits)
+        self._replaced.check(before, after, self._ordinals, self.fits)
 
-    def _fits(self, old: Record, new: Record) -> bool:
+    def fits(self, old: Record, new: Record) -> bool:
+        """Whether one of these revisits became what it should be, and can be changed back."""
         change = self._ordinals[old.ordinal]
         try:
             if old_revisit(old) != old_revisit(new):

@@ -1,0 +1,114 @@
+"""`pinakes export-wacz`: a crawl as one WACZ file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pinakes import __version__
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
+from pinakes.cli.frame.output import Console
+from pinakes.config import Configuration
+from pinakes.errors import ConfigError, PinakesError
+from pinakes.export.exporting import Exporter, ExportReport, ExportRequest
+from pinakes.index.external_sort import SortSpace
+from pinakes.profile import open_stores
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The crawl, the file, and whether it needs other crawls."""
+    parser.add_argument("crawl", metavar="CRAWL", help="crawl ID")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="file to write; an existing one is not replaced",
+    )
+    parser.add_argument(
+        "--standalone",
+        action="store_true",
+        help="make revisits of records of other crawls full records, so that the file needs no "
+        "other; by default those files are named in it",
+    )
+    add_dry_run(parser)
+    add_settings(parser, "store", "temp_dir")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Write it, or say what would be written."""
+    configuration = configuration_of(arguments)
+    request = ExportRequest(crawl=arguments.crawl, standalone=arguments.standalone)
+    target = Path(arguments.output)
+    if arguments.output == "-":
+        raise ConfigError("-o -: a WACZ file is not written to standard output: name a file")
+    if target.is_dir():
+        raise ConfigError(f"-o {target} is a folder: name a file")
+    if not target.parent.is_dir():
+        raise ConfigError(f"-o {target}: there is no folder {target.parent}")
+    return _export(request, target, configuration, arguments.dry_run, console)
+
+
+def _export(
+    request: ExportRequest,
+    target: Path,
+    configuration: Configuration,
+    dry_run: bool,
+    console: Console,
+) -> Exit:
+    problems: list[PinakesError] = []
+
+    def on_problem(problem: PinakesError) -> None:
+        problems.append(problem)
+        console.warn(problem)
+
+    with open_stores(configuration) as stores:
+        exporter = Exporter(
+            stores.rows,
+            stores.archive,
+            software=f"pinakes {__version__}",
+            space=SortSpace(folder=configuration.temp_dir),
+            on_problem=on_problem,
+        )
+        if dry_run:
+            report = exporter.plan(request)
+        else:
+            with console.progress("export") as progress:
+                report = exporter.export(request, target, progress.advance)
+    _show(report, target, console)
+    return Exit.SOME_FAILED if problems else Exit.DONE
+
+
+def _show(report: ExportReport, target: Path, console: Console) -> None:
+    would = "would be " if report.sha256 is None else ""
+    parts = [
+        f"{report.crawl}: {would}exported to {target}",
+        f"{report.files} files, {report.captures} captures, {report.archive_bytes:,} bytes",
+    ]
+    if report.requires:
+        parts.append(f"requires {len(report.requires)} files of other crawls")
+    if report.restored:
+        parts.append(f"{report.restored} revisits of other crawls full")
+    if report.unresolved:
+        parts.append(f"{report.unresolved} revisits refer to nothing that is in the store")
+    if report.signed:
+        parts.append(f"{report.signed} signed descriptions kept")
+    console.result(
+        {
+            # As an entry of a manifest, which `import-wacz` reads.
+            "name": target.name,
+            "path": str(target),
+            "hash": None if report.sha256 is None else f"sha256:{report.sha256}",
+            "size": report.size,
+            "crawlId": report.crawl,
+            "files": report.files,
+            "captures": report.captures,
+            "archive_bytes": report.archive_bytes,
+            "requires": report.requires,
+            "restored": report.restored,
+            "unresolved": report.unresolved,
+            "signed": report.signed,
+        },
+        text="; ".join(parts),
+    )

@@ -1,0 +1,292 @@
+"""Exporting a crawl: members one after the other, aside; it has its name once all is checked.
+
+Killed anywhere there is no file of that name.  Memory: the names of the files, what `space` says
+for sorting, and of a file whose revisits are made full those.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from pinakes.archive_store.port import ArchiveStore
+from pinakes.archive_store.whole_files import written_aside
+from pinakes.catalog.cdx_lines import iter_stored_cdx_lines
+from pinakes.catalog.required_files import scan_required
+from pinakes.errors import DigestMismatch, MalformedRecord, PinakesError, UnresolvedReference
+from pinakes.index.cdx_lines import iter_cdx_lines
+from pinakes.index.cdxj import CdxLine, format_cdxj
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
+from pinakes.rewrite.replace import copy_file_with_replacements
+from pinakes.row_store.port import RowStore
+from pinakes.warc.file_progress import Advance, no_advance
+from pinakes.warc.reader import iter_records
+from pinakes.warc.record import Record
+from pinakes.warc.source import Source
+
+from .contents import Contents, ExportedFile, read_contents, require_unchanged
+from .dependencies import Dependencies, read_dependencies, requires_of
+from .page_members import write_pages
+from .signatures import scan_signed, write_signed
+from .standalone import filled_file
+from .wacz_file import Member, WaczFile
+
+ARCHIVE = "archive/"
+INDEX = "indexes/index.cdx"
+DATAPACKAGE, DIGEST = "datapackage.json", "datapackage-digest.json"
+WACZ_VERSION = "1.1.1"
+_PIECE_BYTES = 1 << 20
+OnProblem = Callable[[PinakesError], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest:
+    """Which crawl, and whether the WACZ file is to need no other crawl."""
+
+    crawl: str
+    standalone: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class ExportReport:
+    """What was, or would be, written.
+
+    `requires` is what `datapackage.json` names; `restored` and `unresolved` count revisits,
+    `signed` what was kept for verifying.  `size` and `sha256` are those of the WACZ file, None
+    before it is written.
+    """
+
+    crawl: str
+    files: int
+    captures: int
+    archive_bytes: int
+    requires: list[dict[str, object]] = field(default_factory=list)
+    restored: int = 0
+    unresolved: int = 0
+    signed: int = 0
+    size: int | None = None
+    sha256: str | None = None
+
+
+class Exporter:
+    """Writes WACZ files of crawls; reads the store and changes nothing in it."""
+
+    def __init__(
+        self,
+        rows: RowStore,
+        archive: ArchiveStore,
+        *,
+        software: str,
+        space: SortSpace = DEFAULT_SPACE,
+        on_problem: OnProblem = lambda problem: None,
+        at: Callable[[str], None] = lambda step: None,
+    ) -> None:
+        """`on_problem` gets what is left out of the index, and signatures that do not hold.  `at`
+        is called after each step: tests end the process there."""
+        self._rows = rows
+        self._archive = archive
+        self._software = software
+        self._space = space
+        self._on_problem = on_problem
+        self._at = at
+
+    def plan(self, request: ExportRequest) -> ExportReport:
+        """What would be written.  Raises as `export`, but for what only reading files shows."""
+        return self._survey(request)[1]
+
+    def export(
+        self, request: ExportRequest, target: Path, advance: Advance = no_advance
+    ) -> ExportReport:
+        """Write the WACZ file of a crawl; `advance` is called with bytes of archive files.
+
+        Raises:
+            ConfigError: there is no such crawl.
+            Conflict: it is landing, leaving, or changed meanwhile; or another process writes the
+                file.
+            UnresolvedReference: it cannot stand alone.
+            DigestMismatch: an archive file is not what the catalogue says.
+            InputRefused: the crawl is empty, or the file exists.
+            StoreUnavailable: the disk is full, or a store not reachable.
+        """
+        contents, report = self._survey(request)
+        with written_aside(target) as descriptor:
+            with open(descriptor, "r+b", closefd=False) as file:
+                moment = datetime.fromtimestamp(contents.written_ms / 1000, timezone.utc)
+                out = WaczFile(cast("BinaryIO", file), moment, self._space.folder)
+                try:
+                    self._write(out, contents, request, report, moment, advance)
+                    out.close()
+                except BaseException:
+                    out.give_up()
+                    raise
+            self._at("written")
+            report.size, report.sha256 = _hash(descriptor)
+            require_unchanged(self._rows, contents)
+            self._at("checked")
+        self._at("published")
+        return report
+
+    def _survey(self, request: ExportRequest) -> tuple[Contents, ExportReport]:
+        contents = read_contents(self._rows, request.crawl)
+        found = read_dependencies(self._rows, self._archive, contents.entries)
+        if request.standalone and found.unresolved:
+            raise _cannot_stand_alone(found)
+        report = ExportReport(
+            crawl=request.crawl,
+            files=len(contents.files),
+            captures=contents.captures,
+            archive_bytes=contents.size_bytes,
+            restored=found.restored if request.standalone else 0,
+            unresolved=found.unresolved,
+        )
+        if not request.standalone:
+            collection = contents.crawl.facts.collection
+            kept = scan_required(self._rows, self._archive, request.crawl, collection)
+            missing = [one.required for one in kept if not one.found]
+            report.requires = requires_of(self._rows, collection, found.needs, missing)
+        self._at("surveyed")
+        return contents, report
+
+    # --- members
+
+    def _write(
+        self,
+        out: WaczFile,
+        contents: Contents,
+        request: ExportRequest,
+        report: ExportReport,
+        moment: datetime,
+        advance: Advance,
+    ) -> None:
+        filled: dict[str, Member] = {}
+        for file in contents.files:
+            if request.standalone and self._write_filled(out, file):
+                filled[file.name] = out.last
+            else:
+                self._write_file(out, file)
+            advance(file.size)
+            self._at("archive")
+        self._write_index(out, contents, filled)
+        self._at("index")
+        write_pages(out, self._archive, contents.entries, self._space)
+        self._at("pages")
+        signed = scan_signed(self._archive, contents.entries)
+        for one in signed:
+            if not one.holds:
+                why = "its signature is of another datapackage.json: kept among its documents only"
+                self._on_problem(DigestMismatch(why, file=one.digest.package))
+        write_signed(out, self._archive, signed)
+        report.signed = sum(one.holds for one in signed)
+        self._at("signed")
+        self._describe(out, contents, report, moment)
+        self._at("described")
+
+    def _write_file(self, out: WaczFile, file: ExportedFile) -> None:
+        """The bytes as they are; Raises DigestMismatch if they are not those that were written."""
+        with (
+            self._archive.open(file.stored_name) as stored,
+            out.member(f"{ARCHIVE}{file.name}", file.size) as member,
+        ):
+            while piece := stored.read(_PIECE_BYTES):
+                member.write(piece)
+        if (out.last.size, out.last.sha256) != (file.size, file.sha256):
+            raise _not_what_was_written(file.stored_name)
+
+    def _write_filled(self, out: WaczFile, file: ExportedFile) -> bool:
+        """The file with its revisits of others full; False, and nothing, where it has none."""
+        with filled_file(self._rows, self._archive, file.entry) as filled:
+            if not filled:
+                return False
+            name = file.stored_name
+            if self._archive.checksum(name) != file.sha256:
+                raise _not_what_was_written(name)
+            with self._archive.open(name) as read, self._archive.open(name) as copied:
+                source = Source(read, name=name)
+                with out.member(f"{ARCHIVE}{file.name}") as member:
+                    copy_file_with_replacements(
+                        copied, cast("BinaryIO", member), source.size, filled.replacements(source)
+                    )
+                filled.check(source, out.read(out.last))
+            return True
+
+    def _write_index(self, out: WaczFile, contents: Contents, filled: dict[str, Member]) -> None:
+        lines = (
+            f"{format_cdxj(line._replace(filename=file.name))}\n".encode("utf-8", "surrogateescape")
+            for file in contents.files
+            for line in self._lines(out, file, filled.get(file.name))
+        )
+        in_order = sort_outside_memory(lines, space=self._space)
+        # All of them are read before the first comes, so nothing is read while this is written.
+        first = next(in_order, b"")
+        with out.member(INDEX) as member:
+            for line in chain((first,), in_order):
+                member.write(line)
+
+    def _lines(self, out: WaczFile, file: ExportedFile, filled: Member | None) -> Iterator[CdxLine]:
+        if filled is None:
+            return iter_stored_cdx_lines(self._archive, file.entry, on_unplaced=self._on_unplaced)
+        items = iter_records(out.read(filled), digests=())
+        records = (item for item in items if isinstance(item, Record))
+        return iter_cdx_lines(
+            records, file.name, on_unplaced=partial(self._on_unplaced, filled.path)
+        )
+
+    def _on_unplaced(self, file: str, offset: int) -> None:
+        what = "a capture without URL or readable date: left out of the index"
+        self._on_problem(MalformedRecord(what, file=file, offset=offset))
+
+    def _describe(
+        self, out: WaczFile, contents: Contents, report: ExportReport, moment: datetime
+    ) -> None:
+        description = contents.crawl.facts.description
+        package: dict[str, object] = {
+            "profile": "data-package",
+            "wacz_version": WACZ_VERSION,
+            "software": self._software,
+            "created": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
+            "title": contents.crawl.crawl,
+        }
+        if description:
+            package["description"] = description
+        if report.requires:
+            package["relation"] = {"requires": report.requires}
+        package["resources"] = [resource._asdict() for resource in out.resources]
+        data = _json(package)
+        out.write(DATAPACKAGE, data)
+        said = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        out.write(DIGEST, _json({"path": DATAPACKAGE, "hash": said}))
+
+
+def _json(value: dict[str, object]) -> bytes:
+    return f"{json.dumps(value, indent=2)}\n".encode()
+
+
+def _not_what_was_written(name: str) -> DigestMismatch:
+    why = "is not what was written: nothing was exported; see `pinakes fsck --full`"
+    return DigestMismatch(why, file=name)
+
+
+def _cannot_stand_alone(found: Dependencies) -> UnresolvedReference:
+    places = ", ".join(f"{one.file}:{one.offset}" for one in found.examples)
+    more = " …" if found.unresolved > len(found.examples) else ""
+    return UnresolvedReference(
+        f"{found.unresolved} revisits refer to nothing that is in the store, so it cannot stand "
+        f"alone: {places}{more}"
+    )
+
+
+def _hash(descriptor: int) -> tuple[int, str]:
+    """Size and SHA-256 of what was written, read back."""
+    sha256, at = hashlib.sha256(), 0
+    while piece := os.pread(descriptor, _PIECE_BYTES, at):
+        sha256.update(piece)
+        at += len(piece)
+    return at, sha256.hexdigest()

@@ -1,0 +1,105 @@
+"""`pages/`: the lists that came with the WACZ files of a crawl, else one made of its captures.
+
+Lists of one name are one list.  Of several, each page stays the line that it is, behind a header
+of ours.  Source: WACZ 1.1.1 §5.3.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.package_documents import Document, iter_documents, open_document
+from pinakes.catalog.page_lists import is_page_list, page_object
+from pinakes.catalog.pages import Page, pages_of
+from pinakes.index.external_sort import SortSpace
+from pinakes.warc.file_names import base_name
+
+from .contents import plain_name
+from .wacz_file import WaczFile
+
+FOLDER = "pages/"
+MAIN = "pages.jsonl"
+_LONGEST_HEADER = 1 << 24
+_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "Pages"}
+
+
+def kept_lists(archive: ArchiveReader, entries: Iterable[FileEntry]) -> dict[str, list[Document]]:
+    """The lists of these files, by their names: `pages.jsonl`, `extraPages.jsonl`."""
+    lists: dict[str, list[Document]] = defaultdict(list)
+    for document in iter_documents(archive, entries, is_page_list):
+        lists[plain_name(base_name(document.path))].append(document)
+    return dict(sorted(lists.items()))
+
+
+def write_pages(
+    out: WaczFile, archive: ArchiveReader, entries: Sequence[FileEntry], space: SortSpace
+) -> int:
+    """Write the members below `pages/`; the number of pages that were listed for want of a list."""
+    lists = kept_lists(archive, entries)
+    made = 0
+    if MAIN not in lists:
+        with out.member(f"{FOLDER}{MAIN}") as file:
+            file.write(_line(_HEADER))
+            for page in pages_of(archive, entries, space=space):
+                file.write(_line(_listed(page)))
+                made += 1
+    for name, documents in lists.items():
+        with out.member(f"{FOLDER}{name}") as file:
+            for piece in _pieces(archive, documents, name):
+                file.write(piece)
+    return made
+
+
+def _pieces(archive: ArchiveReader, documents: list[Document], name: str) -> Iterator[bytes]:
+    """One list as it is; of several the pages, in the order of their WACZ files."""
+    if len(documents) == 1:
+        with open_document(archive, documents[0]) as record:
+            yield from map(bytes, record.payload())
+        return
+    stem = name.removesuffix(".jsonl")
+    yield _line({**_HEADER, "id": stem, "title": stem})
+    for document in documents:
+        with open_document(archive, document) as record:
+            yield from without_header(map(bytes, record.payload()))
+
+
+def without_header(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """A list of pages without the line that names its format, and with an end of its last line.
+
+    Memory: the first line, of 16 MiB at most: no header is as long.
+    """
+    pieces = iter(pieces)
+    first = b""
+    for piece in pieces:
+        first += piece
+        if b"\n" in piece or len(first) > _LONGEST_HEADER:
+            break
+    line, _, rest = first.partition(b"\n")
+    found = page_object(line)
+    last = b""
+    for piece in chain((rest if "format" in found and "url" not in found else first,), pieces):
+        if piece:
+            last = piece
+            yield piece
+    if last and not last.endswith(b"\n"):
+        yield b"\n"
+
+
+def _listed(page: Page) -> dict[str, object]:
+    second = page.second
+    day = "-".join((second[:4], second[4:6], second[6:8]))
+    return {
+        "id": hashlib.sha256(page.row_key).hexdigest()[:32],
+        "url": page.url,
+        "ts": f"{day}T{second[8:10]}:{second[10:12]}:{second[12:14]}Z",
+    }
+
+
+def _line(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value).encode() + b"\n"

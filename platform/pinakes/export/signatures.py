@@ -1,0 +1,115 @@
+"""`signed/`: what others have signed of the WACZ files that a crawl was imported from.
+
+A signature is of a `datapackage.json`, and the one of an export is another.  So both files of the
+signer are kept as they were, under other names:
+
+    signed/item.datapackage           signed/item.datapackage-digest
+
+They say what the imported WACZ file held: an archive file of the export with a SHA-256 that is
+there is still that.  One whose digest is not that of its `datapackage.json` is not kept here.
+They are not named `.json`: checkers of packages would take one for a package in this.
+Source: WACZ signing 0.1.0 (`signedData`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.file_rows import FileEntry
+from pinakes.catalog.package_documents import Document, iter_documents, read_document
+from pinakes.warc.file_names import PACKAGE
+from pinakes.warc.packages import LONGEST_DATAPACKAGE
+
+from .contents import member_names
+from .wacz_file import WaczFile
+
+FOLDER = "signed/"
+_NAMES = {
+    "datapackage-digest.json": "datapackage.json",
+    ".datapackage-digest": ".datapackage",  # what another export has kept
+}
+"""What follows the place of both: of the digest, and of what was signed."""
+
+
+class Signed(NamedTuple):
+    """A signed `datapackage.json`; `holds`: its digest is still that of the signature."""
+
+    datapackage: Document
+    digest: Document
+    holds: bool
+
+
+def _is_signing(path: str) -> bool:
+    return path.endswith((*_NAMES, *_NAMES.values()))
+
+
+def scan_signed(archive: ArchiveReader, entries: Iterable[FileEntry]) -> list[Signed]:
+    """What was signed, in the order of the files.  Memory: one `datapackage.json` at a time."""
+    documents = list(iter_documents(archive, entries, _is_signing))
+    by_place = {(one.file, one.path): one for one in documents}
+    return list(_signed(archive, documents, by_place))
+
+
+def _signed(
+    archive: ArchiveReader,
+    documents: Iterable[Document],
+    by_place: dict[tuple[str, str], Document],
+) -> Iterator[Signed]:
+    for digest in documents:
+        place, end = _split(digest.path)
+        if end not in _NAMES:
+            continue
+        datapackage = by_place.get((digest.file, place + _NAMES[end]))
+        said = signed_hash(_read(archive, digest))
+        if datapackage is not None and said is not None:
+            data = _read(archive, datapackage)
+            yield Signed(datapackage, digest, hashlib.sha256(data).hexdigest() == said)
+
+
+def _split(path: str) -> tuple[str, str]:
+    """A path without the end by which it was found, and that."""
+    for end in (*_NAMES, *_NAMES.values()):
+        if path.endswith(end):
+            return path[: -len(end)], end
+    return path, ""
+
+
+def signed_hash(digest: bytes) -> str | None:
+    """The SHA-256 that a `datapackage-digest.json` has signed, in hex; None if it is not signed.
+
+    Whether the signature is its signer's is not looked at.  Pure.
+    """
+    try:
+        found = json.loads(digest)
+        said = found["hash"]
+        is_signed = bool(found["signedData"]) and found["signedData"].get("hash", said) == said
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    if not is_signed or not isinstance(said, str):
+        return None
+    return said.lower().removeprefix("sha256:")
+
+
+def _read(archive: ArchiveReader, document: Document) -> bytes:
+    return read_document(archive, document, most_bytes=LONGEST_DATAPACKAGE) or b""
+
+
+def write_signed(out: WaczFile, archive: ArchiveReader, signed: Iterable[Signed]) -> None:
+    """Write the members below `signed/`."""
+    pairs = {_stem(one): one for one in signed if one.holds}
+    # As of archive files: no two alike.
+    stems = member_names(pairs)
+    for place, one in pairs.items():
+        out.write(f"{FOLDER}{stems[place]}.datapackage", _read(archive, one.datapackage))
+        out.write(f"{FOLDER}{stems[place]}.datapackage-digest", _read(archive, one.digest))
+
+
+def _stem(signed: Signed) -> str:
+    """A path whose last part names the package, or what it has kept of another."""
+    package = signed.digest.package.removesuffix(PACKAGE)
+    inner = _split(signed.digest.path)[0].rstrip("/")
+    return f"{package}/{inner}" if inner else package

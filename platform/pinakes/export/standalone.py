@@ -1,0 +1,151 @@
+"""An archive file of a crawl with its revisits of other crawls as full records.
+
+Revisits of ours become what they were, byte for byte; those that crawlers wrote get the body that
+they refer to, and a field by which they are given back (`warc.changed_revisit`).  What is written
+is read again: all but these records is as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from heapq import merge
+from operator import attrgetter
+
+from isal import isal_zlib
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.captures import Capture, placed_by
+from pinakes.catalog.file_rows import FileEntry, read_entries
+from pinakes.dedupe.archive_files import ArchiveFiles
+from pinakes.dedupe.references.originals import Originals, Place, Wanted
+from pinakes.dedupe.run.stored_files import StoredFiles
+from pinakes.dedupe.write.restore import RestoreCount, restorations
+from pinakes.errors import UnresolvedReference
+from pinakes.hbase_schema.file_states import FileState
+from pinakes.index.seconds import second_of
+from pinakes.purge.foreign import Change, ChangedRevisits
+from pinakes.rewrite.generations import current_name
+from pinakes.rewrite.replace import Replacement
+from pinakes.row_store.port import RowStore
+from pinakes.warc.record import Record
+from pinakes.warc.revisit import is_ours, replaced_crc32
+from pinakes.warc.source import Source
+from pinakes.withdraw.replaced_records import ReplacedRecords
+from pinakes.withdraw.repointing import OriginalPlace
+
+from .dependencies import Judged, judge_revisits
+
+ACT = "export-wacz"
+"""In the field of a crawler's revisit that was made full: always this, so that the same crawl gives
+the same bytes."""
+
+
+class FilledFile:
+    """What is replaced in one archive file."""
+
+    def __init__(
+        self,
+        files: ArchiveFiles,
+        ours: Originals,
+        wanted: frozenset[tuple[int, int]],
+        theirs: dict[tuple[int, int], Change],
+        ordinals: dict[int, Change | None],
+        bodies: dict[int, str],
+    ) -> None:
+        """`wanted` are the places of ours, `ordinals` are those of all, None of ours; `bodies` the
+        SHA-256 of what those of crawlers get."""
+        self._files = files
+        self._bodies = bodies
+        self._originals = ours
+        self._wanted = wanted
+        self._ordinals = ordinals
+        changes = {at: change for at, change in ordinals.items() if change is not None}
+        self._changed = ChangedRevisits(theirs, changes, files, act=ACT)
+        self._count = RestoreCount()
+        self._replaced = ReplacedRecords()
+
+    def __bool__(self) -> bool:
+        return bool(self._ordinals)
+
+    def replacements(self, source: Source) -> Iterator[Replacement]:
+        """The records anew, in order of offset.
+
+        Raises:
+            UnresolvedReference, DigestMismatch: one cannot be written.
+        """
+        self._count = RestoreCount()
+        ours = restorations(source, self._originals, self._files, self._count, self._wanted)
+        both = merge(ours, self._changed.replacements(source.again()), key=attrgetter("offset"))
+        return self._replaced.noted(both)
+
+    def check(self, before: Source, after: Source) -> None:
+        """Raise unless these are full, and all else is as it was."""
+        for problem in self._count.problems:
+            raise problem
+        if self._count.restored != len(self._wanted):
+            raise UnresolvedReference(
+                "not all of its revisits are where its sidecar says: run fsck"
+            )
+        self._replaced.check(before, after, self._ordinals, self._fits)
+
+    def _fits(self, old: Record, new: Record) -> bool:
+        if not is_ours(old.header):
+            is_whole = str(new.payload_digest("sha256")) == self._bodies[old.ordinal]
+            return is_whole and self._changed.fits(old, new)
+        crc = isal_zlib.crc32(new.header.raw)
+        for piece in new.chunks():
+            crc = isal_zlib.crc32(piece, crc)
+        return isal_zlib.crc32(b"\r\n\r\n", crc) == replaced_crc32(old.header)
+
+
+@contextmanager
+def filled_file(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> Iterator[FilledFile]:
+    """What is to be replaced in a file so that it needs no other crawl; false: nothing.
+
+    Memory: its revisits of others.
+
+    Raises:
+        UnresolvedReference: a body has no place.
+    """
+    judged = [one for one in judge_revisits(store, archive, entry) if one.body is not None]
+    names = {one.body.facts.archive_file for one in judged if one.body is not None}
+    entries = read_entries(store, sorted(names))
+    stored = {name: current_name(one) for name, one in entries.items()}
+    with StoredFiles(archive, stored) as files:
+        yield _filled(files, entries, judged)
+
+
+def _filled(
+    files: ArchiveFiles, entries: dict[str, FileEntry], judged: Iterable[Judged]
+) -> FilledFile:
+    ours, wanted = Originals(), set()
+    theirs: dict[tuple[int, int], Change] = {}
+    ordinals: dict[int, Change | None] = {}
+    bodies: dict[int, str] = {}
+    for row, _, body, _ in judged:
+        if body is None:
+            continue
+        at = row.offset, row.inner_offset
+        place = _place(body, entries[body.facts.archive_file])
+        if not row.is_replaced:
+            theirs[at] = ordinals[row.ordinal] = Change(place, None)
+            bodies[row.ordinal] = body.facts.payload_sha256 or ""
+            continue
+        ordinals[row.ordinal] = None
+        wanted.add(at)
+        second = second_of(row.refers_date or "")
+        if row.refers_uri and second:
+            name = Wanted(row.refers_uri, second)
+            facts = body.facts
+            ours.want(name)
+            ours.note_place(name, Place(*place, facts.record_id, facts.payload_size))
+    return FilledFile(files, ours, frozenset(wanted), theirs, ordinals, bodies)
+
+
+def _place(body: Capture, entry: FileEntry) -> OriginalPlace:
+    placed = placed_by(body, entry) if entry.state is FileState.STORED else None
+    if placed is None:
+        raise UnresolvedReference(f"no place is known of {body.key!r}: run fsck")
+    at = placed.location
+    return OriginalPlace(entry.archive_file, at.offset, at.inner_offset)

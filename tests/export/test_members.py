@@ -1,0 +1,264 @@
+"""What comes with WACZ files and goes on: lists of pages, what was signed, what is needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exported import described, export, members
+from importing import COLLECTION, entry_of, import_all, sha256_of, write_manifest, write_wacz
+from landed_stores import LandedStore, page, revisit
+from packages import members_of, signing, with_datapackage, write_package
+
+from pinakes.catalog.file_rows import scan_entries
+from pinakes.catalog.required_files import scan_required
+from pinakes.errors import PinakesError
+from pinakes.export.page_members import without_header
+from pinakes.export.signatures import signed_hash
+
+URI = "http://example.org/"
+HEADER = {"format": "json-pages-1.0", "id": "p", "title": "Of a crawler", "hasText": True}
+
+
+def lines(*values: object) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def exported(
+    store: LandedStore, crawl: str, folder: Path, problems: list[PinakesError] | None = None
+) -> dict[str, bytes]:
+    wacz = folder / f"out-{crawl}.wacz"
+    wacz.unlink(missing_ok=True)
+    export(store.rows, store.archive, crawl, wacz, problems=problems)
+    return members(wacz)
+
+
+def imported(store: LandedStore, *waczs: Path) -> None:
+    assert not [x for x in import_all(store.rows, store.archive, waczs) if isinstance(x, Exception)]
+
+
+def wacz_with(path: Path, number: int, **more: bytes) -> Path:
+    """A WACZ file of one page, with these members besides, `__` for `/`."""
+    found = members_of({f"{number}.warc.gz": page(f"{URI}{number}")})
+    del found["pages/pages.jsonl"]
+    return write_package(path, found | {name.replace("__", "/"): v for name, v in more.items()})
+
+
+# --- pages
+
+
+def test_one_list_is_what_it_was(store: LandedStore, tmp_path: Path) -> None:
+    pages = lines(HEADER, {"url": f"{URI}1", "text": "x" * 3_000_000}).rstrip(b"\n")
+    extra = b"no json at all\n"
+    path = wacz_with(
+        tmp_path / "c.wacz", 1, **{"pages__pages.jsonl": pages, "pages__extraPages.jsonl": extra}
+    )
+    imported(store, path)
+    found = exported(store, "c", tmp_path)
+    assert (found["pages/pages.jsonl"], found["pages/extraPages.jsonl"]) == (pages, extra)
+
+
+def test_lists_of_several_are_one(store: LandedStore, tmp_path: Path) -> None:
+    one, two = ({"url": f"{URI}{number}", "ts": "2020-01-02T03:04:05Z"} for number in (1, 2))
+    folder = tmp_path / "in"
+    paths = [
+        wacz_with(folder / "a.wacz", 1, **{"pages__pages.jsonl": lines(HEADER, one)}),
+        wacz_with(
+            folder / "b.wacz",
+            2,
+            **{
+                "pages__pages.jsonl": lines(two).rstrip(b"\n"),
+                "pages__extraPages.jsonl": lines(HEADER, two),
+            },
+        ),
+        wacz_with(folder / "d.wacz", 3, **{"pages__pages.jsonl": lines(HEADER)}),
+        wacz_with(folder / "e.wacz", 4),
+    ]
+    entries = [entry_of(path, crawlId="c") for path in paths]
+    imported(store, write_manifest(folder / "all.json", entries))
+    found = exported(store, "c", tmp_path)
+    header = {"format": "json-pages-1.0", "id": "pages", "title": "pages"}
+    assert found["pages/pages.jsonl"] == lines(header, one, two)
+    assert found["pages/extraPages.jsonl"] == lines(HEADER, two)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ([b""], b""),
+        ([], b""),
+        ([b'{"format": "x"}\n{"url": 1}\n'], b'{"url": 1}\n'),
+        ([b'{"format":', b' "x"}', b'\n{"url"', b": 1}"], b'{"url": 1}\n'),
+        ([b'{"format": "x"}'], b""),
+        ([b'{"format": "x", "url": "y"}'], b'{"format": "x", "url": "y"}\n'),
+        ([b"junk", b"\n", b"\xff"], b"junk\n\xff\n"),
+        ([b"x" * (1 << 24), b"xx", b"yy\n"], b"x" * (1 << 24) + b"xxyy\n"),
+    ],
+    ids=["empty", "none", "header", "in pieces", "header alone", "a page", "junk", "long"],
+)
+def test_of_a_list_all_but_its_header_is_kept(given: list[bytes], wanted: bytes) -> None:
+    assert b"".join(without_header(given)) == wanted
+
+
+def test_pages_are_html_that_was_there(store: LandedStore, tmp_path: Path) -> None:
+    """HTML with a 2xx status, each URL once, at its first capture."""
+    html = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    missing = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n"
+    image = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n"
+    store.land(
+        "c",
+        "a.warc.gz",
+        page(f"{URI}b", head=html, date="2021-01-01T00:00:00Z"),
+        page(f"{URI}b", head=html),
+        page(f"{URI}gone", head=missing),
+        page(f"{URI}i.png", head=image),
+        page(f"{URI}a", head=html, date="2021-01-01T00:00:00Z"),
+    )
+    header, *pages = map(
+        json.loads, exported(store, "c", tmp_path)["pages/pages.jsonl"].splitlines()
+    )
+    assert header == {"format": "json-pages-1.0", "id": "pages", "title": "Pages"}
+    assert [(one["url"], one["ts"]) for one in pages] == [
+        (f"{URI}a", "2021-01-01T00:00:00Z"),
+        (f"{URI}b", "2020-01-02T03:04:05Z"),
+    ]
+
+
+# --- signed
+
+
+def test_what_was_signed_is_kept_as_it_was(store: LandedStore, tmp_path: Path) -> None:
+    given = signing(members_of({"a.warc.gz": page(URI)}))
+    imported(store, write_package(tmp_path / "c.wacz", given))
+    problems: list[PinakesError] = []
+    found = exported(store, "c", tmp_path, problems)
+    assert found["signed/c.datapackage"] == given["datapackage.json"]
+    assert found["signed/c.datapackage-digest"] == given["datapackage-digest.json"]
+    signed = {
+        one["path"]: one["hash"] for one in json.loads(given["datapackage.json"])["resources"]
+    }
+    now = {one["path"]: one["hash"] for one in described(found)["resources"]}
+    assert signed["archive/a.warc.gz"] == now["archive/a.warc.gz"]
+    assert "signedData" not in json.loads(found["datapackage-digest.json"])
+    assert problems == []
+    # Imported again, and exported from there, it is kept on.
+    again = LandedStore(tmp_path / "again")
+    imported(again, (tmp_path / "out-c.wacz").rename(tmp_path / "x.wacz"))
+    later = exported(again, "x", tmp_path)
+    for name in ("signed/c.datapackage", "signed/c.datapackage-digest"):
+        assert later[name] == found[name]
+    again.close()
+
+
+def test_a_signature_of_another_datapackage_is_named(store: LandedStore, tmp_path: Path) -> None:
+    given = signing(members_of({"a.warc.gz": page(URI)}), b"another")
+    imported(store, write_package(tmp_path / "c.wacz", given))
+    problems: list[PinakesError] = []
+    found = exported(store, "c", tmp_path, problems)
+    assert not [name for name in found if name.startswith("signed/")]
+    [problem] = problems
+    assert str(problem) == (
+        "c/c.wacz: its signature is of another datapackage.json: kept among its documents only"
+    )
+    assert given["datapackage-digest.json"] in found["archive/documents.warc"]
+
+
+def test_signatures_of_several(store: LandedStore, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    entries = []
+    for name in ("a/x.wacz", "b/x.wacz", "y.wacz"):
+        given = signing(members_of({f"{name[0]}.warc.gz": page(f"{URI}{name}")}))
+        path = write_package(folder / name, given)
+        (folder / name.replace("/", "-")).write_bytes(path.read_bytes())
+        entries.append(entry_of(folder / name.replace("/", "-"), crawlId="c"))
+    imported(store, write_manifest(folder / "all.json", entries))
+    found = exported(store, "c", tmp_path)
+    assert sorted(name for name in found if name.startswith("signed/")) == [
+        f"signed/{name}.datapackage{end}" for name in ("a-x", "b-x", "y") for end in ("", "-digest")
+    ]
+
+
+@pytest.mark.parametrize(
+    "digest",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"hash": "sha256:ab"}',
+        b'{"hash": "sha256:ab", "signedData": null}',
+        b'{"hash": 1, "signedData": {"a": 1}}',
+        b'{"hash": "sha256:ab", "signedData": 7}',
+        b'{"hash": "sha256:ab", "signedData": {"hash": "sha256:cd"}}',
+    ],
+    ids=[
+        "empty",
+        "a list",
+        "nothing",
+        "deep",
+        "unsigned",
+        "null",
+        "a number",
+        "no object",
+        "other",
+    ],
+)
+def test_what_is_not_signed(digest: bytes) -> None:
+    assert signed_hash(digest) is None
+
+
+# --- needed
+
+
+def requires(found: dict[str, bytes]) -> list[dict[str, Any]]:
+    named: list[dict[str, Any]] = described(found).get("relation", {}).get("requires", [])
+    return named
+
+
+def test_a_wacz_file_that_is_needed_is_named(store: LandedStore, tmp_path: Path) -> None:
+    """A crawl's list has it by SHA-256; the archive file in it is named besides."""
+    date = "2020-01-02T03:04:05Z"
+    spring = write_wacz(tmp_path / "spring.wacz", page(URI), page(f"{URI}b"))
+    later = "2021-01-01T00:00:00Z"
+    records = (revisit(URI, later, URI, date), revisit(f"{URI}b", later, f"{URI}b", date))
+    summer = write_wacz(tmp_path / "summer.wacz", *records)
+    imported(store, spring, summer)
+    [facts] = [e.facts for e in scan_entries(store.rows, "spring") if "a.warc" in e.archive_file]
+    assert facts is not None
+    found = exported(store, "summer", tmp_path)
+    wanted = {
+        "filename": "spring.wacz",
+        "hash": sha256_of(spring),
+        "size": spring.stat().st_size,
+        "crawlId": "spring",
+        "resources": [
+            {
+                "path": "archive/a.warc.gz",
+                "hash": f"sha256:{facts.sha256}",
+                "bytes": facts.size,
+            }
+        ],
+    }
+    assert requires(found) == [wanted]
+    assert requires(exported(store, "spring", tmp_path)) == []
+    # Elsewhere, what was exported of it will do.
+    again = LandedStore(tmp_path / "again")
+    exports = [tmp_path / f"out-{name}.wacz" for name in ("summer", "spring")]
+    imported(again, *exports)
+    [one] = scan_required(again.rows, again.archive, "out-summer", COLLECTION)
+    assert one.found == ("out-spring/out-spring.wacz/archive/a.warc.gz",)
+    again.close()
+
+
+def test_what_is_needed_and_missing_stays_named(store: LandedStore, tmp_path: Path) -> None:
+    """As it was written; what the store has is not named, unless a revisit refers to it."""
+    there = write_wacz(tmp_path / "there.wacz", page(f"{URI}there"))
+    gone = {"filename": "gone.wacz", "hash": "ab" * 32, "size": 7, "crawlId": "g", "other": [1]}
+    named = [gone, {"filename": "there.wacz", "hash": sha256_of(there)}]
+    date = "2020-01-02T03:04:05Z"
+    records = revisit(f"{URI}x", "2021-01-01T00:00:00Z", f"{URI}nowhere", date)
+    given = with_datapackage(members_of({"s.warc.gz": records}), relation={"requires": named})
+    imported(store, there, write_package(tmp_path / "summer.wacz", given))
+    assert requires(exported(store, "summer", tmp_path)) == [gone]
