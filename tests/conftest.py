@@ -40,7 +40,7 @@ BUDGET_S = {
     "cluster": 50,
     "conformance": 25,
     "dedupe": 190,
-    "export": 40,
+    "export": 60,
     "extract": 5,
     "fuzz": 20,
     "hbase_schema": 10,

@@ -6,11 +6,13 @@ import errno
 import json
 import os
 import shutil
+import tracemalloc
 import zipfile
 from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from random import Random
 
 import pytest
 from exported import archives, described, export, given, indexed, members
@@ -24,6 +26,7 @@ from scenes import Scene, make_scene
 from store_chain import call
 
 from pinakes.catalog.crawl_rows import change_crawl_state
+from pinakes.catalog.file_rows import read_entry, set_withdrawing
 from pinakes.errors import (
     ConfigError,
     Conflict,
@@ -34,6 +37,7 @@ from pinakes.errors import (
 )
 from pinakes.export import exporting
 from pinakes.export.exporting import Exporter, ExportRequest
+from pinakes.index.external_sort import SortSpace
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.warc.reader import iter_records
@@ -320,6 +324,19 @@ def test_a_file_that_is_landing(tmp_path: Path, out: Path) -> None:
     made.close()
 
 
+def test_a_take_down_that_has_not_ended(store: LandedStore, out: Path) -> None:
+    """Records are noted, and still there."""
+    store.land("c", "a.warc.gz", page(URI))
+    facts = read_entry(store.rows, "c/a.warc.gz").facts
+    assert facts is not None
+    held = store.actor.claim(store.rows, "c/a.warc.gz", act="withdraw-1")
+    set_withdrawing(store.rows, held, facts, [0])
+    for standalone in (False, True):
+        with pytest.raises(Conflict, match=r"c/a\.warc\.gz: holds records that are withdrawn"):
+            export(store.rows, store.archive, "c", out / "c.wacz", standalone=standalone)
+    assert left(out) == []
+
+
 def test_bytes_that_are_not_what_was_written(landed: Scene, out: Path) -> None:
     path = landed.archive.path_of("c1/part-0.warc.gz")
     data = bytearray(path.read_bytes())
@@ -449,6 +466,22 @@ def test_a_full_disk_leaves_nothing(
         with pytest.raises(StoreUnavailable, match="the disk is full"):
             export(deduplicated.rows, deduplicated.archive, "c2", out / "c.wacz")
         assert left(out) == []
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_crawl(store: LandedStore, out: Path) -> None:
+    """A file of 64 MiB, and one of 9,000 captures, more than are read at once."""
+    store.land("c", "big.warc.gz", page(f"{URI}big", Random(1).randbytes(1 << 26)))
+    dates = (f"2020-01-01T{n // 3600:02d}:{n // 60 % 60:02d}:{n % 60:02d}Z" for n in range(9000))
+    store.land("c", "small.warc.gz", *(page(f"{URI}{date}", date=date) for date in dates))
+    space = SortSpace(memory_bytes=1 << 20)
+    exporter = Exporter(store.rows, store.archive, software="pinakes", space=space)
+    tracemalloc.start()
+    exporter.export(ExportRequest(crawl="c"), out / "c.wacz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 24 << 20
+    assert (out / "c.wacz").stat().st_size > 64 << 20
 
 
 class _Bounded:

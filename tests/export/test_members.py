@@ -126,6 +126,38 @@ def test_pages_are_html_that_was_there(store: LandedStore, tmp_path: Path) -> No
     ]
 
 
+ODD_LISTS = (
+    "pages/..%2F..%2Fetc.jsonl",
+    "../../pages/a.jsonl",
+    "pages/%00.jsonl",
+    "pages/%FF.jsonl",
+    f"pages/{'x' * 70_000}.jsonl",
+    "pages/.jsonl",
+    "/pages/a.jsonl",
+    "",
+)
+
+
+def test_lists_with_odd_names(store: LandedStore, tmp_path: Path) -> None:
+    """A folder that looks like a package holds what nobody would put into one."""
+    records = [
+        page(
+            f"urn:wacz:item.wacz/{path}",
+            lines(HEADER, {"url": URI}),
+            record_type="resource",
+            head=b"",
+            date=f"2020-01-01T00:00:{second:02d}Z",
+        )
+        for second, path in enumerate(ODD_LISTS)
+    ]
+    store.land("c", "item.wacz/documents.warc", *records)
+    found = exported(store, "c", tmp_path)
+    names = {name.removeprefix("pages/") for name in found if name.startswith("pages/")}
+    long = f"{'x' * 194}.jsonl"
+    assert names == {"%00.jsonl", "%FF.jsonl", "a.jsonl", long, "pages.jsonl"}
+    assert found["pages/a.jsonl"] == lines(HEADER, {"url": URI})
+
+
 # --- signed
 
 

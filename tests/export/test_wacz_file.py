@@ -153,4 +153,5 @@ def test_names_of_archive_files(wanted: dict[str, str | None]) -> None:
 def test_a_long_path_is_cut_at_its_start() -> None:
     name = flat_name(f"{'d' * 150}/{'e' * 100}/a.warc.gz")
     assert (len(name), name[-10:]) == (200, "-a.warc.gz")
+    assert len(plain_name("\x01" * 255)) == 200
     assert plain_name("a\udc80b") == "a%80b"

@@ -15,10 +15,11 @@ from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
-from pinakes.row_store.port import RowStore
+from pinakes.row_store.port import RowStore, get_row
 from pinakes.warc.file_names import PACKAGE, base_name
 
 _LONGEST_NAME = 200
+"""Of what is made of a path; a mark goes before it where it is another's."""
 _NOT_PLAIN = frozenset(map(chr, (*range(0x20), 0x5C, 0x7F, *range(0xDC80, 0xDD00))))
 
 
@@ -120,18 +121,19 @@ def member_names(archive_files: Iterable[str]) -> dict[str, str]:
 def flat_name(path: str) -> str:
     """A path as one name: `item-archive-a.warc.gz` of `item.wacz/archive/a.warc.gz`."""
     parts = [part.removesuffix(PACKAGE) for part in path.split("/")]
-    return plain_name("-".join(parts))[-_LONGEST_NAME:]
+    return plain_name("-".join(parts))
 
 
 def plain_name(name: str) -> str:
     """A name that members of ZIP files may have: without backslashes, control characters, and
-    bytes that are not UTF-8, which are percent-encoded."""
-    return "".join(
+    bytes that are not UTF-8, which are percent-encoded; the end of a long one."""
+    plain = "".join(
         "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
         if character in _NOT_PLAIN
         else character
         for character in name
     )
+    return plain[-_LONGEST_NAME:]
 
 
 def require_unchanged(store: RowStore, contents: Contents) -> None:
@@ -162,17 +164,20 @@ def _stored(store: RowStore, crawl: str) -> Iterator[FileEntry]:
 
 
 def _exported(store: RowStore, entry: FileEntry, name: str) -> ExportedFile:
+    facts, written_ms = facts_now(store, entry)
+    return ExportedFile(
+        entry=entry, name=name, size=facts.size, sha256=facts.sha256, written_ms=written_ms
+    )
+
+
+def facts_now(store: RowStore, entry: FileEntry) -> tuple[GenerationFacts, int]:
+    """The facts of a file's current generation, and the time of the act that wrote it.
+
+    Raises Conflict: they are not there.
+    """
     column = numbered_column(GenerationFacts, entry.generation)
-    key = encode_file_key(entry.archive_file)
-    row = store.get_rows(TABLE, [key], columns=[column]).get(key)
+    row = get_row(store, TABLE, encode_file_key(entry.archive_file), columns=[column])
     cell = row.cells.get(column) if row is not None else None
     if cell is None:
         raise Conflict("its rows are not complete: run fsck", file=entry.archive_file)
-    facts = decode_cell(GenerationFacts, cell.value)
-    return ExportedFile(
-        entry=entry,
-        name=name,
-        size=facts.size,
-        sha256=facts.sha256,
-        written_ms=cell.timestamp_ms,
-    )
+    return decode_cell(GenerationFacts, cell.value), cell.timestamp_ms

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Capture, get_captures
-from pinakes.catalog.file_records import read_generations
 from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.page_lists import package_of
 from pinakes.catalog.required_files import RequiredFile
@@ -30,6 +29,8 @@ from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.name_keys import crawl_of, generation_file
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_names import base_name
+
+from .contents import facts_now
 
 _BATCH = 500
 _NAMED = 3
@@ -155,7 +156,7 @@ def requires_of(
             resource = {"path": path[len(package) + 1 :], "hash": f"sha256:{entry.facts.sha256}"}
             members[crawl, package].append({**resource, "bytes": entry.facts.size})
         else:
-            now = read_generations(store, name)[entry.generation]
+            now, _ = facts_now(store, entry)
             package = None
             facts = {"filename": base_name(name), "hash": now.sha256, "size": now.size}
         requires[crawl, package or path] = {**facts, "crawlId": crawl}
