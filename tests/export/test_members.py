@@ -212,6 +212,21 @@ def test_signatures_of_several(store: LandedStore, tmp_path: Path) -> None:
     ]
 
 
+def test_two_of_one_place_are_both_kept(store: LandedStore, tmp_path: Path) -> None:
+    one = signing({"datapackage.json": b"one"})
+    two = signing({"datapackage.json": b"two"})
+    found = members_of({"a.warc.gz": page(URI)}) | {
+        "x/datapackage.json": one["datapackage.json"],
+        "x/datapackage-digest.json": one["datapackage-digest.json"],
+        "x.datapackage": two["datapackage.json"],
+        "x.datapackage-digest": two["datapackage-digest.json"],
+    }
+    imported(store, write_package(tmp_path / "c.wacz", found))
+    kept = exported(store, "c", tmp_path)
+    signed = {data for name, data in kept.items() if name.endswith(".datapackage")}
+    assert signed == {b"one", b"two"}
+
+
 @pytest.mark.parametrize(
     "digest",
     [
@@ -293,4 +308,7 @@ def test_what_is_needed_and_missing_stays_named(store: LandedStore, tmp_path: Pa
     records = revisit(f"{URI}x", "2021-01-01T00:00:00Z", f"{URI}nowhere", date)
     given = with_datapackage(members_of({"s.warc.gz": records}), relation={"requires": named})
     imported(store, there, write_package(tmp_path / "summer.wacz", given))
+    more = with_datapackage(members_of({"t.warc.gz": page(URI)}), relation={"requires": named})
+    path = write_package(tmp_path / "in" / "more.wacz", more)
+    imported(store, write_manifest(path.with_name("m.json"), [entry_of(path, crawlId="summer")]))
     assert requires(exported(store, "summer", tmp_path)) == [gone]

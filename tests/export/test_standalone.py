@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 from exported import archives, described, export, given, indexed, members
-from purged import body, capture, land, record_id, revisit_of, uri, write
+from purged import body, capture, land, purge, record_id, revisit_of, uri, write
 from purged import given as given_by_store
 from raw_payloads import raw_records
 from scenes import Scene, make_scene
@@ -18,6 +18,7 @@ from store_chain import call
 from verbs_here import call_here
 
 from pinakes.errors import DigestMismatch, UnresolvedReference
+from pinakes.purge.requests import FORCE
 from pinakes.warc.changed_revisit import old_revisit
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
@@ -191,6 +192,20 @@ def test_one_that_refers_to_nothing_cannot_stand_alone(scene: Scene, tmp_path: P
     said = call("export-wacz", "c2", "--standalone", "-o", tmp_path / "x", "--dry-run",
                 "--store", scene.folder / "store")  # fmt: skip
     assert said.exit_code == 3, said
+
+
+def test_what_it_needs_may_be_gone_since(scene: Scene, tmp_path: Path) -> None:
+    """Taken out by force between the survey and the writing."""
+    _by_both(scene)
+
+    def at(step: str) -> None:
+        if step == "surveyed":
+            purge(scene, 1, FORCE)
+
+    wacz = tmp_path / "c2.wacz"
+    with pytest.raises(UnresolvedReference, match=r"c2/.*a\.warc\.gz:.* refers to nothing"):
+        export(scene.rows, scene.archive, "c2", wacz, standalone=True, at=at)
+    assert not wacz.exists()
 
 
 @pytest.mark.parametrize("at", [1000, -1000], ids=["of ours", "of a crawler's"])

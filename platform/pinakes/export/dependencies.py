@@ -11,6 +11,7 @@ nothing in the store                    as it is, counted       refused
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -74,11 +75,12 @@ def read_dependencies(
             if not judged.is_resolved:
                 found.unresolved += 1
                 if len(found.examples) < _NAMED:
-                    found.examples.append(_unresolved(entry, judged.row))
+                    found.examples.append(unresolved(entry, judged.row))
     return found
 
 
-def _unresolved(entry: FileEntry, row: SidecarRow) -> UnresolvedReference:
+def unresolved(entry: FileEntry, row: SidecarRow) -> UnresolvedReference:
+    """What is wrong with a revisit that refers to nothing."""
     return UnresolvedReference(
         "this revisit refers to nothing that is in the store",
         file=generation_file(entry.archive_file, entry.generation),
@@ -164,4 +166,6 @@ def requires_of(
         {**requires[key], "resources": members[key]} if key in members else requires[key]
         for key in sorted(requires)
     ]
-    return [*known, *(dict(required.entry) for required in missing)]
+    # Several WACZ files of a crawl may say the same.
+    said = {json.dumps(dict(one.entry), sort_keys=True): dict(one.entry) for one in missing}
+    return [*known, *said.values()]

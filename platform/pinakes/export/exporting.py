@@ -103,9 +103,14 @@ class Exporter:
         return self._survey(request)[1]
 
     def export(
-        self, request: ExportRequest, target: Path, advance: Advance = no_advance
+        self,
+        request: ExportRequest,
+        target: Path,
+        advance: Advance = no_advance,
+        on_total: Advance = no_advance,
     ) -> ExportReport:
-        """Write the WACZ file of a crawl; `advance` is called with bytes of archive files.
+        """Write the WACZ file of a crawl; `advance` is called with bytes of archive files,
+        `on_total` with how many there are.
 
         Raises:
             ConfigError: there is no such crawl.
@@ -117,6 +122,7 @@ class Exporter:
             StoreUnavailable: the disk is full, or a store not reachable.
         """
         contents, report = self._survey(request)
+        on_total(report.archive_bytes)
         with written_aside(target) as descriptor:
             with open(descriptor, "r+b", closefd=False) as file:
                 moment = datetime.fromtimestamp(contents.written_ms / 1000, timezone.utc)

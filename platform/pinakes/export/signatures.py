@@ -100,7 +100,11 @@ def _read(archive: ArchiveReader, document: Document) -> bytes:
 
 def write_signed(out: WaczFile, archive: ArchiveReader, signed: Iterable[Signed]) -> None:
     """Write the members below `signed/`."""
-    pairs = {_stem(one): one for one in signed if one.holds}
+    pairs: dict[str, Signed] = {}
+    for one in signed:
+        if one.holds:
+            stem = _stem(one)
+            pairs[f"{stem}/{one.digest.path}" if stem in pairs else stem] = one
     # As of archive files: no two alike.
     stems = member_names(pairs)
     for place, one in pairs.items():

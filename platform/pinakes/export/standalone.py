@@ -34,7 +34,7 @@ from pinakes.warc.source import Source
 from pinakes.withdraw.replaced_records import ReplacedRecords
 from pinakes.withdraw.repointing import OriginalPlace
 
-from .dependencies import Judged, judge_revisits
+from .dependencies import Judged, judge_revisits, unresolved
 
 ACT = "export-wacz"
 """In the field of a crawler's revisit that was made full: always this, so that the same crawl gives
@@ -106,9 +106,15 @@ def filled_file(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> It
     Memory: its revisits of others.
 
     Raises:
-        UnresolvedReference: a body has no place.
+        UnresolvedReference: a revisit refers to nothing that is in the store, or to what has no
+            place there.
     """
-    judged = [one for one in judge_revisits(store, archive, entry) if one.body is not None]
+    judged = []
+    for one in judge_revisits(store, archive, entry):
+        if not one.is_resolved:  # since the survey
+            raise unresolved(entry, one.row)
+        if one.body is not None:
+            judged.append(one)
     names = {one.body.facts.archive_file for one in judged if one.body is not None}
     entries = read_entries(store, sorted(names))
     stored = {name: current_name(one) for name, one in entries.items()}

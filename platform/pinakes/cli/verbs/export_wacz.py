@@ -75,7 +75,7 @@ def _export(
             report = exporter.plan(request)
         else:
             with console.progress("export") as progress:
-                report = exporter.export(request, target, progress.advance)
+                report = exporter.export(request, target, progress.advance, progress.set_total)
     _show(report, target, console)
     return Exit.SOME_FAILED if problems else Exit.DONE
 
