@@ -37,7 +37,7 @@ from store_chain import call
 
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.run_rows import latest_runs
-from pinakes.errors import ConfigError, Conflict
+from pinakes.errors import ConfigError, Conflict, DigestMismatch
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeRequest
@@ -359,3 +359,22 @@ def test_killed_at_any_step_and_run_again(tmp_path: Path, references: str, strid
             break
         assert code == KILLED
     assert step > (30 if references == PROMOTE else 15)
+
+
+def test_a_damaged_body_is_not_copied(tmp_path: Path) -> None:
+    """Nothing in a crawler's revisit says what its body was; the catalogue does."""
+    with make_scene(tmp_path, crawls=()) as scene:
+        _by_a_crawler(scene)
+        path = scene.archive.path_of("c1/a.warc.gz")
+        data = bytearray(path.read_bytes())
+        data[-1000] ^= 0xFF
+        path.write_bytes(data)
+        report = purge(scene, 1)
+        assert not report.is_complete
+        [problem] = report.problems
+        assert isinstance(problem, DigestMismatch)
+        assert "is not as it landed" in problem.message
+        assert path.exists()
+        crawl = read_crawl(scene.rows, "c1")
+        assert crawl is not None
+        assert crawl.state == "open"

@@ -51,12 +51,9 @@ class FilledFile:
         wanted: frozenset[tuple[int, int]],
         theirs: dict[tuple[int, int], Change],
         ordinals: dict[int, Change | None],
-        bodies: dict[int, str],
     ) -> None:
-        """`wanted` are the places of ours, `ordinals` are those of all, None of ours; `bodies` the
-        SHA-256 of what those of crawlers get."""
+        """`wanted` are the places of ours, `ordinals` are those of all, None of ours."""
         self._files = files
-        self._bodies = bodies
         self._originals = ours
         self._wanted = wanted
         self._ordinals = ordinals
@@ -91,8 +88,7 @@ class FilledFile:
 
     def _fits(self, old: Record, new: Record) -> bool:
         if not is_ours(old.header):
-            is_whole = str(new.payload_digest("sha256")) == self._bodies[old.ordinal]
-            return is_whole and self._changed.fits(old, new)
+            return self._changed.fits(old, new)
         crc = isal_zlib.crc32(new.header.raw)
         for piece in new.chunks():
             crc = isal_zlib.crc32(piece, crc)
@@ -128,15 +124,13 @@ def _filled(
     ours, wanted = Originals(), set()
     theirs: dict[tuple[int, int], Change] = {}
     ordinals: dict[int, Change | None] = {}
-    bodies: dict[int, str] = {}
     for row, _, body, _ in judged:
         if body is None:
             continue
         at = row.offset, row.inner_offset
         place = _place(body, entries[body.facts.archive_file])
         if not row.is_replaced:
-            theirs[at] = ordinals[row.ordinal] = Change(place, None)
-            bodies[row.ordinal] = body.facts.payload_sha256 or ""
+            theirs[at] = ordinals[row.ordinal] = Change(place, body.facts.payload_sha256, None)
             continue
         ordinals[row.ordinal] = None
         wanted.add(at)
@@ -146,7 +140,7 @@ def _filled(
             facts = body.facts
             ours.want(name)
             ours.note_place(name, Place(*place, facts.record_id, facts.payload_size))
-    return FilledFile(files, ours, frozenset(wanted), theirs, ordinals, bodies)
+    return FilledFile(files, ours, frozenset(wanted), theirs, ordinals)
 
 
 def _place(body: Capture, entry: FileEntry) -> OriginalPlace:

@@ -49,9 +49,11 @@ Pieces = Iterable[bytes | memoryview]
 
 
 class Change(NamedTuple):
-    """The body that a revisit refers to, and its new original; None: it is made full."""
+    """The body that a revisit refers to, its SHA-256 as it landed, labelled, and its new original;
+    None: it is made full."""
 
     body: OriginalPlace
+    sha256: str | None
     original: OriginalPlace | None
 
 
@@ -125,6 +127,13 @@ class ChangedRevisits:
                     )
                 reference = original_of(original.header, original.payload_digest)
                 return (repoint_revisit(record, reference, act=self._act),)
+            # Nothing in the revisit says how long its body was, or what its checksum.
+            if str(body.payload_digest("sha256")) != change.sha256:
+                raise DigestMismatch(
+                    "what this revisit refers to is not as it landed: see `pinakes fsck --full`",
+                    file=source.name,
+                    offset=record.offset,
+                )
             pieces = iter(filled_revisit(record, body, act=self._act))
             return chain((next(pieces),), pieces)
         except Unwritable as reason:

@@ -311,8 +311,8 @@ class Purger:
         of_file: dict[str, dict[bytes, Change]] = defaultdict(dict)
         for (name, row, _), key in zip(wanted, captures, strict=True):
             if row.row_key is not None:
-                body = _place(collection, bodies[key])
-                of_file[name][row.row_key] = Change(body, places.get(row.row_key))
+                body, sha256 = _place(collection, bodies[key]), bodies[key].facts.payload_sha256
+                of_file[name][row.row_key] = Change(body, sha256, places.get(row.row_key))
         for name in sorted(of_file):
             change_revisits(self._rows, self._archive, collection, name, of_file[name], act)
 
