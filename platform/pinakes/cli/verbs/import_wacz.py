@@ -11,7 +11,7 @@ from itertools import islice
 
 from pinakes import __version__
 from pinakes.archive_store.trusted_places import TrustedPlaces
-from pinakes.catalog.wacz_rows import FAILED, QueueEntry, wacz_places, scan_queue
+from pinakes.catalog.wacz_rows import FAILED, QueueEntry, scan_queue, wacz_places
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.left_out import say_others
 from pinakes.cli.frame.options import (
