@@ -6,23 +6,20 @@ import gzip
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from html.parser import HTMLParser
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable
 from urllib.parse import quote, unquote
 
 import pytest
 from archive_builders import HTTP
+from asked_pages import Ask, Outline, check_page
 from landed_stores import LandedStore, page, revisit
 from scenes import Scene
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import Client
 
 from pinakes.access.pages.rendering import capture_time, size
 from pinakes.access.readable import ReadableCaptures, ReadBudget
 from pinakes.access.rules import parse_rules
-from pinakes.access.site import HEADERS, Site
+from pinakes.access.site import Site
 from pinakes.access.views import Views
 from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.file_cells import CurrentGeneration
@@ -33,80 +30,6 @@ from pinakes.row_store.port import Put
 URL = "http://a.example/page"
 EVIL = 'http://evil.example/"><script>alert(1)</script>\u202e\x1b[31m&amp;'
 DECEIVING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")
-VOID = {"meta", "link", "input", "br"}
-Ask = Callable[[str], TestResponse]
-
-
-class Outline(HTMLParser):
-    """Parses a page strictly: every element closed in its turn."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join("".join(self.words).split())
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.tags if name == tag]
-
-    def links(self, part: str) -> list[str]:
-        return [href for one in self.all("a") if part in (href := one["href"] or "")]
-
-
-def check_page(answer: TestResponse) -> Outline:
-    """A page that keeps to what all of them promise."""
-    assert answer.mimetype == "text/html"
-    assert HEADERS.items() <= dict(answer.headers).items()
-    outline = Outline(answer.text)
-    for tag in ("main", "h1", "header", "footer", "title"):
-        assert len(outline.all(tag)) == 1, tag
-    ids = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
-    assert len(set(ids)) == len(ids)
-    named = [one.get("aria-labelledby") for one in outline.all("section")]
-    assert {name for name in named if name} <= set(ids)
-    assert {one["for"] for one in outline.all("label")} <= set(ids)
-    levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-    assert all(one.get("scope") in ("row", "col") for one in outline.all("th"))
-    assert all("style" not in attributes for _, attributes in outline.tags)
-    assert not any(name.startswith("on") for _, attributes in outline.tags for name in attributes)
-    for one in outline.all("a"):
-        assert re.match(r"[/?#]|http://replay\.example/", one["href"] or ""), one
-    return outline
-
-
-@pytest.fixture
-def site(store: LandedStore) -> Iterator[Callable[..., Ask]]:
-    with ExitStack() as stack:
-
-        def make(**named: Any) -> Ask:
-            rules = {"rules": named.pop("rules")} if "rules" in named else {}
-            captures = ReadableCaptures(store.rows, store.archive, **rules)
-            views = Views(store.rows, store.archive, shows_crawl=captures.shows_crawl)
-            stack.callback(views.close)
-            client = Client(Site(views, captures, hosts=None, **named))
-            return client.get
-
-        yield make
 
 
 @pytest.fixture

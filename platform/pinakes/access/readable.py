@@ -156,9 +156,13 @@ class ReadableCaptures:
 
     def shows_crawl(self, crawl: str, collection: str) -> bool:
         """Whether captures of a crawl may be shown, whatever their URL and time."""
+        return self.shows("", UNREADABLE_TIME, crawl, collection)
+
+    def shows(self, urlkey: str, time: str, crawl: str, collection: str) -> bool:
+        """Whether a capture of this URL and time may be shown; `time` has 14 digits or more."""
         now = format_14(self._now())
         return self._rules.is_open or self._rules.admits(
-            urlkey="", time=UNREADABLE_TIME, collection=collection, crawl=crawl, now=now
+            urlkey=urlkey, time=time, collection=collection, crawl=crawl, now=now
         )
 
     def _shown(self, batch: list[Sighting]) -> Iterable[Sighting]:

@@ -22,11 +22,15 @@ _LONGEST_LINE = 1 << 24
 
 
 class ListedPage(NamedTuple):
-    """A page that the crawler says it has; `package` is its WACZ file, `spring/item.wacz`."""
+    """A page that the crawler says it has; `package` is its WACZ file, `spring/item.wacz`.
+
+    `date` is as the list has it.
+    """
 
     package: str
     url: str
     title: str | None
+    date: str | None = None
 
 
 def is_page_list(path: str) -> bool:
@@ -61,9 +65,9 @@ class PageLists:
     def _of_record(self, record: Record, package: str) -> Iterator[ListedPage]:
         for line in filter(bytes.strip, _lines(record.payload())):
             found = page_object(line)
-            url, title = found.get("url"), found.get("title")
-            if isinstance(url, str):
-                yield ListedPage(package, url, title if isinstance(title, str) else None)
+            url, title, date = (_text(found, name) for name in ("url", "title", "ts"))
+            if url is not None:
+                yield ListedPage(package, url, title, date)
             elif "format" not in found:  # as the first line has
                 self.unread += 1
 
@@ -80,6 +84,11 @@ def _lines(pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
                 kept.clear()
     if kept:
         yield bytes(kept)
+
+
+def _text(found: dict[str, object], name: str) -> str | None:
+    value = found.get(name)
+    return value if isinstance(value, str) else None
 
 
 def page_object(line: bytes) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 GET /                       collections and crawls
 GET /landing                what is landing
+GET /crawl/ID?after=        a crawl, with the pages that its WACZ files list
 GET /search?q=&after=       URLs, or captures of a digest
 GET /suggest?q=             URLs that begin with what was typed, as JSON
 GET /captures?url=&period=  a URL; `urlkey=` instead of `url=`; also /captures/URL
@@ -27,6 +28,7 @@ from pinakes.index.urlkey import urlkey
 from .capture_page import capture_page
 from .capture_view import read_view
 from .captures_page import captures_page
+from .crawl_page import crawl_page
 from .home_page import home_page
 from .landing_page import landing_page
 from .links import Links, is_short
@@ -57,6 +59,7 @@ class Browsing:
         endpoints = {
             "/": self._home,
             "/landing": self._landing,
+            "/crawl/<crawl>": self._crawl,
             "/search": self._search,
             "/suggest": self._suggest,
             "/captures": self._of_url,
@@ -91,6 +94,19 @@ class Browsing:
             links=self.links(request),
             refresh=request.args.get("refresh"),
         )
+        return _html(page)
+
+    def _crawl(self, request: Request, crawl: str) -> Response:
+        after = request.args.get("after", "")
+        page = crawl_page(
+            self._captures,
+            crawl,
+            totals=self._views.totals(),
+            after=int(after) if after.isascii() and after.isdigit() and len(after) < 10 else 0,
+            links=self.links(request),
+        )
+        if page is None:
+            raise NotFound("This names no crawl of the store, or none that may be shown.")
         return _html(page)
 
     def _search(self, request: Request) -> Response:

@@ -25,6 +25,10 @@ class Links:
         given = urlencode({key: value for key, value in query.items() if value})
         return Markup(escape(f"{self.root}{name}{'?' if given else ''}{given}"))
 
+    def crawl(self, crawl: str, **query: str) -> Markup:
+        """A crawl's page."""
+        return self.page(f"crawl/{quote(crawl, safe='')}", **query)
+
     def captures(self, uri: str, key: str, **query: str) -> Markup:
         """The captures of a URL: by the URL where that is short and leads to the key."""
         if is_short(uri) and encode_urlkey(urlkey(uri)).decode("ascii") == key:
