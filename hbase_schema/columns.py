@@ -41,6 +41,7 @@ from .run_cells import (
     RunState,
     RunStep,
 )
+from .seen_cells import ReportsSettled, SeenCapture
 from .text import check_name
 from .wacz_cells import QueuedWacz, WaczFailure, WaczFile, WaczPlace
 from .withdrawal_cells import Withdrawal, WithdrawingRecords, WithdrawnFile
@@ -80,6 +81,8 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             WaczFailure,
             WaczPlace,
             WaczFile,
+            SeenCapture,
+            ReportsSettled,
         ),
         "runs": (RunFacts, SignOff, RunState, RunStep, RunProgress),
         "inflight": (InFlight,),

@@ -8,6 +8,7 @@
     +collection:queue:hex                crawls: a WACZ file to be imported
     +collection:wacz:sha256              crawls: the crawl that has this WACZ file
     +collection:crawl:crawl:name         crawls: a WACZ file of a crawl, by its name (escaped)
+    +collection:seen:crawl:…             crawls: a capture that a crawler reports (`seen_keys`)
     run                                  runs
     run SP capture key SP left:right     qa_pairs
 

@@ -35,6 +35,7 @@ from pinakes.hbase_schema.run_cells import (
     RunState,
     RunStep,
 )
+from pinakes.hbase_schema.seen_cells import ReportsSettled, SeenCapture
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFailure, WaczFile, WaczPlace
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawingRecords, WithdrawnFile
 
@@ -233,4 +234,16 @@ SAMPLES: tuple[Cell, ...] = (
         captures=12,
         landed_bytes=2_999_999_000,
     ),
+    SeenCapture(url="http://example.org/", date="2024-02-29T12:34:56Z"),
+    SeenCapture(
+        url="http://example.org/\udcff",
+        date="20240229123456789",
+        mime="text/html",
+        status=200,
+        size=5120,
+        length=1041,
+        file="spring.wacz",
+    ),
+    ReportsSettled(act="commit-1"),
+    ReportsSettled(act="commit-1", landed=512, never_landed=3, dangling=1),
 )

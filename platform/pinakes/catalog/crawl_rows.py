@@ -98,9 +98,12 @@ def ensure_crawl(
         if entry.state in GONE:
             change_crawl_state(store, crawl, (entry.state,), OPEN, act=act)
         return
+    key, state = encode_crawl_key(crawl), encode_cell(CrawlState(state=OPEN, act=act))
+    # Of several that begin it at once one opens it; a crawl without facts is unknown.
+    if not store.check_and_put(TABLE, key, CrawlState.COLUMN, expected=None, value=state):
+        require_open(store, crawl)
     cells = {CrawlFacts.COLUMN: encode_cell(facts)}
-    store.mutate(TABLE, [Put(encode_crawl_key(crawl), cells, act_time_ms)])
-    set_crawl_state(store, crawl, OPEN, act=act)
+    store.mutate(TABLE, [Put(key, cells, act_time_ms)])
 
 
 def require_open(store: RowStore, crawl: str) -> None:
