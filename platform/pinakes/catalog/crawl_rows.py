@@ -78,32 +78,40 @@ def _entry(row: Row) -> CrawlEntry | None:
 
 
 def ensure_crawl(
-    store: RowStore, crawl: str, facts: CrawlFacts, *, act: str, act_time_ms: int
+    store: RowStore,
+    crawl: str,
+    facts: CrawlFacts,
+    *,
+    act: str,
+    act_time_ms: int,
+    reopens: bool = True,
 ) -> None:
-    """Add the crawl to the catalogue if unknown; reopen it if it was taken out.
+    """Add the crawl to the catalogue if unknown; reopen it if it was taken out, and `reopens`.
 
     Raises:
-        Conflict: it is being taken out.
+        Conflict: it is being taken out; or, unless `reopens`, it was.
         ConfigError: it belongs to another collection; a crawl's captures share a dedupe scope.
     """
     entry = read_crawl(store, crawl)
-    if entry is not None:
-        if entry.facts.collection != facts.collection:
-            raise ConfigError(
-                f"the crawl {crawl} belongs to the collection {entry.facts.collection}, "
-                f"not {facts.collection}"
-            )
-        if entry.state in LEAVING:
-            raise _refusal(crawl, entry.state)
-        if entry.state in GONE:
-            change_crawl_state(store, crawl, (entry.state,), OPEN, act=act)
+    if entry is None:
+        key, state = encode_crawl_key(crawl), encode_cell(CrawlState(state=OPEN, act=act))
+        # Of several that begin it at once one opens it; a crawl without facts is unknown.
+        if not store.check_and_put(TABLE, key, CrawlState.COLUMN, expected=None, value=state):
+            require_open(store, crawl)
+            entry = read_crawl(store, crawl)
+    if entry is None:
+        cells = {CrawlFacts.COLUMN: encode_cell(facts)}
+        store.mutate(TABLE, [Put(encode_crawl_key(crawl), cells, act_time_ms)])
         return
-    key, state = encode_crawl_key(crawl), encode_cell(CrawlState(state=OPEN, act=act))
-    # Of several that begin it at once one opens it; a crawl without facts is unknown.
-    if not store.check_and_put(TABLE, key, CrawlState.COLUMN, expected=None, value=state):
-        require_open(store, crawl)
-    cells = {CrawlFacts.COLUMN: encode_cell(facts)}
-    store.mutate(TABLE, [Put(key, cells, act_time_ms)])
+    if entry.facts.collection != facts.collection:
+        raise ConfigError(
+            f"the crawl {crawl} belongs to the collection {entry.facts.collection}, "
+            f"not {facts.collection}"
+        )
+    if entry.state in LEAVING or (entry.state in GONE and not reopens):
+        raise _refusal(crawl, entry.state)
+    if entry.state in GONE:
+        change_crawl_state(store, crawl, (entry.state,), OPEN, act=act)
 
 
 def require_open(store: RowStore, crawl: str) -> None:

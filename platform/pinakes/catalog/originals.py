@@ -44,6 +44,7 @@ from .captures import TABLE as CAPTURES
 from .crawl_rows import COMMITTED, OPEN, read_crawl_states
 from .lookup import TABLE as DIGESTS
 from .lookup import scan_scopes
+from .reported import OwnReport
 from .visible_files import VisibleFile, VisibleFiles
 
 SEVERAL_BODIES = "several bodies have this digest"
@@ -188,10 +189,14 @@ class Original(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The answer; `why` says more where there is no original although there are captures."""
+    """The answer; `why` says more where there is no original although there are captures.
+
+    `report` is what stands for an original that has not landed: see `crawl_originals`.
+    """
 
     original: Original | None = None
     why: str | None = None
+    report: OwnReport | None = None
 
 
 class OriginalFinder:

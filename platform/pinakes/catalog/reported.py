@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
+from typing import NamedTuple
 
 from pinakes.errors import Conflict
+from pinakes.hbase_schema.capture_cells import REVISIT_MIME
 from pinakes.hbase_schema.capture_keys import encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.name_keys import encode_crawl_key
@@ -29,10 +32,11 @@ from pinakes.hbase_schema.seen_keys import (
     seen_in,
     seen_with,
 )
+from pinakes.index.eligibility import EMPTY, TYPE, RecordFacts, skip_reason
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
-from pinakes.warc.digest import Digest
+from pinakes.warc.digest import Digest, hasher
 
 from .crawl_rows import COMMITTED, OPEN, TABLE, require_open
 
@@ -61,6 +65,32 @@ class Report:
     def urlkey(self) -> bytes:
         """The urlkey of its URL, as in keys of captures."""
         return encode_urlkey(urlkey(self.seen.url))
+
+
+class OwnReport(NamedTuple):
+    """A report, and the open crawl that made it."""
+
+    report: Report
+    scope: SeenScope
+
+
+def why_unfit(report: Report, *, method: str = "GET", now: datetime) -> str | None:
+    """Why a reported capture cannot be an original once it lands; None if it can, as far as the
+    report tells.  The rules are those of `dedupe`."""
+    seen = report.seen
+    if seen.mime == REVISIT_MIME:
+        return TYPE
+    if report.digest.value == hasher(report.digest.algorithm)(b"").digest():
+        return EMPTY
+    facts = RecordFacts(
+        type="response",
+        target_uri=seen.url,
+        date=seen.date,
+        size=1 if seen.size is None else seen.size,
+        status=200 if seen.status is None else seen.status,
+        method=method,
+    )
+    return skip_reason(facts, landed=now)
 
 
 def open_scope(store: RowStore, crawl: str) -> SeenScope:

@@ -7,7 +7,9 @@
     answer       rows of a key range ─▶ lines in the order asked for
     distance     lines by their distance from a time: `closest`
     outputs      lines as CDXJ, CDX-11, JSON, a timemap; `xml`, as OpenWayback's
-    handler      the same over HTTP
+    crawl_time   what crawlers ask: the original of a digest, or of a URL
+    reports      what crawlers report, and how a look-up names it
+    handler      the same over HTTP; `writing`, with a token
 
 Formats and parameters: docs/cdx-server.md.
 """

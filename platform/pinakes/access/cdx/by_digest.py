@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pinakes.catalog.captures import TABLE
+from pinakes.catalog.crawl_originals import CrawlFinder
 from pinakes.catalog.lookup import TABLE as DIGESTS
 from pinakes.catalog.lookup import scan_scopes
-from pinakes.catalog.originals import Asked, OriginalFinder
+from pinakes.catalog.originals import Asked
 from pinakes.hbase_schema.capture_cells import DigestEntry
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import digests_of
@@ -17,6 +18,7 @@ from pinakes.warc.digest import Digest
 
 from .answer import Progress
 from .lines import VALUES, Line, values_of
+from .reports import report_line
 from .row_lines import RowLines
 
 _PIECE_ROWS = 500
@@ -56,7 +58,7 @@ def iter_digest_lines(
 def iter_original_line(
     store: RowStore,
     lines_of_rows: RowLines,
-    finder: OriginalFinder,
+    finder: CrawlFinder,
     digest: Digest,
     progress: Progress,
 ) -> Iterator[list[Line]]:
@@ -67,5 +69,7 @@ def iter_original_line(
             key = found.original.copy.key
             rows = store.get_rows(TABLE, [key], columns=VALUES)
             lines = lines_of_rows.of(values_of(rows.values()))
+        elif found is not None and found.report is not None:
+            lines = [report_line(found.report)]
         progress.lines += len(lines)
         yield lines

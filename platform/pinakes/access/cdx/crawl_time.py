@@ -21,11 +21,12 @@ from pinakes.access.asgi_site import Route
 from pinakes.access.pieces import send_pieces
 from pinakes.catalog.captures import COLUMNS, TABLE, Capture, decode_capture
 from pinakes.catalog.cdx_lines import CDX_WITH_IDS, format_cdx_with_id
+from pinakes.catalog.crawl_originals import CrawlFinder
 from pinakes.catalog.lookup import INDEXED
 from pinakes.catalog.originals import ALL_OPEN, Asked, Original, OriginalFinder
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.capture_cells import FACTS_LEAD, FIRST_GENERATION
-from pinakes.hbase_schema.capture_keys import captures_of
+from pinakes.hbase_schema.capture_keys import captures_of, encode_urlkey
 from pinakes.hbase_schema.text import check_name
 from pinakes.index.cdxj import format_cdx_header
 from pinakes.index.urlkey import urlkey
@@ -34,6 +35,7 @@ from pinakes.warc.digest import Digest, parse_digest
 
 from .lines import PLACE, encoded
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
+from .reports import report_json
 from .row_lines import RowLines
 
 MOST_DIGESTS = 10_000
@@ -75,17 +77,15 @@ class CrawlTimeSite:
             ),
         )
 
-    def finder(self, collection: str | None, crawl: str | None) -> OriginalFinder:
+    def finder(self, collection: str | None, crawl: str | None) -> CrawlFinder:
         """What finds originals for a crawl; ConfigError if that is no name."""
         if crawl not in (None, ALL_OPEN):
             check_name(crawl, "a crawl")
-        return OriginalFinder(
-            self._store,
-            self._lines.files,
-            collection=collection,
-            crawl=crawl,
-            admits=self._lines.admits,
+        admits = self._lines.admits
+        landed = OriginalFinder(
+            self._store, self._lines.files, collection=collection, crawl=crawl, admits=admits
         )
+        return CrawlFinder(self._store, landed, collection=collection, crawl=crawl, admits=admits)
 
     def iter_seen(self, given: Parameters, collection: str | None) -> Iterator[bytes]:
         """The answer to warcprox's query on the paths of CDX queries: the digest as the original
@@ -126,7 +126,7 @@ class CrawlTimeSite:
     ) -> None:
         await send_pieces(receive, send, pieces, content_type=content_type, threads=self._threads)
 
-    def _iter_seen(self, url: str, finder: OriginalFinder, form: str | None) -> Iterator[bytes]:
+    def _iter_seen(self, url: str, finder: CrawlFinder, form: str | None) -> Iterator[bytes]:
         """`time digest` of an original at the URL whose content is that of the URL's newest
         capture, else of one before it; nothing if there is none.
 
@@ -136,17 +136,25 @@ class CrawlTimeSite:
         keys = captures_of(urlkey(url))
         rows = self._store.scan(TABLE, keys, columns=COLUMNS, reverse=True, limit_rows=_NEWEST_ROWS)
         captures = [c for row in rows if (c := decode_capture(row)) is not None]
-        digests = dict.fromkeys(d for c in captures if (d := _digest_by_crawler(c)) is not None)
+        reports = finder.newest_reports(encode_urlkey(urlkey(url)))
+        contents = [(c.time[:14], d) for c in captures if (d := _digest_by_crawler(c)) is not None]
+        contents += [(report.second, report.digest) for report in reports]
+        contents.sort(key=lambda one: one[0], reverse=True)
+        digests = dict.fromkeys(digest for _, digest in contents)
         asked = [Asked(digest, url) for digest in digests][:_MOST_CONTENTS]
         found = (one for one in finder.iter_found(asked) if one is not None)
         for one, answer in zip(asked, found, strict=True):
             if answer.original is not None:
-                text = _bare(one.digest, form, answer.original)
+                text = _bare(one.digest, form, answer.original.copy.facts.get("declared_digest"))
                 yield f"{answer.original.copy.second} {text}\n".encode("ascii")
+                return
+            if answer.report is not None:
+                text = _bare(one.digest, form, None)
+                yield f"{answer.report.report.second} {text}\n".encode("ascii")
                 return
             yield b""
 
-    def _iter_for_wget(self, finder: OriginalFinder, query: CdxQuery | None) -> Iterator[bytes]:
+    def _iter_for_wget(self, finder: CrawlFinder, query: CdxQuery | None) -> Iterator[bytes]:
         """A CDX file of originals: what wget finds in it, it refers to unseen."""
         yield f"{format_cdx_header(CDX_WITH_IDS)}\n".encode("ascii")
         for originals in finder.iter_originals(query.keys if query is not None else None):
@@ -186,7 +194,7 @@ def parse_asked(body: bytes) -> list[str]:
     return [one if isinstance(one, str) else json.dumps(one) for one in given]
 
 
-def _iter_ndjson(asked: list[str], finder: OriginalFinder, *, says_why: bool) -> Iterator[bytes]:
+def _iter_ndjson(asked: list[str], finder: CrawlFinder, *, says_why: bool) -> Iterator[bytes]:
     """A line for each, in their order; a digest that is given several times is looked up once for
     each of them."""
     known = [_parsed(text) for text in asked]
@@ -202,6 +210,8 @@ def _iter_ndjson(asked: list[str], finder: OriginalFinder, *, says_why: bool) ->
             lines = []
         if answer.original is not None:
             lines.append(b'%b,"original":%b}\n' % (lead, original_json(answer.original)))
+        elif answer.report is not None:
+            lines.append(b'%b,"original":%b}\n' % (lead, report_json(answer.report)))
         elif answer.why is not None and says_why:
             lines.append(b'%b,"original":null,"why":"%b"}\n' % (lead, answer.why.encode("ascii")))
         else:
@@ -254,9 +264,8 @@ def _digest_by_crawler(capture: Capture) -> Digest | None:
     return digest if digest is not None and digest.algorithm in INDEXED else None
 
 
-def _bare(digest: Digest, form: str | None, original: Original) -> str:
+def _bare(digest: Digest, form: str | None, declared: str | None) -> str:
     """A digest without its label: in hex or Base32, else as the original declares it."""
-    declared: str | None = original.copy.facts.get("declared_digest")
     if form is None and declared is not None and parse_digest(declared) == digest:
         return declared.rpartition(":")[2].strip()
     if form == "hex" or digest.algorithm != "sha1":

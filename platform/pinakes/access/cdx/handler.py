@@ -5,20 +5,17 @@ GET  /{collection}/cdx             the same, of one
 GET  /{collection}                 OutbackCDX's dialect; with `q=`, OpenWayback's XML
 GET  [/{collection}]/digest/{digest}
 GET  [/{collection}]/timemap/link/{url}
-POST /{collection}                 CDX lines of archives that lie elsewhere
-POST /{collection}/delete          takes them away
 
-What crawlers ask is `crawl_time`'s.
+What crawlers ask is `crawl_time`'s, and what clients write `writing`'s.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from datetime import datetime, timezone
 from functools import partial
-from hmac import compare_digest
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from pinakes.access.asgi import (
@@ -27,7 +24,6 @@ from pinakes.access.asgi import (
     Scope,
     Send,
     header_values,
-    read_body,
     send_line,
 )
 from pinakes.access.asgi_site import Route, Whole
@@ -35,26 +31,23 @@ from pinakes.access.pieces import send_pieces
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.lookup import INDEXED
 from pinakes.errors import ConfigError, InputRefused
-from pinakes.hbase_schema.text import check_name
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14
 from pinakes.warc.digest import parse_digest
 
-from . import external, timemap, xml_answer
+from . import timemap, xml_answer
 from .answer import CdxIndex, Progress
 from .by_digest import iter_digest_lines, iter_original_line
 from .crawl_time import CrawlTimeSite, is_of_warcprox
 from .lines import Line
 from .outputs import output_of
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
+from .writing import WritingSite
 
 _NAME = rb"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _OWN = frozenset({"cdx", "digest", "digests", "qa", "replay", "timemap", "warc"})
 """First parts of paths that are no collection's, besides those of the pages: a collection of such a
 name is asked for at `/{collection}/cdx`."""
-
-BODY_BYTES = 64 << 20
-_BODY_S = 120.0
 
 
 class CdxSite:
@@ -85,12 +78,11 @@ class CdxSite:
         self._collections = re.compile(
             rb"/(?!(?:" + others + rb")(?:/|\Z))(?P<c>" + _NAME + rb")(?P<delete>/delete)?"
         )
-        self._tokens = tuple(token.encode() for token in tokens)
+        self._takes_lines = bool(tokens)
+        self._writing = WritingSite(store, tokens=tokens, now=now)
         self._replay_url = replay_url
         self._now = now
-        self._last_ms = 0
         self._crawl_time = CrawlTimeSite(index.lines, store, threads=threads)
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="cdx-write")
 
     def routes(self) -> tuple[Route, ...]:
         """The paths that it answers."""
@@ -108,6 +100,10 @@ class CdxSite:
                 re.compile(rb"(?:/(?P<c>" + _NAME + rb"))?/timemap/link/(?P<rest>.+)", re.DOTALL),
                 self._timemap,
             ),
+            Route(
+                re.compile(rb"/(?P<c>" + _NAME + rb")/crawls/(?P<crawl>" + _NAME + rb")/captures"),
+                self._writing.captures,
+            ),
             Route(self._collections, self._collection, partial(self._at_once, Dialect.OUTBACK)),
         )
 
@@ -118,7 +114,7 @@ class CdxSite:
 
     async def _collection(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":
-            await self._post(scope, receive, send)
+            await self._writing.lines(scope, receive, send)
         elif not await _refuses(scope, send, "GET", "HEAD", "POST"):
             collection = _collection_of(scope) or ""
             if b"=" not in scope["query_string"] and not self._is_known(collection):
@@ -204,7 +200,7 @@ class CdxSite:
         Where lines of other archives are taken, any may: it is not noted which have some.
         """
         yield from pieces
-        if not progress.lines and not self._tokens and not self._is_known(collection):
+        if not progress.lines and not self._takes_lines and not self._is_known(collection):
             raise NoCollection(f"there is no collection {collection}")
 
     def _is_known(self, collection: str) -> bool:
@@ -270,46 +266,6 @@ class CdxSite:
             next_url=next_url,
         )
         await self._send(receive, send, pieces, timemap.CONTENT_TYPE, progress, collection)
-
-    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._tokens:
-            await send_line(send, 403, "Forbidden: no token is set, so nothing can be written")
-            return
-        if not self._is_allowed(scope):
-            await send_line(
-                send, 401, "Unauthorized: writing needs a token", [(b"www-authenticate", b"Bearer")]
-            )
-            return
-        collection = _collection_of(scope) or ""
-        check_name(collection, "a collection")
-        given = Parameters(scope["query_string"])
-        body = await read_body(receive, most_bytes=BODY_BYTES, patience_s=_BODY_S)
-        deletes = bool(_part(scope, "delete"))
-
-        def write() -> Iterator[bytes]:
-            lines = external.parse_lines(
-                body.decode("utf-8", "surrogateescape"),
-                skips_bad=given.text("badLines") == "skip" and not deletes,
-            )
-            self._last_ms = max(int(self._now().timestamp() * 1000), self._last_ms + 1)
-            if deletes:
-                count = external.delete_lines(self._store, lines, act_time_ms=self._last_ms)
-                yield b"Deleted %d records\n" % count
-            else:
-                external.put_lines(self._store, lines, collection, act_time_ms=self._last_ms)
-                yield b"Added %d records\n" % len(lines)
-
-        # A million lines take half a minute: never in the event loop.
-        await send_pieces(
-            receive, send, write(), content_type=b"text/plain; charset=utf-8", threads=self._writer
-        )
-
-    def _is_allowed(self, scope: Scope) -> bool:
-        for value in header_values(scope, b"authorization"):
-            kind, _, token = value.partition(b" ")
-            if kind.lower() == b"bearer":
-                return any(compare_digest(token.strip(), known) for known in self._tokens)
-        return False
 
 
 class NoCollection(InputRefused):
