@@ -41,7 +41,7 @@ from .run_cells import (
     RunState,
     RunStep,
 )
-from .seen_cells import ReportsSettled, SeenCapture
+from .seen_cells import CommitFindings, SeenCapture
 from .text import check_name
 from .wacz_cells import QueuedWacz, WaczFailure, WaczFile, WaczPlace
 from .withdrawal_cells import Withdrawal, WithdrawingRecords, WithdrawnFile
@@ -82,7 +82,7 @@ CELLS: MappingProxyType[str, tuple[type[Cell], ...]] = MappingProxyType(
             WaczPlace,
             WaczFile,
             SeenCapture,
-            ReportsSettled,
+            CommitFindings,
         ),
         "runs": (RunFacts, SignOff, RunState, RunStep, RunProgress),
         "inflight": (InFlight,),

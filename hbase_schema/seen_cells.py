@@ -31,17 +31,19 @@ class SeenCapture:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportsSettled:
-    """`l:reports` of a crawl: what its reports came to when it was committed by `act`.
+class CommitFindings:
+    """`l:found` of a crawl: what was found of it when `act` committed it.
 
-    `landed` and `never_landed` count reported captures; `dangling` are the crawl's revisits that
-    refer to captures that never landed.
+    `landed` and `never_landed` count captures that its crawler reported.  `unresolved` are revisits
+    by the crawler that refer to nothing in the store, `to_reported` those of them that refer to a
+    capture that was reported.
     """
 
-    COLUMN: ClassVar[bytes] = b"l:reports"
+    COLUMN: ClassVar[bytes] = b"l:found"
     VERSION: ClassVar[int] = 1
 
     act: str
     landed: int = 0
     never_landed: int = 0
-    dangling: int = 0
+    unresolved: int = 0
+    to_reported: int = 0

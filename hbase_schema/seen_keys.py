@@ -22,7 +22,7 @@ from .name_keys import encode_collection_key, encode_crawl_key
 from .ranges import KeyRange, prefix_range
 
 _KEY = re.compile(
-    rb"\+[A-Za-z0-9._-]+:seen:[A-Za-z0-9._-]+:[0-9a-f]{8}:"
+    rb"\+[A-Za-z0-9._-]+:seen:[A-Za-z0-9._-]+:([0-9a-f]{8}):"
     rb"(?:([a-z0-9]+):([0-9a-f]+):([0-9]{14}):[0-9a-f]{32}"
     rb"|url:[0-9a-f]{32}:([0-9]{14}):([a-z0-9]+):([0-9a-f]+))\Z"
 )
@@ -63,12 +63,21 @@ def encode_seen_keys(
 
 def decode_seen_key(key: bytes) -> SeenKey:
     """The capture of a row key of either kind; Raises MalformedRecord if it is neither."""
+    _, algorithm, hex_digest, second, second_2, algorithm_2, hex_2 = _parts(key)
+    found = (algorithm or algorithm_2, hex_digest or hex_2, second or second_2)
+    return SeenKey(*(part.decode("ascii") for part in found))
+
+
+def decode_seen_opening(key: bytes) -> str:
+    """The opening in a row key; Raises MalformedRecord as `decode_seen_key`."""
+    return _parts(key)[0].decode("ascii")
+
+
+def _parts(key: bytes) -> tuple[bytes, ...]:
     match = _KEY.match(key)
     if match is None:
         raise MalformedRecord(f"not a row key of a reported capture: {key[:200]!r}")
-    algorithm, hex_digest, second, second_2, algorithm_2, hex_2 = match.groups()
-    found = (algorithm or algorithm_2, hex_digest or hex_2, second or second_2)
-    return SeenKey(*(part.decode("ascii") for part in found))
+    return match.groups()
 
 
 def seen_with(scope: SeenScope, algorithm: str, hex_digest: str) -> KeyRange:
@@ -86,6 +95,11 @@ def seen_by_digest(scope: SeenScope) -> KeyRange:
     """The rows by digest of all captures of a scope, those of one digest together."""
     prefix = _prefix(scope)
     return KeyRange(prefix, prefix + b"url:")
+
+
+def seen_of(scope: SeenScope) -> KeyRange:
+    """All rows of a scope."""
+    return prefix_range(_prefix(scope))
 
 
 def seen_in(collection: str, crawl: str) -> KeyRange:

@@ -73,7 +73,7 @@ def _ours(folder: Path) -> dict[str, float]:
     with open_stores(_make(folder)) as stores:
         purger = Purger(stores.rows, stores.archive, stores.runs_folder, Actor(), software="bench")
         return {
-            "commit": _timed(lambda: commit_crawl(stores.rows, "c0", Actor())),
+            "commit": _timed(lambda: commit_crawl(stores.rows, stores.archive, "c0", Actor())),
             "purge": _timed(lambda: purger.purge(PurgeRequest(crawl="c0", references=PROMOTE))),
         }
 

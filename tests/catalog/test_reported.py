@@ -26,6 +26,7 @@ from pinakes.catalog.reported import (
     Report,
     delete_reports,
     find_open_scope,
+    forget_reports,
     has_reports,
     newest_reports_of,
     open_scope,
@@ -33,14 +34,14 @@ from pinakes.catalog.reported import (
     reports_at,
     reports_with,
     scan_reports,
+    scan_scopes_of,
 )
 from pinakes.errors import Conflict
-from pinakes.hbase_schema.cells import encode_cell
 from pinakes.hbase_schema.run_cells import CrawlFacts
-from pinakes.hbase_schema.seen_cells import ReportsSettled, SeenCapture
+from pinakes.hbase_schema.seen_cells import SeenCapture
 from pinakes.hbase_schema.seen_keys import opening_of, seen_in
 from pinakes.profile import open_stores
-from pinakes.row_store.port import Put, RowStore
+from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import Digest
 
 URL = "http://example.org/a"
@@ -91,9 +92,10 @@ def a_life_of_reports(rows: RowStore) -> None:
     at = [(later.urlkey, None), (later.urlkey, later.second), (elsewhere.urlkey, later.second)]
     assert list(reports_at(rows, spring, at).values()) == [[report(1), later], [later], []]
     assert newest_reports_of(rows, spring, later.urlkey) == [later, report(1)]
-    delete_reports(rows, "news", "spring")
-    delete_reports(rows, "news", "spring")
-    assert left(rows) == 0
+    put_reports(rows, summer, given)
+    delete_reports(rows, spring)
+    forget_reports(rows, "news", "spring")
+    assert (left(rows), left(rows, "summer")) == (0, 6)
 
 
 def test_reports_are_found_and_deleted(rows: RowStore) -> None:
@@ -135,25 +137,13 @@ def test_only_an_open_crawl_has_reports(rows: RowStore, state: str) -> None:
         open_scope(rows, "spring")
     with pytest.raises(Conflict):
         put_reports(rows, scope, [report(1)])
-    # What commit has not looked at yet, it deletes itself.
-    assert left(rows) == (2 if state == COMMITTED else 0)
+    assert left(rows) == 0
 
 
 def test_an_unknown_crawl_has_none(rows: RowStore) -> None:
     assert find_open_scope(rows, "nothing") is None
     with pytest.raises(Conflict, match="there is no crawl nothing"):
         open_scope(rows, "nothing")
-
-
-def test_a_report_after_the_commit_stays_nowhere(rows: RowStore) -> None:
-    begin(rows)
-    scope = open_scope(rows, "spring")
-    set_crawl_state(rows, "spring", COMMITTED, act="commit-1")
-    settled = {ReportsSettled.COLUMN: encode_cell(ReportsSettled(act="commit-1"))}
-    rows.mutate("crawls", [Put(b"spring", settled, None)])
-    with pytest.raises(Conflict):
-        put_reports(rows, scope, [report(1)])
-    assert left(rows) == 0
 
 
 def test_what_was_reported_before_is_not_that_of_the_crawl_opened_again(rows: RowStore) -> None:
@@ -170,7 +160,11 @@ def test_what_was_reported_before_is_not_that_of_the_crawl_opened_again(rows: Ro
     with pytest.raises(Conflict, match="opened again"):
         put_reports(rows, before, [report(2)])
     put_reports(rows, again, [report(3)])
-    delete_reports(rows, "news", "spring")
+    assert set(scan_scopes_of(rows, "news", "spring")) == {before, again}
+    delete_reports(rows, before)
+    assert list(scan_reports(rows, again)) == [report(3)]
+    put_reports(rows, again, [report(3)])
+    forget_reports(rows, "news", "spring")
     assert left(rows) == 0
 
 

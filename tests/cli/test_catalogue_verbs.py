@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from landed_stores import LandedStore, page, revisit, sha1_of
+from reporting import report, report_of
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.cli import main
@@ -187,8 +188,11 @@ def test_a_crawl_is_listed_shown_counted_committed_and_removed(
     assert (crawl["state"], file["state"], file["hidden"]) == ("open", "stored", False)
     [stats] = call("crawl", "stats", "one", "--json").objects()
     assert stats["types"] == {"response": 1, "revisit": 3}
-    assert call("crawl", "commit", "one", "--dry-run").out == "one: would be committed\n"
-    assert call("crawl", "commit", "one").out == "one: committed\n"
+    left_open = "; 2 revisits refer to nothing in the store\n"
+    assert call("crawl", "commit", "one", "--dry-run").out == f"one: would be committed{left_open}"
+    committed = call("crawl", "commit", "one")
+    assert (committed.code, committed.out) == (0, f"one: committed{left_open}")
+    assert "] refers to http://example.org/ 1999-01-01T00:00:00Z" in committed.err
     store.land("two", "t.warc.gz", revisit("http://x.example/", "2024-01-01T00:00:00Z", URI, DATE))
     refused = call("crawl", "remove", "one")
     assert refused.code == 3
@@ -200,6 +204,27 @@ def test_a_crawl_is_listed_shown_counted_committed_and_removed(
     assert call("timeline", URI).out == ""
     assert "one  removed  default  0 files, 0 captures, 0 bytes" in call("crawl", "list").out
     assert call("crawl", "show", "none").code == 2
+
+
+def test_commit_says_what_never_landed(store: LandedStore, call: Call) -> None:
+    lost = report_of(b"lost", f"{URI}lost", DATE)
+    report(store.rows, "two", [lost, report_of(b"b", f"{URI}b", DATE)])
+    to_lost = revisit(URI, "2024-01-01T00:00:00Z", f"{URI}lost", DATE)
+    store.land("two", "a.warc.gz", page(f"{URI}b", b"b", date=DATE), to_lost)
+    said = call("crawl", "commit", "two")
+    assert said.out == (
+        "two: committed; 1 reported captures never landed; 1 revisits refer to nothing in the "
+        "store, 1 of them to captures that were reported\n"
+    )
+    [again] = call("crawl", "commit", "two", "--json").objects()
+    assert again == {
+        "crawl": "two",
+        "outcome": "was committed already",
+        "reports_landed": 1,
+        "reports_never_landed": 1,
+        "unresolved": 1,
+        "unresolved_reported": 1,
+    }
 
 
 def test_fsck_finds_then_mends_then_finds_nothing(store: LandedStore, call: Call) -> None:

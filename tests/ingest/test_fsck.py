@@ -245,7 +245,7 @@ def test_a_landing_that_died_is_ended_or_withdrawn(store: LandedStore, step: int
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [2, 3, 6, 7, 8, 9, 12])
 def test_a_removal_that_died_is_ended(store: LandedStore, step: int) -> None:
-    commit_crawl(store.rows, "one", store.actor)
+    commit_crawl(store.rows, store.archive, "one", store.actor)
 
     def killed() -> None:
         child = LandedStore(store.folder)
@@ -357,7 +357,7 @@ def test_what_somebody_works_on_meanwhile_is_left_to_the_next_fsck(
 
 def test_files_of_a_crawl_that_is_being_removed_are_left(store: LandedStore) -> None:
     seen: dict[str, list[str]] = {}
-    commit_crawl(store.rows, "one", Actor())
+    commit_crawl(store.rows, store.archive, "one", Actor())
     remover = Remover(
         store.rows,
         store.archive,

@@ -41,7 +41,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made.land("other", "o.warc.gz", page("http://other.example/"))
     made.land("one", "a.warc.gz", page(URI), page("http://example.org/b", b"b"))
     made.land("one", "deep/a.warc.gz", page("http://example.org/c", b"c"))
-    commit_crawl(made.rows, "one", made.actor)
+    commit_crawl(made.rows, made.archive, "one", made.actor)
     made.close()
     return made.folder
 
@@ -160,7 +160,7 @@ def test_what_later_acts_wrote_goes_too_and_landing_again_is_visible(store: Land
     entry = read_crawl(store.rows, "one")
     assert entry is not None
     assert entry.state == "open"
-    commit_crawl(store.rows, "one", store.actor)
+    commit_crawl(store.rows, store.archive, "one", store.actor)
     assert remove(store).is_complete
     assert list(scan_captures_of(store.rows, urlkey(URI))) == []
 
@@ -195,7 +195,7 @@ def test_duplicates_of_other_crawls_stand_in_the_way(store: LandedStore) -> None
     ]
     after = state_of(store)
     assert after == before
-    commit_crawl(store.rows, "two", store.actor)
+    commit_crawl(store.rows, store.archive, "two", store.actor)
     assert remove(store, "two").is_complete
     assert remove(store).is_complete
 
@@ -274,7 +274,7 @@ def test_a_committed_crawl_takes_nothing_new(store: LandedStore) -> None:
     assert store.land("one", "a.warc.gz", page(URI), page("http://example.org/b", b"b")).was_there
     with pytest.raises(Conflict, match="is committed"):
         store.land("one", "new.warc.gz", page(URI))
-    assert not commit_crawl(store.rows, "one", store.actor)
+    assert not commit_crawl(store.rows, store.archive, "one", store.actor).is_new
 
 
 def test_a_crawl_with_a_landing_that_died_is_not_committed(store: LandedStore) -> None:
@@ -284,7 +284,7 @@ def test_a_crawl_with_a_landing_that_died_is_not_committed(store: LandedStore) -
 
     assert in_child(killed) == KILLED
     with pytest.raises(Conflict, match=r"other/dead\.warc\.gz"):
-        commit_crawl(store.rows, "other", store.actor)
+        commit_crawl(store.rows, store.archive, "other", store.actor)
 
 
 @pytest.mark.parametrize("step", range(8))

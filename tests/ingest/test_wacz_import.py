@@ -384,7 +384,7 @@ def test_a_wacz_file_that_changes_lands_nothing(
 
 def test_a_crawl_that_is_not_open_gets_nothing(store: LandedStore, tmp_path: Path) -> None:
     run(store, write_wacz(tmp_path / "a.wacz", page(URI)))
-    commit_crawl(store.rows, "a", store.actor)
+    commit_crawl(store.rows, store.archive, "a", store.actor)
     before = state(store)
     path = write_wacz(tmp_path / "b.wacz", page(f"{URI}2"))
     manifest = write_manifest(tmp_path / "m.json", [entry_of(path, crawlId="a")])

@@ -35,7 +35,7 @@ from pinakes.hbase_schema.run_cells import (
     RunState,
     RunStep,
 )
-from pinakes.hbase_schema.seen_cells import ReportsSettled, SeenCapture
+from pinakes.hbase_schema.seen_cells import CommitFindings, SeenCapture
 from pinakes.hbase_schema.wacz_cells import QueuedWacz, WaczFailure, WaczFile, WaczPlace
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal, WithdrawingRecords, WithdrawnFile
 
@@ -244,6 +244,6 @@ SAMPLES: tuple[Cell, ...] = (
         length=1041,
         file="spring.wacz",
     ),
-    ReportsSettled(act="commit-1"),
-    ReportsSettled(act="commit-1", landed=512, never_landed=3, dangling=1),
+    CommitFindings(act="commit-1"),
+    CommitFindings(act="commit-1", landed=512, never_landed=3, unresolved=2, to_reported=1),
 )

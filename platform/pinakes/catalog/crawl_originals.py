@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from pinakes.hbase_schema.capture_cells import CaptureFacts, DigestEntry, ExternalLine
+from pinakes.hbase_schema.capture_cells import CaptureFacts, ExternalLine
 from pinakes.hbase_schema.capture_keys import encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell
-from pinakes.hbase_schema.digest_keys import decode_digest_key, digests_of
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.hbase_schema.ranges import KeyRange, prefix_range
 from pinakes.hbase_schema.seen_keys import SeenScope
@@ -25,13 +24,13 @@ from pinakes.row_store.port import RowStore
 
 from .captures import TABLE as CAPTURES
 from .file_rows import hidden_among
-from .lookup import TABLE as DIGESTS
 from .originals import ALL_OPEN, Asked, Found, Original, OriginalFinder
 from .reported import (
     OwnReport,
     Report,
     find_open_scope,
     has_reports,
+    landed_among,
     newest_reports_of,
     reports_at,
     reports_with,
@@ -115,8 +114,9 @@ class CrawlFinder:
         ]
         admitted = [[r for r in some if self._may_see(scope, r)] for some in candidates]
         known = {report for some in admitted for report in some}
-        fit = self._without_landed(scope, known)
-        fit = self._addressable(scope, fit)
+        # What has landed has its own answer, also that it is no original.
+        landed = landed_among(self._store, scope, known, most_copies=_MOST_COPIES)
+        fit = self._addressable(scope, known - landed)
         return [next((r for r in some if r in fit), None) for some in admitted]
 
     def _at_url(self, scope: SeenScope, asked: Asked) -> list[Report]:
@@ -129,29 +129,6 @@ class CrawlFinder:
             archive_file=scope.crawl, generation=1, collection=scope.collection, crawl=scope.crawl
         )
         return self._admits(key, place)
-
-    def _without_landed(self, scope: SeenScope, reports: Collection[Report]) -> set[Report]:
-        """Those of which no capture of the crawl has landed: what landed has its own answer."""
-        digests = list({report.digest for report in reports})
-        ranges = [digests_of(scope.collection, one.algorithm, one.hex) for one in digests]
-        columns = [DigestEntry.COLUMN]
-        rows = self._store.first_rows(DIGESTS, ranges, limit_rows=_MOST_COPIES + 1, columns=columns)
-        seconds: dict[object, dict[str, set[str]]] = {}
-        crowded = set()
-        for digest, some in zip(digests, rows, strict=True):
-            if len(some) > _MOST_COPIES:
-                crowded.add(digest)
-            for key in (decode_digest_key(row.key) for row in some):
-                if crawl_of(key.archive_file) == scope.crawl:
-                    of_digest = seconds.setdefault(digest, {})
-                    of_digest.setdefault(key.second, set()).add(key.archive_file)
-        files = {f for some in seconds.values() for names in some.values() for f in names}
-        hidden = hidden_among(self._store, files)
-
-        def has_landed(report: Report) -> bool:
-            return bool(seconds.get(report.digest, {}).get(report.second, set()) - hidden)
-
-        return {r for r in reports if r.digest not in crowded and not has_landed(r)}
 
     def _addressable(self, scope: SeenScope, reports: Collection[Report]) -> set[Report]:
         """Those at whose URL and second nothing else is known: no other body may be meant."""

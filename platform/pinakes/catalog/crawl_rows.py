@@ -12,6 +12,7 @@ from pinakes.errors import ConfigError, Conflict
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.name_keys import ALL_CRAWLS, encode_crawl_key
 from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState
+from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.row_store.port import Put, Row, RowStore, get_row
 
 TABLE = "crawls"
@@ -28,12 +29,23 @@ GONE = (CANCELLED, REMOVED, PURGED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlEntry:
-    """A crawl as the catalogue knows it; `changed_ms` is when its state was last written."""
+    """A crawl as the catalogue knows it; `changed_ms` is when its state was last written, by the
+    act `act`.
+
+    `findings` are those of its last commit: of its present state only if `is_settled`.
+    """
 
     crawl: str
     facts: CrawlFacts
     state: str
     changed_ms: int
+    act: str = ""
+    findings: CommitFindings | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is committed, and its commit has noted what it found."""
+        return self.findings is not None and self.findings.act == self.act
 
 
 def read_crawl(store: RowStore, crawl: str) -> CrawlEntry | None:
@@ -69,11 +81,15 @@ def _entry(row: Row) -> CrawlEntry | None:
     facts, state = row.value(CrawlFacts.COLUMN), row.cells.get(CrawlState.COLUMN)
     if facts is None:
         return None
+    known = decode_cell(CrawlState, state.value) if state is not None else None
+    findings = row.value(CommitFindings.COLUMN)
     return CrawlEntry(
         crawl=row.key.decode("ascii"),
         facts=decode_cell(CrawlFacts, facts),
-        state=decode_cell(CrawlState, state.value).state if state is not None else OPEN,
+        state=known.state if known is not None else OPEN,
         changed_ms=state.timestamp_ms if state is not None else 0,
+        act=known.act if known is not None else "",
+        findings=decode_cell(CommitFindings, findings) if findings is not None else None,
     )
 
 

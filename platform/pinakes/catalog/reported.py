@@ -9,36 +9,43 @@ or taken out; what was written too late is in no scope that anybody reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
 from pinakes.errors import Conflict
-from pinakes.hbase_schema.capture_cells import REVISIT_MIME
+from pinakes.hbase_schema.capture_cells import REVISIT_MIME, DigestEntry
 from pinakes.hbase_schema.capture_keys import encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.hbase_schema.name_keys import encode_crawl_key
-from pinakes.hbase_schema.run_cells import CrawlFacts, CrawlState
-from pinakes.hbase_schema.seen_cells import ReportsSettled, SeenCapture
+from pinakes.hbase_schema.digest_keys import decode_digest_key, digests_of
+from pinakes.hbase_schema.name_keys import crawl_of, encode_crawl_key
+from pinakes.hbase_schema.ranges import KeyRange
+from pinakes.hbase_schema.seen_cells import CommitFindings, SeenCapture
 from pinakes.hbase_schema.seen_keys import (
     SeenScope,
     decode_seen_key,
+    decode_seen_opening,
     encode_seen_keys,
     opening_of,
     seen_at,
     seen_by_digest,
     seen_in,
+    seen_of,
     seen_with,
 )
 from pinakes.index.eligibility import EMPTY, TYPE, RecordFacts, skip_reason
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
-from pinakes.row_store.port import Delete, Put, Row, RowStore, get_row
+from pinakes.row_store.port import Delete, Put, Row, RowStore
 from pinakes.warc.digest import Digest, hasher
 
-from .crawl_rows import COMMITTED, OPEN, TABLE, require_open
+from .crawl_rows import OPEN, TABLE, read_crawl, require_open
+from .file_rows import hidden_among
+from .lookup import TABLE as DIGESTS
+from .many_ranges import rows_in
 
 MOST_OF_ONE = 8
 """So many reports of one digest or URL are read: enough for any answer."""
@@ -108,20 +115,10 @@ def open_scope(store: RowStore, crawl: str) -> SeenScope:
 
 def find_open_scope(store: RowStore, crawl: str) -> SeenScope | None:
     """The same; None if it is not open, or unknown.  One round trip."""
-    row = get_row(store, TABLE, encode_crawl_key(crawl))
-    facts = row.value(CrawlFacts.COLUMN) if row is not None else None
-    if row is None or facts is None:
+    entry = read_crawl(store, crawl)
+    if entry is None or entry.state != OPEN:
         return None
-    state = _state(row)
-    if state is not None and state.state != OPEN:
-        return None
-    act = state.act if state is not None else ""
-    return SeenScope(decode_cell(CrawlFacts, facts).collection, crawl, opening_of(act))
-
-
-def _state(row: Row) -> CrawlState | None:
-    value = row.value(CrawlState.COLUMN)
-    return decode_cell(CrawlState, value) if value is not None else None
+    return SeenScope(entry.facts.collection, crawl, opening_of(entry.act))
 
 
 def put_reports(store: RowStore, scope: SeenScope, reports: Sequence[Report]) -> None:
@@ -135,17 +132,10 @@ def put_reports(store: RowStore, scope: SeenScope, reports: Sequence[Report]) ->
         TABLE, (Put(key, cell, None) for report, cell in cells for key in _keys(scope, report))
     )
     # Commit and cancel change the state before they delete: so one of the two sees the other.
-    row = get_row(store, TABLE, encode_crawl_key(scope.crawl))
-    state = _state(row) if row is not None else None
-    act = state.act if state is not None else ""
-    if state is None or (state.state == OPEN and opening_of(act) == scope.opening):
-        return
-    if state.state != COMMITTED or (row is not None and read_settled(row, state.act) is not None):
-        store.mutate(
-            TABLE, (Delete(key, None) for report, _ in cells for key in _keys(scope, report))
-        )
-    require_open(store, scope.crawl)
-    raise Conflict(f"the crawl {scope.crawl} was opened again: report to it anew")
+    if find_open_scope(store, scope.crawl) != scope:
+        store.mutate(TABLE, (Delete(key, None) for r in reports for key in _keys(scope, r)))
+        require_open(store, scope.crawl)
+        raise Conflict(f"the crawl {scope.crawl} was opened again: report to it anew")
 
 
 def _keys(scope: SeenScope, report: Report) -> tuple[bytes, bytes]:
@@ -153,11 +143,13 @@ def _keys(scope: SeenScope, report: Report) -> tuple[bytes, bytes]:
     return encode_seen_keys(scope, digest.algorithm, digest.hex, report.second, report.urlkey)
 
 
-def read_settled(row: Row, act: str) -> ReportsSettled | None:
-    """What reports came to, in the row of a crawl that this act has committed; else None."""
-    value = row.value(ReportsSettled.COLUMN)
-    settled = decode_cell(ReportsSettled, value) if value is not None else None
-    return settled if settled is not None and settled.act == act else None
+def scan_scopes_of(store: RowStore, collection: str, crawl: str) -> Iterator[SeenScope]:
+    """The scopes of a crawl that have reports, however they were opened; mostly one, or none."""
+    keys = seen_in(collection, crawl)
+    while row := next(store.scan(TABLE, keys, columns=_COLUMNS, limit_rows=1), None):
+        scope = SeenScope(collection, crawl, decode_seen_opening(row.key))
+        yield scope
+        keys = KeyRange(seen_of(scope).stop_row or b"", keys.stop_row)
 
 
 def scan_reports(store: RowStore, scope: SeenScope) -> Iterator[Report]:
@@ -207,11 +199,63 @@ def _report(row: Row) -> Report:
     )
 
 
-def delete_reports(store: RowStore, collection: str, crawl: str) -> None:
-    """Delete all reports of a crawl, also such as were written too late; repeatable.
+def landed_among(
+    store: RowStore,
+    scope: SeenScope,
+    reports: Collection[Report],
+    *,
+    most_copies: int | None = None,
+) -> set[Report]:
+    """Those of which a capture of the crawl has landed, and is visible: of the same digest, urlkey
+    and second.
 
-    The caller has changed the crawl's state: so nobody reads them, and no more are written.
+    Reads all captures with these digests; or `most_copies` of each, and with more of them a report
+    is taken for landed.
     """
-    rows = store.scan(TABLE, seen_in(collection, crawl), columns=_COLUMNS)
+    digests = list({report.digest for report in reports})
+    ranges = [digests_of(scope.collection, one.algorithm, one.hex) for one in digests]
+    if most_copies is None:
+        rows = rows_in(store, DIGESTS, ranges, [DigestEntry.COLUMN])
+    else:
+        first = store.first_rows(
+            DIGESTS, ranges, limit_rows=most_copies + 1, columns=[DigestEntry.COLUMN]
+        )
+        rows = ((number, row) for number, some in enumerate(first) for row in some)
+    files: dict[tuple[Digest, str], list[tuple[bytes, str]]] = defaultdict(list)
+    copies: Counter[Digest] = Counter()
+    wanted = {(report.digest, report.second) for report in reports}
+    for number, row in rows:
+        key, digest = decode_digest_key(row.key), digests[number]
+        copies[digest] += 1
+        if crawl_of(key.archive_file) == scope.crawl and (digest, key.second) in wanted:
+            entry = decode_cell(DigestEntry, row.value(DigestEntry.COLUMN) or b"")
+            named = entry.capture_key.encode("ascii").partition(b" ")[0]
+            files[digest, key.second].append((named, key.archive_file))
+    hidden = hidden_among(store, {file for some in files.values() for _, file in some})
+    return {
+        report
+        for report in reports
+        if (most_copies is not None and copies[report.digest] > most_copies)
+        or any(
+            named == report.urlkey and file not in hidden
+            for named, file in files.get((report.digest, report.second), ())
+        )
+    }
+
+
+def delete_reports(store: RowStore, scope: SeenScope) -> None:
+    """Delete the reports of a crawl that is no longer open; repeatable."""
+    _delete_in(store, seen_of(scope))
+
+
+def forget_reports(store: RowStore, collection: str, crawl: str) -> None:
+    """Delete all that is known by reports of a crawl that is taken out, also such as were written
+    too late; repeatable."""
+    _delete_in(store, seen_in(collection, crawl))
+    store.mutate(TABLE, [Delete(encode_crawl_key(crawl), None, columns=(CommitFindings.COLUMN,))])
+
+
+def _delete_in(store: RowStore, keys: KeyRange) -> None:
+    rows = store.scan(TABLE, keys, columns=_COLUMNS)
     while batch := [Delete(row.key, None) for row in islice(rows, _BATCH_ROWS)]:
         store.mutate(TABLE, batch)

@@ -119,5 +119,22 @@ def _referring(store: RowStore, batch: Sequence[SidecarRow], crawl: str) -> Iter
             yield Referring(row, (*own, *rest))
 
 
+def scan_unresolved(
+    store: RowStore, archive: ArchiveReader, crawl: str
+) -> Iterator[list[SidecarRow]]:
+    """The revisits by crawlers, of a crawl, that refer to nothing in the store; some at a time.
+
+    Reads the sidecars of files that landed with such revisits.
+    """
+    for entry in scan_entries(store, crawl):
+        facts = entry.facts
+        if entry.state is not FileState.STORED or facts is None or not facts.records.get("revisit"):
+            continue
+        referring = iter_referring(store, archive, entry)
+        rows = (one.row for one in referring if not one.targets and not one.row.is_replaced)
+        while batch := list(islice(rows, _BATCH_ROWS)):
+            yield batch
+
+
 def _listed(counts: Counter[tuple[str, str]]) -> list[Requirement]:
     return [Requirement(*pair, count) for pair, count in sorted(counts.items())]

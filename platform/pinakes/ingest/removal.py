@@ -36,6 +36,7 @@ from pinakes.catalog.file_rows import (
 )
 from pinakes.catalog.leases import HeldLease, read_lease, release_lease, require_lease
 from pinakes.catalog.references import Reference, scan_references
+from pinakes.catalog.reported import forget_reports
 from pinakes.catalog.wacz_rows import forget_waczs
 from pinakes.errors import ConfigError, Conflict, PinakesError
 from pinakes.row_store.port import RowStore
@@ -179,6 +180,7 @@ class Remover:
                 result.add(out)
         if not result.problems:
             forget_waczs(self._rows, lease.collection, crawl)
+            forget_reports(self._rows, lease.collection, crawl)
             self._at("lists")
 
     def _count(self, crawl: str, result: Removal) -> None:

@@ -22,6 +22,7 @@ from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
 from pinakes.hbase_schema.name_keys import crawl_of
+from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
@@ -141,11 +142,35 @@ def _show(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
 
 
 def _commit(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
-    done = commit_crawl(stores.rows, request.crawl, Actor(), dry_run=request.dry_run)
+    done = commit_crawl(
+        stores.rows, stores.archive, request.crawl, Actor(), dry_run=request.dry_run
+    )
+    for one in done.unresolved:
+        console.warn(
+            f"[{one.capture}] refers to {printable(one.target_uri)} {printable(one.date)}",
+            kind="revisits of this crawl that refer to nothing in the store",
+        )
     would = "would be " if request.dry_run else ""
-    words = f"{would}committed" if done else "was committed already"
-    console.result({"crawl": request.crawl, "outcome": words}, text=f"{request.crawl}: {words}")
+    words = f"{would}committed" if done.is_new else "was committed already"
+    found = done.findings
+    line = f"{request.crawl}: {words}"
+    if found.landed or found.never_landed:
+        line += f"; {found.never_landed} reported captures never landed"
+    if found.unresolved:
+        line += f"; {found.unresolved} revisits refer to nothing in the store"
+    if found.to_reported:
+        line += f", {found.to_reported} of them to captures that were reported"
+    console.result({"crawl": request.crawl, "outcome": words, **_findings(found)}, text=line)
     return Exit.DONE
+
+
+def _findings(found: CommitFindings) -> dict[str, int]:
+    return {
+        "reports_landed": found.landed,
+        "reports_never_landed": found.never_landed,
+        "unresolved": found.unresolved,
+        "unresolved_reported": found.to_reported,
+    }
 
 
 def _cancel(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
