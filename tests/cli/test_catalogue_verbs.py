@@ -227,6 +227,47 @@ def test_commit_says_what_never_landed(store: LandedStore, call: Call) -> None:
     }
 
 
+def test_counts_as_browsertrix_has_them(store: LandedStore, call: Call) -> None:
+    [plain] = call("crawl", "list", "--json").objects()
+    assert "totalUrls" not in plain
+    [one] = call("crawl", "list", "--counts", "--json").objects()
+    assert (one["totalUrls"], one["dupeUrls"]) == (4, 3)
+    assert one["totalCrawlSize"] == one["bytes"]
+    call("crawl", "commit", "one")
+    store.land("two", "t.warc.gz", page(f"{URI}two", b"two"))
+    _, two, total = call("crawl", "list", "--counts", "--json").objects()
+    assert two["totalUrls"] == 1
+    # What is open is in no sum.
+    names = ("totalCrawlSize", "totalUrls", "dupeUrls", "conservedSize")
+    assert total == {"committed_of": "default", **{name: one[name] for name in names}}
+    said = call("crawl", "show", "one", "--counts").out
+    assert said.startswith("one  committed  default  1 files, 4 captures, ")
+    assert "; 4 URLs, 3 of them duplicates, " in said
+
+
+def test_show_names_what_is_reported(store: LandedStore, call: Call) -> None:
+    lost = report_of(b"lost", f"{URI}lost", DATE)
+    report(store.rows, "one", [lost, report_of(b"one\0two", URI, DATE)])
+    crawl, file, reported = call("crawl", "show", "one", "--json").objects()
+    assert (crawl["reports_landed"], crawl["reports_not_landed"]) == (1, 1)
+    assert file["file"] == "one/a.warc.gz"
+    assert reported == {
+        "reported": f"{URI}lost",
+        "date": DATE,
+        "digest": sha1_of(b"lost"),
+        "in": None,
+    }
+    assert call("crawl", "show", "one").out.endswith("  reported, has not landed\n")
+    call("crawl", "commit", "one")
+    crawl, file = call("crawl", "show", "one", "--json").objects()
+    assert (crawl["reports_never_landed"], crawl["unresolved"]) == (1, 2)
+    assert (
+        call("crawl", "show", "one")
+        .out.splitlines()[0]
+        .endswith(" bytes; 1 reports landed, 1 reports never landed, 2 unresolved")
+    )
+
+
 def test_fsck_finds_then_mends_then_finds_nothing(store: LandedStore, call: Call) -> None:
     assert (call("fsck").code, call("fsck", "--full").out) == (0, "")
     (store.folder / "archive/one/a.warc.gz.sidecar.parquet").unlink()

@@ -243,6 +243,14 @@ def landed_among(
     }
 
 
+def scan_not_landed(store: RowStore, scope: SeenScope) -> Iterator[tuple[int, list[Report]]]:
+    """Of some thousand reports at a time, in order: how many landed, and those that did not."""
+    reports = scan_reports(store, scope)
+    while batch := list(islice(reports, _BATCH_ROWS)):
+        landed = landed_among(store, scope, batch)
+        yield len(landed), [report for report in batch if report not in landed]
+
+
 def delete_reports(store: RowStore, scope: SeenScope) -> None:
     """Delete the reports of a crawl that is no longer open; repeatable."""
     _delete_in(store, seen_of(scope))

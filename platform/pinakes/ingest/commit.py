@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.crawl_rows import (
@@ -25,9 +24,8 @@ from pinakes.catalog.crawl_rows import (
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.reported import (
     delete_reports,
-    landed_among,
     reports_at,
-    scan_reports,
+    scan_not_landed,
     scan_scopes_of,
 )
 from pinakes.catalog.requirements import scan_unresolved
@@ -46,7 +44,6 @@ from .acts import Actor
 
 LISTED = 1000
 """At most so many revisits that refer to nothing are listed."""
-_BATCH_REPORTS = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +138,9 @@ def _count(
     """What the crawl leaves open, as it is now."""
     landed = never_landed = unresolved = to_reported = 0
     for scope in scopes:
-        reports = scan_reports(rows, scope)
-        while batch := list(islice(reports, _BATCH_REPORTS)):
-            known = len(landed_among(rows, scope, batch))
+        for known, missing in scan_not_landed(rows, scope):
             landed += known
-            never_landed += len(batch) - known
+            never_landed += len(missing)
     listed: list[Unresolved] = []
     for found in scan_unresolved(rows, archive, entry.crawl):
         unresolved += len(found)

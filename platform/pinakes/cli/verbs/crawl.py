@@ -8,21 +8,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl, scan_crawls
+from pinakes.catalog.crawl_rows import CrawlEntry, require_crawl
 from pinakes.catalog.crawl_stats import count_crawl
-from pinakes.catalog.file_counts import CrawlTotals, read_totals
-from pinakes.catalog.file_rows import scan_entries, scan_inflight
+from pinakes.catalog.file_counts import read_totals
 from pinakes.catalog.required_files import StoredRequirement, scan_required
 from pinakes.catalog.requirements import Requirement, read_requirements
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
+from pinakes.cli.verbs.crawl_listing import findings_json, list_crawls, show_crawl
 from pinakes.cli.verbs.crawl_purge import add_references, purge, warn_of
 from pinakes.dedupe.run.collection import Collection
 from pinakes.dedupe.run.plan import Plan, plan_dedupe
 from pinakes.dedupe.run.run_report import DedupeRequest, policies_text
 from pinakes.hbase_schema.name_keys import crawl_of
-from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, REMOVE, Removal, Remover, TakingOut
@@ -40,6 +39,7 @@ class CrawlRequest:
     crawl: str
     dry_run: bool
     plan: bool
+    counts: bool
     references: str
     min_saving_bytes: int | None
     min_file_saving: float
@@ -53,6 +53,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         one = nested.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
         if name != "list":
             one.add_argument("crawl", metavar="ID", help="crawl ID")
+        if name in ("list", "show"):
+            one.add_argument(
+                "--counts",
+                action="store_true",
+                help="count URLs, duplicates and bytes as Browsertrix does; reads sidecars",
+            )
         if name == "purge":
             _add_purge_options(one)
         if writes:
@@ -76,6 +82,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         crawl=getattr(arguments, "crawl", ""),
         dry_run=getattr(arguments, "dry_run", False),
         plan=getattr(arguments, "plan", False),
+        counts=getattr(arguments, "counts", False),
         references=getattr(arguments, "references", REFUSE),
         min_saving_bytes=configuration.min_saving_bytes,
         min_file_saving=configuration.min_file_saving,
@@ -87,57 +94,12 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 
 
 def _list(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
-    for entry in scan_crawls(stores.rows):
-        _say(stores, entry, console)
+    list_crawls(stores, console, counts=request.counts)
     return Exit.DONE
 
 
-def _say(stores: Stores, entry: CrawlEntry, console: Console) -> None:
-    totals = read_totals(stores.rows, entry.crawl)
-    console.result(_as_object(entry, totals), text=_line(entry, totals))
-
-
-def _as_object(entry: CrawlEntry, totals: CrawlTotals) -> dict[str, object]:
-    return {
-        "crawl": entry.crawl,
-        "collection": entry.facts.collection,
-        "state": entry.state,
-        "source": entry.facts.source,
-        "description": entry.facts.description,
-        **{name: totals.now(name) for name in ("files", "captures", "bytes")},
-    }
-
-
-def _line(entry: CrawlEntry, totals: CrawlTotals) -> str:
-    return (
-        f"{entry.crawl}  {entry.state}  {entry.facts.collection}  {totals.now('files')} files, "
-        f"{totals.now('captures')} captures, {totals.now('bytes')} bytes"
-    )
-
-
 def _show(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
-    entry = require_crawl(stores.rows, request.crawl)
-    _say(stores, entry, console)
-    hidden = scan_inflight(stores.rows)
-    for file in scan_entries(stores.rows, request.crawl):
-        if file.state is None:
-            continue
-        facts = file.facts
-        hides = file.archive_file in hidden
-        size = facts.size if facts is not None else None
-        console.result(
-            {
-                "file": file.archive_file,
-                "state": file.state,
-                "generation": file.generation,
-                "bytes": size,
-                "sha256": facts.sha256 if facts is not None else None,
-                "captures": facts.captures if facts is not None else None,
-                "hidden": hides,
-            },
-            text=f"  {printable(file.archive_file)}  {file.state}  generation {file.generation}  "
-            f"{'-' if size is None else size} bytes{'  hidden' if hides else ''}",
-        )
+    show_crawl(stores, request.crawl, console, counts=request.counts)
     return Exit.DONE
 
 
@@ -160,17 +122,8 @@ def _commit(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
         line += f"; {found.unresolved} revisits refer to nothing in the store"
     if found.to_reported:
         line += f", {found.to_reported} of them to captures that were reported"
-    console.result({"crawl": request.crawl, "outcome": words, **_findings(found)}, text=line)
+    console.result({"crawl": request.crawl, "outcome": words, **findings_json(found)}, text=line)
     return Exit.DONE
-
-
-def _findings(found: CommitFindings) -> dict[str, int]:
-    return {
-        "reports_landed": found.landed,
-        "reports_never_landed": found.never_landed,
-        "unresolved": found.unresolved,
-        "unresolved_reported": found.to_reported,
-    }
 
 
 def _cancel(stores: Stores, request: CrawlRequest, console: Console) -> Exit:
