@@ -11,7 +11,8 @@ from .file_cells import Claim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlFacts:
-    """`f:facts` of a crawl.  `source` is its origin: the name of a hook, `wacz`, `files`."""
+    """`f:facts` of a crawl.  `source` is its origin: the name of a hook, `wacz`, `files`, or
+    `reports` of one that its crawler's reports have begun."""
 
     COLUMN: ClassVar[bytes] = b"f:facts"
     VERSION: ClassVar[int] = 1

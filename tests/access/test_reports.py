@@ -279,6 +279,7 @@ def test_what_can_be_no_original_is_left_out(ask: Ask, fields: Fields, reason: s
         "nonsense\n",
         "[]\n",
         "{" * 20_000 + "\n",
+        line(url="http://a/" + "x" * (1 << 20)),
         line(url=None),
         line(url=""),
         line(url=5),

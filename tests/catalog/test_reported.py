@@ -24,7 +24,7 @@ from pinakes.catalog.crawl_rows import (
 from pinakes.catalog.reported import (
     MOST_OF_ONE,
     Report,
-    delete_reports,
+    delete_scope,
     find_open_scope,
     forget_reports,
     has_reports,
@@ -93,7 +93,7 @@ def a_life_of_reports(rows: RowStore) -> None:
     assert list(reports_at(rows, spring, at).values()) == [[report(1), later], [later], []]
     assert newest_reports_of(rows, spring, later.urlkey) == [later, report(1)]
     put_reports(rows, summer, given)
-    delete_reports(rows, spring)
+    delete_scope(rows, spring)
     forget_reports(rows, "news", "spring")
     assert (left(rows), left(rows, "summer")) == (0, 6)
 
@@ -161,7 +161,7 @@ def test_what_was_reported_before_is_not_that_of_the_crawl_opened_again(rows: Ro
         put_reports(rows, before, [report(2)])
     put_reports(rows, again, [report(3)])
     assert set(scan_scopes_of(rows, "news", "spring")) == {before, again}
-    delete_reports(rows, before)
+    delete_scope(rows, before)
     assert list(scan_reports(rows, again)) == [report(3)]
     put_reports(rows, again, [report(3)])
     forget_reports(rows, "news", "spring")

@@ -251,15 +251,20 @@ def scan_not_landed(store: RowStore, scope: SeenScope) -> Iterator[tuple[int, li
         yield len(landed), [report for report in batch if report not in landed]
 
 
-def delete_reports(store: RowStore, scope: SeenScope) -> None:
+def delete_scope(store: RowStore, scope: SeenScope) -> None:
     """Delete the reports of a crawl that is no longer open; repeatable."""
     _delete_in(store, seen_of(scope))
 
 
-def forget_reports(store: RowStore, collection: str, crawl: str) -> None:
-    """Delete all that is known by reports of a crawl that is taken out, also such as were written
-    too late; repeatable."""
+def delete_reports(store: RowStore, collection: str, crawl: str) -> None:
+    """Delete all reports of a crawl that is taken out, also such as were written too late;
+    repeatable."""
     _delete_in(store, seen_in(collection, crawl))
+
+
+def forget_reports(store: RowStore, collection: str, crawl: str) -> None:
+    """Delete all that is known by reports of a crawl that is taken out; repeatable."""
+    delete_reports(store, collection, crawl)
     store.mutate(TABLE, [Delete(encode_crawl_key(crawl), None, columns=(CommitFindings.COLUMN,))])
 
 

@@ -23,7 +23,7 @@ from pinakes.catalog.crawl_rows import (
 )
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.reported import (
-    delete_reports,
+    delete_scope,
     reports_at,
     scan_not_landed,
     scan_scopes_of,
@@ -113,7 +113,7 @@ def commit_crawl(
         done = _note(rows, done, entry.findings)
         at("noted")
     for scope in scopes:
-        delete_reports(rows, scope)
+        delete_scope(rows, scope)
         at("deleted")
     return done
 

@@ -29,6 +29,8 @@ from .external import MOST_LINES
 from .lines import Line, encoded
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_MOST_CHARACTERS = 1 << 20
+"""Of a line: as many as the header of a record may have."""
 _MOST_BYTES = 1 << 53
 """What every client reads as a number."""
 _REPORTED = b',"reported":true'
@@ -74,6 +76,8 @@ def parse_reports(text: str, *, skips_bad: bool = False, now: datetime) -> Repor
 
 
 def _parsed(line: str, number: int) -> tuple[Report, str]:
+    if len(line) > _MOST_CHARACTERS:
+        raise MalformedRecord(f"line {number} is longer than {_MOST_CHARACTERS:,} characters")
     try:
         given = json.loads(line)
     except (ValueError, RecursionError):
