@@ -10,8 +10,11 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from asked_cdx import TOKEN, Ask, asking
+from asked_cdx import TOKEN, Ask, asking, asking_here
 from landed_stores import LandedStore, page, sha1_of
+from reporting import report, report_of
+from scenes import make_scene
+from scenes import page as site_page
 from taken_down import withdraw
 
 from pinakes.catalog.crawl_rows import (
@@ -23,6 +26,8 @@ from pinakes.catalog.crawl_rows import (
     set_crawl_state,
 )
 from pinakes.catalog.reported import open_scope, scan_reports
+from pinakes.ingest.acts import Actor
+from pinakes.ingest.commit import commit_crawl
 
 URL = "http://example.org/page"
 BODY = b"the body that everybody has"
@@ -376,3 +381,43 @@ def test_ten_thousand_at_once(ask: Ask) -> None:
     got = ask("/default/digests?crawl=one", json.dumps([sha1_of(body) for body in bodies]))
     found = [json.loads(answer)["original"]["url"] for answer in got.lines]
     assert found == [f"{URL}/{n}" for n in range(10_000)]
+
+
+def what_others_see(folder: Path, *, hostile: bool) -> dict[str, object]:
+    """Two crawls, one committed, deduplicated; and one that reports all they have, and more."""
+    with make_scene(folder) as scene:
+        given = [
+            report_of(
+                site_page(n, version), f"http://example.org/{n}", f"202{crawl}-01-01T00:00:{n:02d}Z"
+            )
+            for crawl in (0, 1, 2, 3)
+            for n in range(12)
+            for version in (0, 1, 2)
+        ]
+        if hostile:
+            report(scene.rows, "hostile", given, collection="news")
+        scene.land(1)
+        commit_crawl(scene.rows, scene.archive, "c1", Actor())
+        scene.land(2)
+        scene.dedupe()
+        said = {}
+        for ask in asking_here(scene):
+            for path in (
+                "/cdx?url=*.org",
+                "/news/dedup/wget",
+                "/news/dedup/hex/c2?url=http://example.org/1",
+            ):
+                said[path] = ask(path).body
+            digests = "\n".join(one.digest.hex for one in given)
+            for crawl in ("", "?crawl=c2", "?crawl=*", "?crawl=c3"):
+                said[crawl] = ask(f"/news/digests{crawl}", digests).body
+        if hostile:
+            done = commit_crawl(scene.rows, scene.archive, "hostile", Actor())
+            assert (done.findings.landed, done.findings.never_landed) == (0, len(given))
+        return {**scene.state(), **said}
+
+
+def test_a_hostile_crawler_changes_nothing_for_others(tmp_path: Path) -> None:
+    assert what_others_see(tmp_path / "a", hostile=True) == what_others_see(
+        tmp_path / "b", hostile=False
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cluster_stores import store_on
+from failing_row_store import FailingRowStore
 from landed_stores import LandedStore
 from shared_cluster import RunningCluster
 
@@ -36,7 +37,7 @@ from pinakes.catalog.reported import (
     scan_reports,
     scan_scopes_of,
 )
-from pinakes.errors import Conflict
+from pinakes.errors import Conflict, StoreUnavailable
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.seen_cells import SeenCapture
 from pinakes.hbase_schema.seen_keys import opening_of, seen_in
@@ -205,3 +206,18 @@ def test_a_date_that_is_none_is_refused(rows: RowStore) -> None:
     bad = replace(bad, seen=replace(bad.seen, date="yesterday"))
     with pytest.raises(ValueError, match="not a date"):
         put_reports(rows, open_scope(rows, "spring"), [bad])
+
+
+def test_reports_to_a_store_that_fails_at_any_call(rows: RowStore) -> None:
+    begin(rows)
+    scope = open_scope(rows, "spring")
+    failing = FailingRowStore(rows, 0)
+    put_reports(failing, scope, [report(1), report(2)])
+    for applied in (False, True):
+        for call in range(1, failing.calls + 1):
+            delete_scope(rows, scope)
+            with pytest.raises(StoreUnavailable):
+                put_reports(FailingRowStore(rows, call, applied=applied), scope, [report(1)])
+            put_reports(rows, scope, [report(1)])
+            assert list(scan_reports(rows, scope)) == [report(1)]
+            assert left(rows) == 2
