@@ -30,6 +30,7 @@ from taken_down import (
 from pinakes.catalog.captures import get_captures
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.leases import read_lease, release_lease
+from pinakes.catalog.references import scan_references
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
 from pinakes.errors import ConfigError, Conflict, InputRefused
@@ -327,3 +328,16 @@ def test_a_backup_that_has_not_ended_stops_it(
     assert "backup-1 has not ended" in capsys.readouterr().err
     assert outcome(site) == before
     assert main([*words, "--plan"]) == 0
+
+
+def test_a_withdrawn_revisit_keeps_no_crawl_from_being_removed(site: Scene) -> None:
+    def referring() -> list[str]:
+        found = scan_references(site.rows, site.archive, "c1", COLLECTION)
+        return [reference.capture for reference in found]
+
+    before = referring()
+    gone = key_of(site, 0, 3)
+    [report] = withdraw(site, gone)
+    assert report.is_complete
+    assert gone in before
+    assert referring() == [capture for capture in before if capture != gone]

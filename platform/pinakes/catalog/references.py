@@ -265,7 +265,9 @@ class _Finder:
             marks = {
                 one.capture.key: one.capture.dedupe.refers_to_key.encode("ascii")
                 for one in batch
-                if one.capture.dedupe is not None and one.capture.dedupe.refers_to_key is not None
+                if one.capture.dedupe is not None
+                and one.capture.dedupe.refers_to_key is not None
+                and one.capture.withdrawal is None  # its record refers to nothing any more
             }
             originals = self._own(marks.values())
             self._read_states(one.capture.facts.archive_file for one in batch)
