@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Iterator[LandedStore]:
 
 @pytest.fixture
 def ask(store: LandedStore) -> Iterator[Ask]:
-    yield from asking(store)
+    yield from asking_here(store, tokens=(TOKEN,))
 
 
 def line(body: bytes = BODY, **fields: object) -> str:
@@ -66,6 +66,13 @@ def original(
     assert got.status == 200, got.body
     found: Fields | None = json.loads(got.lines[0])["original"]
     return found
+
+
+def test_over_a_connection(store: LandedStore) -> None:
+    for ask in asking(store):
+        reported(ask)
+        assert original(ask) is not None
+        assert ask(PATH, line(), None).status == 401
 
 
 def test_a_crawl_is_told_what_it_has_reported(ask: Ask) -> None:
@@ -247,12 +254,12 @@ def test_while_its_file_lands_it_is_still_reported(ask: Ask, store: LandedStore)
 
 
 def test_access_rules_hide_reports(store: LandedStore) -> None:
-    for ask in asking(store, [{"block": "http://example.org/"}]):
+    for ask in asking_here(store, [{"block": "http://example.org/"}], tokens=(TOKEN,)):
         reported(ask)
         assert original(ask) is None
-    for ask in asking(store, [{"block": "*", "crawl": "one"}]):
+    for ask in asking_here(store, [{"block": "*", "crawl": "one"}], tokens=(TOKEN,)):
         assert original(ask) is None
-    for ask in asking(store, [{"block": "http://example.com/"}]):
+    for ask in asking_here(store, [{"block": "http://example.com/"}], tokens=(TOKEN,)):
         assert original(ask) is not None
 
 
@@ -331,9 +338,9 @@ def test_writing_needs_a_token(ask: Ask, token: str | None, status: int) -> None
 
 
 def test_without_tokens_nobody_writes(store: LandedStore) -> None:
-    for ask in asking(store, tokens=()):
+    for ask in asking_here(store):
         assert ask(PATH, line()).status == 403
-    for ask in asking(store):
+    for ask in asking_here(store):
         assert ask(PATH).status == 405
 
 

@@ -53,20 +53,26 @@ def application(
     return AsgiSite(no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
 
 
-def asking_here(store: LandedStore | Scene, rules: object = ()) -> Iterator[Ask]:
+def asking_here(
+    store: LandedStore | Scene, rules: object = (), *, tokens: tuple[str, ...] = ()
+) -> Iterator[Ask]:
     """Without a server: a hundred questions in the time of one."""
-    site = application(store, rules, ())
+    site = application(store, rules, tokens)
+    default = next(iter(tokens), None)
 
-    def ask(path: str, body: bytes | str | None = None, token: str | None = None, **kw: str) -> Got:
+    def ask(
+        path: str, body: bytes | str | None = None, token: str | None = default, **kw: str
+    ) -> Got:
         raw_path, _, query = path.encode().partition(b"?")
         given = body.encode() if isinstance(body, str) else body
+        authorization = [(b"authorization", b"Bearer %b" % token.encode())] if token else []
         scope = {
             "type": "http",
             "scheme": "http",
             "method": kw.get("method", "GET" if given is None else "POST"),
             "raw_path": raw_path,
             "query_string": query,
-            "headers": [(b"host", b"127.0.0.1")],
+            "headers": [(b"host", b"127.0.0.1"), *authorization],
         }
         sent: list[Message] = []
         to_come: list[Message] = [{"type": "http.request", "body": given or b""}]
