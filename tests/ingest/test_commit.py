@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,8 +18,10 @@ from reporting import report, report_of, traces
 from shared_cluster import RunningCluster
 
 from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.originals import Asked, OriginalFinder
 from pinakes.catalog.reported import scan_scopes_of
-from pinakes.errors import ConfigError, Conflict, StoreUnavailable
+from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.errors import Busy, ConfigError, Conflict, StoreUnavailable
 from pinakes.hbase_schema.seen_cells import CommitFindings
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import Commit, commit_crawl
@@ -300,3 +305,69 @@ def test_on_hbase_too(cluster: RunningCluster, tmp_path: Path) -> None:
 
 def interrupted() -> None:
     raise KeyboardInterrupt
+
+
+def test_several_crawls_at_once_and_readers_see_no_half(tmp_path: Path) -> None:
+    folder, crawls, bodies = tmp_path / "store", 4, 3
+    LandedStore(folder).close()
+    problems: list[BaseException] = []
+    ended = threading.Event()
+
+    def urls(crawl: int) -> list[tuple[bytes, str]]:
+        return [(b"%d %d" % (crawl, n), f"{URI}{crawl}/{n}") for n in range(bodies)]
+
+    def live(crawl: int) -> None:
+        name = f"c{crawl}"
+        mine = LandedStore(folder)
+        report(mine.rows, name, [report_of(body, url, DATE) for body, url in urls(crawl)])
+        report(mine.rows, name, [report_of(LOST, f"{URI}lost", DATE)])
+        mine.land(name, "a.warc.gz", *(page(url, body, date=DATE) for body, url in urls(crawl)))
+        if crawl % 2:
+            found = commit_crawl(mine.rows, mine.archive, name, mine.actor).findings
+            assert numbers(found) == (bodies, 1, 0, 0)
+        else:
+            remover = Remover(mine.rows, mine.archive, mine.actor)
+            while True:  # another one may have the lease of the collection
+                with suppress(Busy):
+                    assert remover.take_out(name, CANCEL).is_complete
+                    break
+        mine.close()
+
+    def read() -> None:
+        mine = LandedStore(folder)
+        options = {"collection": "default", "crawl": None, "admits": lambda key, place: True}
+        while not ended.is_set():
+            for crawl in range(crawls):
+                files = VisibleFiles(mine.rows, fresh_s=0)
+                finder = OriginalFinder(mine.rows, files, **options)  # type: ignore[arg-type]
+                asked = [Asked(report_of(body, url, DATE).digest) for body, url in urls(crawl)]
+                found = [one.original is not None for one in finder.iter_found(asked) if one]
+                assert len(set(found)) == 1
+                assert not any(found) or crawl % 2
+        mine.close()
+
+    def noted(work: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            try:
+                work()
+            except BaseException as problem:
+                problems.append(problem)
+                raise
+
+        return run
+
+    reader = threading.Thread(target=noted(read))
+    writers = [threading.Thread(target=noted(partial(live, crawl))) for crawl in range(crawls)]
+    for thread in (reader, *writers):
+        thread.start()
+    for thread in writers:
+        thread.join()
+    ended.set()
+    reader.join()
+    assert not problems
+    store = LandedStore(folder)
+    assert not [key for key, _ in traces(store.rows) if b":seen:" in key]
+    states = [entry.state for n in range(crawls) if (entry := read_crawl(store.rows, f"c{n}"))]
+    assert states == ["cancelled", "committed"] * 2
+    assert len(store.dump()["captures"]) == bodies * 2
+    store.close()
