@@ -55,18 +55,22 @@ _COLUMNS = (SeenCapture.COLUMN,)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A capture that a crawler reports: `digest` is that of its body, as in `digests`."""
+    """A capture that a crawler reports: `digest` is that of its body, as in `digests`.
+
+    Raises ValueError if its date is none.
+    """
 
     digest: Digest
     seen: SeenCapture
 
+    def __post_init__(self) -> None:
+        if second_of(self.seen.date) is None:
+            raise ValueError(f"not a date: {self.seen.date!r}")
+
     @property
     def second(self) -> str:
-        """Its time, 14 digits; Raises ValueError if its date is none."""
-        second = second_of(self.seen.date)
-        if second is None:
-            raise ValueError(f"not a date: {self.seen.date!r}")
-        return second
+        """Its time, 14 digits."""
+        return second_of(self.seen.date) or ""
 
     @property
     def urlkey(self) -> bytes:
@@ -127,15 +131,18 @@ def put_reports(store: RowStore, scope: SeenScope, reports: Sequence[Report]) ->
     Raises:
         Conflict: the crawl is no longer open; of these reports nothing stays.
     """
-    cells = [(report, {SeenCapture.COLUMN: encode_cell(report.seen)}) for report in reports]
-    store.mutate(
-        TABLE, (Put(key, cell, None) for report, cell in cells for key in _keys(scope, report))
-    )
+    store.mutate(TABLE, _puts(scope, reports))
     # Commit and cancel change the state before they delete: so one of the two sees the other.
     if find_open_scope(store, scope.crawl) != scope:
         store.mutate(TABLE, (Delete(key, None) for r in reports for key in _keys(scope, r)))
         require_open(store, scope.crawl)
         raise Conflict(f"the crawl {scope.crawl} was opened again: report to it anew")
+
+
+def _puts(scope: SeenScope, reports: Iterable[Report]) -> Iterator[Put]:
+    for report in reports:
+        cells = {SeenCapture.COLUMN: encode_cell(report.seen)}
+        yield from (Put(key, cells, None) for key in _keys(scope, report))
 
 
 def _keys(scope: SeenScope, report: Report) -> tuple[bytes, bytes]:
