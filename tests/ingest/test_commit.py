@@ -13,16 +13,18 @@ import pytest
 from cluster_stores import store_on
 from failing_row_store import FailingRowStore
 from killing import KILLED, in_child, kill_at
-from landed_stores import LandedStore, page, revisit
+from landed_stores import LandedStore, page, revisit, sha1_of
 from reporting import report, report_of, traces
 from shared_cluster import RunningCluster
 
+from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.crawl_rows import read_crawl
 from pinakes.catalog.originals import Asked, OriginalFinder
 from pinakes.catalog.reported import scan_scopes_of
 from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.errors import Busy, ConfigError, Conflict, StoreUnavailable
 from pinakes.hbase_schema.seen_cells import CommitFindings
+from pinakes.index.urlkey import urlkey
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.commit import Commit, commit_crawl
 from pinakes.ingest.removal import CANCEL, PURGE, REMOVE, Remover, TakingOut
@@ -112,6 +114,23 @@ def test_a_commit_counts_and_names_what_is_left_open(store: LandedStore) -> None
     again = commit(store)
     assert (again.is_new, numbers(again.findings)) == (False, numbers(FOUND))
     assert commit(store, dry_run=True).findings == again.findings
+
+
+@pytest.mark.parametrize(
+    ("named", "digest", "unresolved"),
+    [("its id", BODY, 0), ("its id", b"of another body", 1), ("another id", BODY, 1)],
+)
+def test_a_revisit_by_id_of_another_url(
+    store: LandedStore, named: str, digest: bytes, unresolved: int
+) -> None:
+    captures = scan_captures_of(store.rows, urlkey(URI))
+    [of_page] = [one.facts.record_id for one in captures if one.facts.type == "response"]
+    wanted = of_page if named == "its id" else "urn:uuid:1"
+    fields = {"WARC-Refers-To": f"<{wanted}>", "WARC-Payload-Digest": sha1_of(digest)}
+    record = page(f"{URI}else", b"", date=LATER, record_type="revisit", extra=fields.items())
+    store.land("three", "c.warc.gz", record)
+    found = commit_crawl(store.rows, store.archive, "three", Actor()).findings
+    assert found.unresolved == unresolved
 
 
 def test_a_crawl_that_left_nothing_open(store: LandedStore) -> None:

@@ -15,10 +15,13 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import crawl_of, generation_file
 from pinakes.row_store.port import RowStore
+from pinakes.warc.digest import parse_digest
 
 from .captures import Capture, get_captures
 from .file_records import iter_sidecar
-from .file_rows import FileEntry, scan_entries
+from .file_rows import FileEntry, hidden_among, scan_entries
+from .lookup import scan_digest
+from .originals import MOST_COPIES
 from .references import scan_references
 from .revisit_targets import Targets, captures_named, is_foreign_revisit
 from .sidecar import SidecarRow
@@ -97,10 +100,14 @@ def iter_referring(
         if row.row_key is not None and (row.is_replaced or row.type == "revisit")
     )
     while batch := list(islice(rows, _BATCH_ROWS)):
-        yield from _referring(store, batch, crawl_of(entry.archive_file))
+        yield from _referring(store, batch, entry)
 
 
-def _referring(store: RowStore, batch: Sequence[SidecarRow], crawl: str) -> Iterator[Referring]:
+def _referring(
+    store: RowStore, batch: Sequence[SidecarRow], entry: FileEntry
+) -> Iterator[Referring]:
+    crawl = crawl_of(entry.archive_file)
+    collection = entry.facts.collection if entry.facts is not None else None
     ours = {row.original_key for row in batch if row.is_replaced and row.original_key}
     originals = get_captures(store, sorted(ours))
     others = [row.row_key for row in batch if row.row_key and not row.is_replaced]
@@ -113,10 +120,31 @@ def _referring(store: RowStore, batch: Sequence[SidecarRow], crawl: str) -> Iter
             continue
         revisit = revisits.get(row.row_key or b"")
         if revisit is not None and is_foreign_revisit(revisit):
-            found = targets.of(revisit)
+            found = targets.of(revisit) or _with_id(store, revisit, collection)
             own = [one for one in found if crawl_of(one.facts.archive_file) == crawl]
             rest = [one for one in found if crawl_of(one.facts.archive_file) != crawl]
             yield Referring(row, (*own, *rest))
+
+
+def _with_id(store: RowStore, revisit: Capture, collection: str | None) -> list[Capture]:
+    """What a revisit names by nothing but its id, where that is a capture of another URL: no row
+    leads there but those of the digest."""
+    facts = revisit.facts
+    digest = parse_digest(facts.declared_digest or "")
+    if facts.refers_to_target_uri or not facts.refers_to_id or digest is None or collection is None:
+        return []
+    copies = (
+        found.entry.capture_key.encode("ascii")
+        for found in islice(scan_digest(store, collection, digest), MOST_COPIES)
+    )
+    while keys := list(islice(copies, _BATCH_ROWS)):
+        captures = get_captures(store, keys).values()
+        hidden = hidden_among(store, {capture.facts.archive_file for capture in captures})
+        for one in captures:
+            is_there = one.withdrawal is None and one.facts.archive_file not in hidden
+            if one.facts.record_id == facts.refers_to_id and is_there:
+                return [one]
+    return []
 
 
 def scan_unresolved(
