@@ -30,7 +30,7 @@ dev: links ## the environment in .venv, from the lock file; quick when it is the
 	@.ci/make-venv $(VENV) 3.11 3.12 3.10
 
 .PHONY: dev-jobs dev-cluster dev-spark dev-study dev-qa
-dev-jobs: ## and the extra `jobs`, from its lock; so dev-cluster, dev-spark, dev-study, dev-qa
+dev-jobs: ## and the extra `jobs`, from its lock; so dev-cluster, dev-spark, dev-study, dev-redis, dev-qa
 dev-jobs dev-cluster dev-spark dev-study dev-qa: dev-%: dev
 	@version=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 	$(PYTHON) -m pip --disable-pip-version-check --quiet install --require-hashes --no-deps \

@@ -53,6 +53,7 @@ BUDGET_S = {
     "qa": 295,
     "rewrite": 25,
     "row_store": 120,
+    "shared_index": 60,
     "store": 180,
     "tests": 8,
     "warc": 130,

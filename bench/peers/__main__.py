@@ -87,20 +87,48 @@ def install_replaywebpage() -> None:
     shutil.rmtree(aside)
 
 
+def install_browsertrix() -> None:
+    """Have npm install what Browsertrix's indexer imports, by the lock beside this file, and bundle
+    the indexer, unchanged, from the sources at a commit.
+
+    What it imports and never calls (a browser, S3, proxies) is left out.
+    """
+    built = pins.browsertrix_indexer()
+    lock = HERE / "browsertrix" / "package-lock.json"
+    if built.is_file() and (built.parents[2] / lock.name).read_bytes() == lock.read_bytes():
+        return
+    aside = _fetched("browsertrix", pins.browsertrix_git(), pins.BROWSERTRIX_COMMIT)
+    shutil.copy(aside / "package.json", aside / "package-of-crawler.json")
+    for path in (HERE / "browsertrix").iterdir():
+        shutil.copy(path, aside / path.name)
+    subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], check=True, cwd=aside)
+    bundle = ["node_modules/.bin/esbuild", "src/indexer.ts", "--bundle", "--log-level=error"]
+    bundle += ["--platform=node", "--format=esm", "--outfile=dist/util/indexer.mjs"]
+    bundle += [f"--alias:{name}=./unused.cjs" for name in _UNUSED]
+    require = 'import { createRequire } from "node:module"'
+    bundle += [f"--banner:js={require}; const require = createRequire(import.meta.url);"]
+    subprocess.run(bundle, check=True, cwd=aside, timeout=300)
+    (aside / "package-of-crawler.json").rename(aside / "package.json")  # names its version
+    shutil.rmtree(built.parents[2], ignore_errors=True)
+    aside.rename(built.parents[2])
+
+
+_UNUSED = (
+    "@aws-sdk/client-s3",
+    "@aws-sdk/lib-storage",
+    "@puppeteer/replay",
+    "fetch-socks",
+    "puppeteer-core",
+)
+
+
 def install_outbackcdx() -> None:
     """Have Maven build OutbackCDX from the sources at a commit, whose id is their checksum."""
     if pins.outbackcdx_jar().is_file():
         return
-    aside = pins.peers_dir() / "outbackcdx"
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir()
-    for step in (
-        ["git", "init", "--quiet"],
-        ["git", "fetch", "--quiet", "--depth=1", pins.outbackcdx_git(), pins.OUTBACKCDX_COMMIT],
-        ["git", "checkout", "--quiet", pins.OUTBACKCDX_COMMIT],
-        ["mvn", "-B", "-q", "-Dmaven.test.skip=true", "package"],
-    ):
-        subprocess.run(step, check=True, cwd=aside, timeout=900)
+    aside = _fetched("outbackcdx", pins.outbackcdx_git(), pins.OUTBACKCDX_COMMIT)
+    build = ["mvn", "-B", "-q", "-Dmaven.test.skip=true", "package"]
+    subprocess.run(build, check=True, cwd=aside, timeout=900)
     (built,) = (aside / "target").glob("outbackcdx-*.jar")
     built.rename(pins.outbackcdx_jar())
     shutil.rmtree(aside)
@@ -111,6 +139,20 @@ def install_versitygw() -> None:
     if not pins.versitygw().is_file():
         environment = {**os.environ, "GOBIN": str(pins.versitygw().parent)}
         subprocess.run(["go", "install", pins.VERSITYGW], check=True, env=environment)
+
+
+def _fetched(name: str, place: str, commit: str) -> Path:
+    """The sources at a commit, in a folder aside."""
+    aside = pins.peers_dir() / name
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    for step in (
+        ["git", "init", "--quiet"],
+        ["git", "fetch", "--quiet", "--depth=1", place, commit],
+        ["git", "checkout", "--quiet", commit],
+    ):
+        subprocess.run(step, check=True, cwd=aside, timeout=900)
+    return aside
 
 
 def _have_environment(name: str, lock: Path) -> None:
@@ -147,6 +189,7 @@ INSTALL: dict[str, Callable[[], None]] = {
     f"Heritrix {pins.HERITRIX_VERSION}": install_heritrix,
     "warcio.js": install_warcio_js,
     f"ReplayWeb.page {pins.REPLAYWEBPAGE_VERSION}": install_replaywebpage,
+    f"Browsertrix's indexer {pins.BROWSERTRIX_VERSION}": install_browsertrix,
     f"OutbackCDX {pins.OUTBACKCDX_COMMIT[:8]}": install_outbackcdx,
     f"versitygw {pins.VERSITYGW_VERSION}": install_versitygw,
 }

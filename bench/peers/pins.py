@@ -23,6 +23,10 @@ OUTBACKCDX_GIT = "https://github.com/nla/outbackcdx"
 # The viewer of WACZ files, built: npm's package has what a web server gives out.
 REPLAYWEBPAGE_VERSION = "2.4.6"
 REPLAYWEBPAGE_SHA256 = "6faef5c261e94b6e83cd6ee975bd0378fd4bc948bb14d36d45c709ffecb261b8"
+# Browsertrix's indexer: its packages by npm, and bundled from its sources at a commit.
+BROWSERTRIX_VERSION = "1.14.1"
+BROWSERTRIX_COMMIT = "2f9a57d3ba14f8c2de6fe9231d4ff0d7036fee96"
+BROWSERTRIX_GIT = "https://github.com/webrecorder/browsertrix-crawler"
 # Looked for on 2026-11-21, and why each is left out.
 ABSENT = (
     ("warchaeology (Go)", "the Go module proxy answered 403 for it where this was written"),
@@ -80,6 +84,17 @@ def warcio_js() -> Path:
 def replaywebpage() -> Path:
     """Return the folder of ReplayWeb.page once installed."""
     return peers_dir() / f"replaywebpage-{REPLAYWEBPAGE_VERSION}"
+
+
+def browsertrix_git() -> str:
+    """Return where Browsertrix's sources are fetched from: `$PINAKES_BROWSERTRIX_GIT`, or its
+    own."""
+    return os.environ.get("PINAKES_BROWSERTRIX_GIT") or BROWSERTRIX_GIT
+
+
+def browsertrix_indexer() -> Path:
+    """Return where Browsertrix's indexer lies once built, for Node.js."""
+    return peers_dir() / f"browsertrix-{BROWSERTRIX_COMMIT[:8]}" / "dist" / "util" / "indexer.mjs"
 
 
 def versitygw() -> Path:

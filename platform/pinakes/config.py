@@ -260,6 +260,11 @@ class Configuration:
         "",
         "hosts and folders that manifests may name besides their own: files.example.org,/archive",
     )
+    redis: str | None = _setting(
+        _optional(_parse_text),
+        None,
+        "Redis with an index that crawlers share: redis://host:port/database",
+    )
     token_file: Path | None = _setting(
         _parse_path, None, "file with the tokens, a line each, that writing to `serve` needs"
     )

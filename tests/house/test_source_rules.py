@@ -165,7 +165,7 @@ def test_what_the_package_imports_is_declared(
     repository: Path, modules: dict[str, ast.Module]
 ) -> None:
     imported = {n for _, module in modules.items() for n in imported_names(module)}
-    extras = ("jobs", "cluster", "spark", "study", "qa")
+    extras = ("jobs", "cluster", "spark", "study", "redis", "qa")
     assert imported - {"pinakes"} - declared(repository, *extras) == set()
 
 

@@ -104,6 +104,11 @@ class Copy:
         return self._facts
 
     @property
+    def time(self) -> str:
+        """Its time, 17 digits."""
+        return self.key[-26:-9].decode("ascii")
+
+    @property
     def second(self) -> str:
         """Its time, 14 digits."""
         return self.key[-26:-12].decode("ascii")
@@ -199,6 +204,13 @@ class Found(NamedTuple):
     report: OwnReport | None = None
 
 
+class Candidate(NamedTuple):
+    """A capture, and itself as an original if nothing but its digest speaks against it."""
+
+    copy: Copy
+    original: Original | None
+
+
 class OriginalFinder:
     """Finds originals for one crawler.
 
@@ -257,6 +269,24 @@ class OriginalFinder:
                 for key, answer in zip(asked, found, strict=True)
                 if answer.original is not None and answer.original.copy.key == key
             ]
+
+    def iter_candidates(self) -> Iterator[list[Candidate]]:
+        """All captures of the store, in their order; lazy.  What else has their digest is for the
+        caller to see."""
+        rows = self._store.scan(CAPTURES, ALL_ROWS, columns=COLUMNS)
+        while piece := list(islice(rows, _PIECE_ROWS)):
+            copies = _copies(piece)
+            places = self._places_of(copies.values())
+            fit = {key for key, copy in copies.items() if self._may_be_original(copy, places)}
+            seconds = self._seconds_of(fit)
+            found = []
+            for key, copy in copies.items():
+                place = places.get(copy.filename)
+                original = Original(copy, place) if place is not None and key in fit else None
+                if original is not None and not self._is_addressable(original, seconds):
+                    original = None
+                found.append(Candidate(copy, original))
+            yield found
 
     def _of_piece(self, piece: Sequence[Asked], scopes: Sequence[str]) -> Iterator[Found | None]:
         ranges = [

@@ -29,6 +29,7 @@ _VALUES = {
     "hdfs": "URL",
     "jar": "FILE",
     "jobs": "N",
+    "redis": "URL",
     "replication": "N",
     "s": "SECONDS",
     "saving": "FRACTION",

@@ -24,6 +24,7 @@ _HELP = {
     "ingest": "add archive files to a crawl",
     "import-wacz": "import WACZ files, each whole or not at all",
     "crawl": "list, commit, cancel, remove or count crawls",
+    "redis": "share the index with crawlers, by a Redis",
     "withdraw": "take captures down, wherever their bytes are",
     "lookup": "find where and since when a digest or URL is known",
     "timeline": "list the captures of a URL, with their state",

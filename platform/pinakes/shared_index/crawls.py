@@ -1,0 +1,107 @@
+"""The crawls of a collection, as far as crawlers that share its index may know them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from pinakes.archive_store.port import ArchiveReader
+from pinakes.catalog.browsertrix_counts import count_as_browsertrix
+from pinakes.catalog.crawl_rows import COMMITTED, OPEN, require_crawl, scan_crawls
+from pinakes.catalog.originals import ALL_OPEN, OriginalFinder
+from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed
+from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
+from pinakes.catalog.wacz_rows import scan_wacz_files
+from pinakes.errors import ConfigError
+from pinakes.index.external_sort import SortSpace
+from pinakes.row_store.port import RowStore
+
+from .gathered import Gathered, WaczNumbers
+from .keys import ListedFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCrawls:
+    """The open and committed crawls of a collection, and those of them to be written."""
+
+    collection: str
+    states: dict[str, str]
+    chosen: Collection[str]
+    waczs: WaczNumbers
+
+    def gather(
+        self,
+        store: RowStore,
+        files: VisibleFiles,
+        *,
+        admits: Callable[[bytes, VisibleFile], bool],
+        digests: str,
+        space: SortSpace,
+    ) -> Gathered:
+        """What these crawls have, to be read once."""
+        finder = OriginalFinder(
+            store, files, collection=self.collection, crawl=ALL_OPEN, admits=admits
+        )
+        return Gathered(
+            finder.iter_candidates(),
+            self.states,
+            self.waczs,
+            reports=_reports_of(store, self.chosen),
+            crawls=self.chosen,
+            digests=digests,
+            space=space,
+        )
+
+    def count(self, store: RowStore, archive: ArchiveReader) -> dict[str, dict[str, int]]:
+        """What Browsertrix counts of these crawls; reads their sidecars."""
+        return {
+            crawl: count_as_browsertrix(store, archive, crawl, self.collection).as_json()
+            for crawl in sorted(self.chosen)
+        }
+
+
+def read_shared_crawls(
+    store: RowStore, collection: str, chosen: Collection[str] = ()
+) -> SharedCrawls:
+    """The crawls of a collection; `chosen`, if any, are to be written, else all.
+
+    Raises:
+        ConfigError: one of them is unknown, of another collection, neither open nor committed; or
+            the collection has no crawl.
+    """
+    of_collection = [one for one in scan_crawls(store) if one.facts.collection == collection]
+    if not of_collection:
+        raise ConfigError(f"{collection}: no collection of this name: see `pinakes crawl list`")
+    states = {one.crawl: one.state for one in of_collection if one.state in (OPEN, COMMITTED)}
+    for crawl in chosen:
+        entry = require_crawl(store, crawl)
+        if crawl not in states:
+            place = f"{entry.state}, in the collection {entry.facts.collection}"
+            raise ConfigError(
+                f"the crawl {crawl} is {place}: name one of {collection} that is open or committed"
+            )
+    wanted = chosen or states
+    lists = {crawl: _files_of(store, collection, crawl) for crawl in sorted(wanted)}
+    return SharedCrawls(
+        collection=collection, states=states, chosen=frozenset(wanted), waczs=WaczNumbers(lists)
+    )
+
+
+def _files_of(store: RowStore, collection: str, crawl: str) -> list[ListedFile]:
+    """The WACZ files of a crawl, and behind them those that reports name."""
+    listed = [
+        ListedFile(one.name, one.wacz.sha256, one.wacz.size)
+        for one in scan_wacz_files(store, collection, crawl)
+    ]
+    known = {one.name for one in listed}
+    named = {report.seen.file for _, report in _reports_of(store, [crawl])} - {None, *known}
+    return [*listed, *(ListedFile(name) for name in sorted(filter(None, named)))]
+
+
+def _reports_of(store: RowStore, crawls: Collection[str]) -> Iterator[tuple[str, Report]]:
+    """What is reported of open crawls: what has landed speaks for itself."""
+    for crawl in sorted(crawls):
+        scope = find_open_scope(store, crawl)
+        if scope is not None:
+            for _, reports in scan_not_landed(store, scope):
+                yield from ((crawl, report) for report in reports)

@@ -1,0 +1,340 @@
+"""The index of a collection, written to a Redis as Browsertrix keeps it.
+
+    what crawls have ─▶ keys aside, with an expiry ─▶ plan ─▶ one transaction: they get their names
+
+Crawlers that run see the old index or the new one, and so they do if we, or the Redis, die: what
+lies aside expires.  What is there by others stays: crawls that run, and crawls that only the Redis
+knows, with their digests.  Which keys are ours stands in the hash `pinakes:exported`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pinakes.catalog.crawl_rows import COMMITTED
+from pinakes.errors import Conflict, StoreUnavailable
+
+from .gathered import Gathered, Given, WaczNumbers
+from .keys import (
+    ALL_COUNTS,
+    COMMITTED_CRAWLS,
+    DONE_WACZS,
+    LAST_UPDATE,
+    MERGED,
+    OPEN_CRAWLS,
+    SUMMED,
+    CrawlKeys,
+    digest_field,
+    format_listed,
+    keys_of,
+    parse_counts,
+)
+from .server import Command, SharedServer
+
+EXPORTED = b"pinakes:exported"
+_ASIDE_S = 86_400
+_ATTEMPTS = 5
+_BATCH = 1000
+_FIXED = {
+    COMMITTED_CRAWLS: "set",
+    OPEN_CRAWLS: "set",
+    ALL_COUNTS: "hash",
+    DONE_WACZS: "set",
+    LAST_UPDATE: "string",
+    EXPORTED: "hash",
+    **dict.fromkeys(MERGED.values(), "hash"),
+}
+
+
+class Mark(NamedTuple):
+    """What stands in `pinakes:exported` of a crawl that we have written: what was there then."""
+
+    collection: str
+    spelling: str
+    digests: int
+    waczs: int
+    counts: dict[str, int]
+
+
+@dataclass(slots=True)
+class Exported:
+    """What became of each crawl; what was left out, and why."""
+
+    digests: dict[str, int] = field(default_factory=dict)
+    """By crawl that was written: how many digests it has."""
+    running: list[str] = field(default_factory=list)
+    """Open crawls that a crawler has written to: left as they are."""
+    taken_out: list[str] = field(default_factory=list)
+    """Crawls that an earlier export had written, and that the collection no longer has."""
+
+
+def read_marks(server: SharedServer) -> dict[str, Mark]:
+    """The crawls that exports have written.  Raises Conflict if something else stands there."""
+    marks = {}
+    for crawl, value in server.read_hash(EXPORTED).items():
+        try:
+            mark = Mark(**json.loads(value))
+            marks[crawl.decode("ascii")] = mark
+        except (ValueError, TypeError) as error:
+            raise Conflict(
+                f"{server.name}: the key {EXPORTED.decode()} holds something else"
+            ) from error
+    return marks
+
+
+def has_changed(server: SharedServer, crawl: str, mark: Mark) -> bool:
+    """Whether a crawler has written to the keys of a crawl since they were exported."""
+    keys = keys_of(crawl)
+    digests, waczs = server.ask([("HLEN", keys.hashes), ("LLEN", keys.waczs)])
+    counts = parse_counts(server.read_hash(keys.counts))
+    return (digests, waczs, counts) != (mark.digests, mark.waczs, mark.counts)
+
+
+class Exporter:
+    """Writes crawls of one collection: those of `counts`, with what Browsertrix counts of them.
+
+    `token` tells this export's keys from another's.
+    """
+
+    def __init__(
+        self,
+        server: SharedServer,
+        collection: str,
+        states: Mapping[str, str],
+        waczs: WaczNumbers,
+        counts: Mapping[str, Mapping[str, int]],
+        *,
+        spelling: str,
+        token: str,
+        now: str,
+    ) -> None:
+        self._server = server
+        self._collection = collection
+        self._states = states
+        self._waczs = waczs
+        self._counts = counts
+        self._spelling = spelling
+        self._aside = f"pinakes:aside:{token}:".encode("ascii")
+        self._now = now
+        self._merged = MERGED[spelling]
+        self._made: set[bytes] = set()
+        self._marks: dict[str, Mark] = {}
+
+    def export(self, gathered: Gathered, *, whole: bool) -> Exported:
+        """Write these crawls; `whole`: they are all that the collection has, and what earlier
+        exports wrote of others is taken out.
+
+        Raises:
+            Conflict: the database has the index of another collection or in the other spelling,
+                something else lies at a key, or crawlers change it all the time.
+            StoreUnavailable: the Redis cannot be reached, or is full.  Nothing was changed, but if
+                it was lost just at the end, everything may have been: run it again.
+        """
+        self._require_ours()
+        done = Exported()
+        try:
+            self._write_aside(gathered, done)
+            self._server.change(
+                self._watched(),
+                lambda: self._decide(done, whole=whole),
+                attempts=_ATTEMPTS,
+            )
+            done.digests = {c: n for c, n in done.digests.items() if c not in done.running}
+        finally:
+            self._drop_aside()
+        return done
+
+    def _require_ours(self) -> None:
+        for key, kind in _FIXED.items():
+            self._server.require(key, kind)
+        self._marks = read_marks(self._server)
+        other = next((m for m in self._marks.values() if m.collection != self._collection), None)
+        if other is not None:
+            raise Conflict(
+                f"{self._server.name} has the index of the collection {other.collection}: give "
+                f"{self._collection} a database of its own, as in redis://HOST:PORT/1"
+            )
+        unlike = next((m for m in self._marks.values() if m.spelling != self._spelling), None)
+        if unlike is not None:
+            raise Conflict(
+                f"{self._server.name} has an index in the spelling {unlike.spelling}: export with "
+                f"--spelling {unlike.spelling}, or to another database"
+            )
+
+    # Aside.
+
+    def _write_aside(self, gathered: Gathered, done: Exported) -> None:
+        self._write_hashes(self._fields(gathered))
+        for crawl, counts in self._counts.items():
+            keys = self._keys_aside(crawl)
+            pairs = {name.encode(): b"%d" % counts[name] for name in SUMMED if counts[name]}
+            self._write_hashes((keys.counts, name, value) for name, value in pairs.items())
+            files = self._waczs.lists.get(crawl, ())
+            for at in range(0, len(files), _BATCH):
+                some = map(format_listed, files[at : at + _BATCH])
+                self._server.send([("RPUSH", keys.waczs, *some), *self._begun(keys.waczs)])
+            [done.digests[crawl]] = self._server.ask([("HLEN", keys.hashes)])
+
+    def _fields(self, gathered: Gathered) -> Iterator[tuple[bytes, bytes, bytes]]:
+        owners = self._aside + self._merged
+        for item in gathered.items():
+            name = digest_field(item.digest, self._spelling).encode("ascii", "replace")
+            if isinstance(item, Given):
+                yield self._keys_aside(item.crawl).hashes, name, item.value
+            else:
+                yield owners, name, item.crawl.encode("ascii")
+
+    def _write_hashes(self, fields: Iterable[tuple[bytes, bytes, bytes]]) -> None:
+        """Key, field and value each; some at a time."""
+        batch: dict[bytes, list[bytes]] = {}
+        size = 0
+        for key, name, value in fields:
+            batch.setdefault(key, []).extend((name, value))
+            size += 1
+            if size == _BATCH:
+                self._write_batch(batch)
+                batch, size = {}, 0
+        self._write_batch(batch)
+
+    def _write_batch(self, batch: Mapping[bytes, Sequence[bytes]]) -> None:
+        commands: list[Command] = []
+        for key, pairs in batch.items():
+            commands += [("HSET", key, *pairs), *self._begun(key)]
+        self._server.send(commands)
+
+    def _begun(self, key: bytes) -> list[Command]:
+        """What goes with the first write to a key aside: it expires if we die."""
+        if key in self._made:
+            return []
+        self._made.add(key)
+        return [("EXPIRE", key, _ASIDE_S)]
+
+    def _keys_aside(self, crawl: str) -> CrawlKeys:
+        return CrawlKeys(*(self._aside + key for key in keys_of(crawl)))
+
+    def _drop_aside(self) -> None:
+        keys = [*self._made, self._aside + b"merged"]
+        with suppress(StoreUnavailable):  # they expire
+            self._server.send(("UNLINK", key) for key in keys)
+
+    # The transaction.
+
+    def _watched(self) -> list[bytes]:
+        crawls = {*self._counts, *self._marks}
+        of_crawls = [key for crawl in sorted(crawls) for key in keys_of(crawl)]
+        return [*_FIXED, *of_crawls, *sorted(self._made)]
+
+    def _decide(self, done: Exported, *, whole: bool) -> list[Command]:
+        self._require_ours()
+        there = self._server.ask([("EXISTS", key) for key in sorted(self._made)])
+        if not all(there):
+            raise StoreUnavailable(
+                f"{self._server.name} has dropped keys that were written just now: does it evict "
+                "them, for want of memory?"
+            )
+        done.running = [crawl for crawl in self._counts if self._is_running(crawl)]
+        ours = [crawl for crawl in self._counts if crawl not in done.running]
+        gone = [crawl for crawl in self._marks if crawl not in self._states] if whole else []
+        done.taken_out = gone
+        commands = [*self._names(ours), *self._without(gone)]
+        commands += self._merge({*ours, *gone})
+        commands += self._sets(ours, gone)
+        commands += self._sums(ours, gone, done)
+        return commands
+
+    def _is_running(self, crawl: str) -> bool:
+        """Whether an open crawl is one that a crawler writes to: it does not wait for us."""
+        if self._states[crawl] == COMMITTED:
+            return False
+        mark = self._marks.get(crawl)
+        if mark is not None:
+            return has_changed(self._server, crawl, mark)
+        keys = keys_of(crawl)
+        return any(kind != "none" for kind in self._server.kinds(list(keys)).values()) or any(
+            self._server.ask([("SISMEMBER", key, crawl) for key in (OPEN_CRAWLS, COMMITTED_CRAWLS)])
+        )
+
+    def _names(self, ours: Sequence[str]) -> Iterator[Command]:
+        for crawl in ours:
+            for key, aside in zip(keys_of(crawl), self._keys_aside(crawl), strict=True):
+                yield "UNLINK", key
+                if aside in self._made:
+                    yield "RENAME", aside, key
+                    yield "PERSIST", key
+
+    def _without(self, gone: Sequence[str]) -> Iterator[Command]:
+        for crawl in gone:
+            for name in _names_of(self._server, crawl):
+                yield "SREM", DONE_WACZS, name
+            yield "UNLINK", *keys_of(crawl)
+            yield "HDEL", EXPORTED, crawl
+
+    def _merge(self, replaced: set[str]) -> list[Command]:
+        """The merged index: ours, and what others have put there."""
+        aside, owners = self._aside + b"merged", self._aside + self._merged
+        self._server.send([("UNLINK", aside)])
+        if owners in self._made:
+            self._server.send([("COPY", owners, aside), ("EXPIRE", aside, _ASIDE_S)])
+        others = {crawl.encode("ascii") for crawl in replaced}
+        kept = (
+            ("HSETNX", aside, name, crawl)
+            for name, crawl in self._server.iter_hash(self._merged)
+            if crawl not in others
+        )
+        self._server.send(kept)
+        [is_there] = self._server.ask([("EXISTS", aside)])
+        named: list[Command] = [("RENAME", aside, self._merged), ("PERSIST", self._merged)]
+        return [("UNLINK", self._merged), *(named if is_there else [])]
+
+    def _sets(self, ours: Sequence[str], gone: Sequence[str]) -> Iterator[Command]:
+        committed = [crawl for crawl in ours if self._states[crawl] == COMMITTED]
+        for crawl in ours:
+            is_open = crawl not in committed
+            yield "SADD", OPEN_CRAWLS if is_open else COMMITTED_CRAWLS, crawl
+            yield "SREM", COMMITTED_CRAWLS if is_open else OPEN_CRAWLS, crawl
+            for listed in self._waczs.lists.get(crawl, ()) if not is_open else ():
+                yield "SADD", DONE_WACZS, listed.name
+        for crawl in gone:
+            yield "SREM", OPEN_CRAWLS, crawl
+            yield "SREM", COMMITTED_CRAWLS, crawl
+
+    def _sums(self, ours: Sequence[str], gone: Sequence[str], done: Exported) -> Iterator[Command]:
+        """`allcounts`, and our marks."""
+        total: Counter[str] = Counter()
+        there = {c.decode("ascii", "replace") for c in self._server.read_set(COMMITTED_CRAWLS)}
+        for crawl in sorted(there - {*ours, *gone}):
+            total.update(parse_counts(self._server.read_hash(keys_of(crawl).counts)))
+        for crawl in ours:
+            counts = self._counts[crawl]
+            if self._states[crawl] == COMMITTED:
+                total.update(counts)
+            known = {name: number for name, number in counts.items() if number}
+            mark = Mark(
+                self._collection,
+                self._spelling,
+                done.digests[crawl],
+                len(self._waczs.lists.get(crawl, ())),
+                known,
+            )
+            yield "HSET", EXPORTED, crawl, json.dumps(mark._asdict(), separators=(",", ":"))
+        yield "HDEL", ALL_COUNTS, *SUMMED
+        pairs = [(name, total[name]) for name in SUMMED if total[name]]
+        for name, number in [*pairs, ("updateProgress", 1)]:
+            yield "HSET", ALL_COUNTS, name, number
+        for name in ("removedCrawls", "removedCrawlSize"):
+            yield "HSETNX", ALL_COUNTS, name, 0
+        yield "SET", LAST_UPDATE, self._now
+
+
+def _names_of(server: SharedServer, crawl: str) -> Iterator[str]:
+    """The WACZ files in a crawl's list."""
+    for value in server.iter_list(keys_of(crawl).waczs):
+        try:
+            yield str(json.loads(value)["filename"])
+        except (ValueError, TypeError, KeyError):
+            continue

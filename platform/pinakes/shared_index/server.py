@@ -1,0 +1,211 @@
+"""A Redis server, as far as crawlers' indexes need one; foreign errors become ours here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pinakes.errors import ConfigError, Conflict, PinakesError, StoreUnavailable
+from pinakes.extras import missing_extra
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+Command = tuple[object, ...]
+"""The words of a command: `("HSET", key, field, value)`."""
+_TOGETHER = 1000
+_CONNECT_S, _ANSWER_S = 10.0, 60.0
+_UNAVAILABLE = ("OOM", "MISCONF", "LOADING", "BUSY", "TRYAGAIN", "MASTERDOWN", "CLUSTERDOWN")
+
+
+class SharedServer:
+    """One database of a Redis.  Every method may raise what `_translated` says."""
+
+    def __init__(self, client: Redis) -> None:
+        # Its methods are typed for text and for bytes at once, as it may answer with either.
+        self._client: Any = client
+        self.name = _name_of(client)
+
+    def kinds(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """What lies at each key: `hash`, `list`, `set`, `zset`, `string`; `none`."""
+        answers = self.ask([("TYPE", key) for key in keys])
+        return {key: kind.decode() for key, kind in zip(keys, answers, strict=True)}
+
+    def require(self, key: bytes, kind: str) -> None:
+        """Raises Conflict if something else lies at the key, which is nothing of a crawler's."""
+        found = self.kinds([key])[key]
+        if found not in (kind, "none"):
+            raise Conflict(
+                f"{self.name}: a {found} lies at the key {_shown(key)}, where a {kind} should be: "
+                "is this the right database?"
+            )
+
+    def send(self, commands: Iterable[Command]) -> None:
+        """Send commands, a thousand together; their answers do not matter."""
+        iterator = iter(commands)
+        while batch := list(islice(iterator, _TOGETHER)):
+            self._send(batch)
+
+    def ask(self, commands: Iterable[Command]) -> list[Any]:
+        """Send commands, a thousand together, and return their answers, in order."""
+        iterator = iter(commands)
+        answers: list[Any] = []
+        while batch := list(islice(iterator, _TOGETHER)):
+            answers += self._send(batch)
+        return answers
+
+    def _send(self, batch: Sequence[Command]) -> list[Any]:
+        with self._translated():
+            pipeline = self._client.pipeline(transaction=False)
+            for command in batch:
+                pipeline.execute_command(*command)
+            return list(pipeline.execute())
+
+    def iter_hash(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Fields and values, some of them perhaps twice; lazy."""
+        cursor = 0
+        while True:
+            with self._translated():
+                cursor, found = self._client.hscan(key, cursor, count=_TOGETHER)
+            yield from found.items()
+            if not cursor:
+                return
+
+    def read_hash(self, key: bytes) -> dict[bytes, bytes]:
+        """A small hash, whole."""
+        return dict(self.iter_hash(key))
+
+    def read_set(self, key: bytes) -> set[bytes]:
+        """The members of a set."""
+        with self._translated():
+            return set(self._client.sscan_iter(key, count=_TOGETHER))
+
+    def iter_list(self, key: bytes) -> Iterator[bytes]:
+        """The members of a list, in order; lazy."""
+        at = 0
+        while True:
+            [some] = self._send([("LRANGE", key, at, at + _TOGETHER - 1)])
+            yield from some
+            if len(some) < _TOGETHER:
+                return
+            at += _TOGETHER
+
+    def iter_sorted(self, key: bytes) -> Iterator[bytes]:
+        """The members of a sorted set whose scores are equal, in the order of their bytes; lazy."""
+        least: bytes = b"-"
+        while True:
+            page = ("ZRANGEBYLEX", key, least, b"+", b"LIMIT", 0, _TOGETHER)
+            [some] = self._send([page])
+            if some and least != b"-" and least[1:] >= some[0]:
+                raise Conflict(f"{self.name}: the scores at the key {_shown(key)} are not equal")
+            yield from some
+            if len(some) < _TOGETHER:
+                return
+            least = b"(" + some[-1]
+
+    def change(
+        self, watched: Sequence[bytes], decide: Callable[[], Sequence[Command]], *, attempts: int
+    ) -> None:
+        """Do what `decide` returns in one transaction, if nothing changed at the watched keys since
+        before it was called; else call it again.
+
+        Raises:
+            Conflict: something did at every attempt.
+        """
+        from redis.exceptions import WatchError
+
+        for _ in range(attempts):
+            with self._translated(), self._client.pipeline() as pipeline:
+                try:
+                    pipeline.watch(*watched)
+                    commands = decide()
+                    pipeline.multi()
+                    for command in commands:
+                        pipeline.execute_command(*command)
+                    pipeline.execute()
+                except WatchError as error:
+                    if "occurred while watching" in str(error):  # what the client calls a lost one
+                        words = f"{self.name}: not reached: the connection was lost"
+                        raise StoreUnavailable(words) from error
+                    continue
+                return
+        raise Conflict(
+            f"{self.name}: crawlers changed the index at every one of {attempts} attempts, and "
+            "nothing was changed: try again when no crawl is committed, nor runs with "
+            "--dedupeConcurrent"
+        )
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Raises:
+        StoreUnavailable: it cannot be reached, does not answer, or is full.
+        ConfigError: it refuses us, or knows no such command or database.
+        Conflict: something else lies at a key.
+        """
+        from redis import exceptions
+
+        try:
+            yield
+        except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
+            raise ConfigError(f"{self.name}: refused: {error}") from error
+        except (exceptions.ConnectionError, exceptions.TimeoutError, OSError) as error:
+            raise StoreUnavailable(f"{self.name}: not reached: {error}") from error
+        except exceptions.WatchError:
+            raise
+        except exceptions.RedisError as error:
+            raise self._error_of(error) from error
+
+    def _error_of(self, error: Exception) -> PinakesError:
+        text = f"{type(error).__name__} {error}"
+        words = f"{self.name}: {str(error)[:300]}"
+        if any(word in text for word in ("OutOfMemory", *_UNAVAILABLE)):
+            return StoreUnavailable(words)
+        if "WRONGTYPE" in text:
+            return Conflict(f"{words}: is this the right database?")
+        return ConfigError(words)
+
+
+@contextmanager
+def open_server(url: str) -> Iterator[SharedServer]:
+    """The database that a URL names: redis://, rediss:// or unix://.  Raises as its methods do."""
+    try:
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.exceptions import RedisError
+        from redis.retry import Retry
+    except ImportError as error:
+        raise missing_extra("Redis", "redis") from error
+    try:
+        client = Redis.from_url(
+            url,
+            socket_connect_timeout=_CONNECT_S,
+            socket_timeout=_ANSWER_S,
+            # What was sent may have been done: the caller knows what may be repeated.
+            retry=Retry(NoBackoff(), 0),
+            decode_responses=False,
+        )
+    except (ValueError, RedisError) as error:
+        raise ConfigError(
+            "no address of a Redis: give redis://HOST:PORT/DATABASE, rediss:// or unix://"
+        ) from error
+    try:
+        server = SharedServer(client)
+        server.send([("PING",)])
+        yield server
+    finally:
+        with contextlib.suppress(RedisError, OSError):
+            client.close()
+
+
+def _name_of(client: Redis) -> str:
+    """Its address, without a password."""
+    known = client.connection_pool.connection_kwargs
+    place = known.get("path") or f"{known.get('host')}:{known.get('port')}"
+    return f"Redis {place}/{known.get('db') or 0}"
+
+
+def _shown(key: bytes) -> str:
+    return key[:100].decode("ascii", "backslashreplace")
