@@ -100,21 +100,21 @@ def format_cdx_header(columns: str = CDX_11) -> str:
     return f" CDX {columns}"
 
 
-def parse_cdx(texts: Iterable[str]) -> Iterator[CdxLine]:
+def parse_cdx(texts: Iterable[str], *, number: int = 1) -> Iterator[CdxLine]:
     """Read the lines of a CDX file, lazily; without a first line, by their number of columns.
 
-    Columns with unknown letters are ignored.
+    Columns with unknown letters are ignored; `number` is that of the first of these lines.
 
     Raises:
         MalformedRecord: naming the line's number.
     """
     letters: list[str] | None = None
-    for number, text in enumerate(texts, 1):
+    for at, text in enumerate(texts, number):
         parts = text.split()
         if parts[:1] == ["CDX"] and all(len(letter) == 1 for letter in parts[1:]):
             letters = parts[1:]
         elif parts:
-            yield _parse_columns(parts, letters or _letters_of(len(parts)), text, number)
+            yield _parse_columns(parts, letters or _letters_of(len(parts)), text, at)
 
 
 def _letters_of(count: int) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
 
-from pinakes.access.cdx.external import parse_lines, put_lines
+from pinakes.access.cdx.external import parse_line, put_lines
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.cdx_lines import iter_stored_cdx_lines
 from pinakes.catalog.crawl_rows import COMMITTED, scan_crawls
@@ -163,26 +163,24 @@ def import_lines(
     count = 0
     with TemporaryFile(prefix="pinakes-", dir=folder) as spool:
         for member in server.iter_sorted(key):
-            line = _checked(server, member, on_problem)
-            if line is not None and (line.filename or "").partition("/")[0] not in ours:
+            line = _line_of(member)
+            if line is None:
+                words = f"not a CDXJ line with a URL and a place: {member[:100]!r}"
+                on_problem(InputRefused(words, file=server.name, kind="not a CDXJ line"))
+            elif (line.filename or "").partition("/")[0] not in ours:
                 spool.write(member + b"\n")
                 count += 1
         spool.seek(0)
         while not dry_run and (batch := list(islice(spool, _TOGETHER))):
-            text = b"".join(batch).decode("utf-8", "surrogateescape")
-            put_lines(store, parse_lines(text), collection, act_time_ms=act_time_ms)
+            texts = (line.decode("utf-8", "surrogateescape").rstrip("\n") for line in batch)
+            found = [parse_line(text, number) for number, text in enumerate(texts, 1)]
+            put_lines(store, found, collection, act_time_ms=act_time_ms)
     return count
 
 
-def _checked(
-    server: SharedServer, member: bytes, on_problem: Callable[[InputRefused], None]
-) -> CdxLine | None:
+def _line_of(member: bytes) -> CdxLine | None:
     is_one = member.endswith(b"}") and b"\n" not in member and len(member) <= _MOST_LINE_BYTES
     try:
-        [line] = parse_lines(member.decode("utf-8", "surrogateescape")) if is_one else [None]
-    except (InputRefused, ValueError):
-        line = None
-    if line is None:
-        words = f"not a CDXJ line with a URL and a place: {member[:100]!r}"
-        on_problem(InputRefused(words, file=server.name, kind="not a CDXJ line"))
-    return line
+        return parse_line(member.decode("utf-8", "surrogateescape"), 1) if is_one else None
+    except (MalformedRecord, ValueError):
+        return None

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pinakes.errors import InputRefused, MalformedRecord
-from pinakes.hbase_schema.capture_cells import ExternalLine, cdx_digest
+from pinakes.hbase_schema.capture_cells import REVISIT_MIME, ExternalLine, cdx_digest
 from pinakes.hbase_schema.capture_keys import encode_external_mark, encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
+from pinakes.index import manifest
 from pinakes.index.cdxj import CdxLine, parse_cdx, parse_cdxj
 from pinakes.index.post_query import with_query
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import Delete, Put, RowStore
-from pinakes.warc.dates import parse_digits_date
+from pinakes.warc.dates import format_17, parse_date, parse_digits_date
 
 from .lines import encoded
 
@@ -55,18 +56,54 @@ def parse_lines(text: str, *, skips_bad: bool = False) -> list[CdxLine]:
             header = [line]
             continue
         try:
-            found += _checked(line, number, header)
+            found.append(parse_line(line, number, header))
         except MalformedRecord as error:
             if not skips_bad:
                 raise InputRefused(f"nothing was changed: {error.message}") from error
     return found
 
 
-def _checked(line: str, number: int, header: list[str]) -> Iterator[CdxLine]:
+def parse_line(line: str, number: int, header: Sequence[str] = ()) -> CdxLine:
+    """One line of CDX, under a first line that names its columns if there is one, or of CDXJ.
+
+    Raises:
+        MalformedRecord: it is neither, or says not which URL, when, in which file and where.
+    """
     is_json = line.rstrip().endswith("}")
     named = header or [_HEADERS.get(len(line.split()), "")]
-    given = [parse_cdxj(line, number=number)] if is_json else parse_cdx([*named, line])
-    parsed = next(iter(given), None)
+    if is_json:
+        return _checked(parse_cdxj(line, number=number), line, number)
+    given = parse_cdx([*named, line], number=number - len(named))
+    return _checked(next(iter(given), None), line, number)
+
+
+def parse_manifest_line(line: str, number: int) -> CdxLine:
+    """A line of a manifest, as an index has it; Raises MalformedRecord as `parse_line` does."""
+    given = manifest.parse_line(line, number=number)
+    moment = parse_date(given.date)
+    is_revisit = given.type == "revisit"
+    found = CdxLine(
+        "",
+        format_17(moment) if moment is not None else "",
+        given.target_uri,
+        REVISIT_MIME if is_revisit else given.ctype,
+        None if given.status is None else str(given.status),
+        None if given.digest == "-" else given.digest,
+        given.length,
+        given.offset,
+        given.file,
+    )
+    return _checked(found, line, number)
+
+
+def is_of_manifest(line: str) -> bool:
+    """Whether a line is one of a manifest: it begins with file, offset and length, an index with
+    urlkey or URL, time, and then no number."""
+    fields = line.split(" ", 3)
+    return len(fields) == 4 and fields[1].isdecimal() and fields[2].isdecimal()
+
+
+def _checked(parsed: CdxLine | None, line: str, number: int) -> CdxLine:
     if parsed is None or not parsed.url or not parsed.filename or parsed.offset is None:
         raise MalformedRecord(f"line {number} has no URL, file name or offset: {line[:200]!r}")
     time = _full_time(parsed.timestamp)
@@ -76,7 +113,7 @@ def _checked(line: str, number: int, header: list[str]) -> Iterator[CdxLine]:
         raise MalformedRecord(f"line {number} has no place in a file: {line[:200]!r}")
     if not _is_text(parsed):
         raise MalformedRecord(f"line {number} has characters of no text: {line[:200]!r}")
-    yield parsed._replace(timestamp=time)
+    return parsed._replace(timestamp=time)
 
 
 def _is_text(line: CdxLine) -> bool:

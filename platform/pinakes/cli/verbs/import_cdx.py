@@ -1,0 +1,150 @@
+"""`pinakes import-cdx`: index lines of archives that lie elsewhere, from files."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedIOBase
+from itertools import islice
+from pathlib import Path
+
+from pinakes.access.cdx.external import (
+    is_of_manifest,
+    parse_line,
+    parse_manifest_line,
+    put_lines,
+)
+from pinakes.cli.frame.exits import Exit
+from pinakes.cli.frame.options import (
+    add_dry_run,
+    add_inputs,
+    add_settings,
+    configuration_of,
+    inputs_of,
+)
+from pinakes.cli.frame.output import Console, printable
+from pinakes.errors import InputRefused, MalformedRecord
+from pinakes.index.cdxj import CdxLine
+from pinakes.ingest.acts import Actor
+from pinakes.profile import Stores, open_stores
+
+_TOGETHER = 5000
+_MOST_LINE_BYTES = 1 << 20
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportCdxRequest:
+    """Files of lines, and the collection that they are for."""
+
+    names: Sequence[str]
+    collection: str
+    dry_run: bool
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Indexes and manifests."""
+    words = "CDX, CDXJ or manifests, as they are or in gzip"
+    add_inputs(parser, "FILE", words)
+    add_dry_run(parser)
+    add_settings(parser, "store", "collection")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> Exit:
+    """Take the lines of each file; a line that is none is named, and left out."""
+    configuration = configuration_of(arguments)
+    request = ImportCdxRequest(
+        names=tuple(inputs_of(arguments)),
+        collection=configuration.collection,
+        dry_run=arguments.dry_run,
+    )
+    with open_stores(configuration) as stores:
+        return _import(stores, request, console)
+
+
+def _import(stores: Stores, request: ImportCdxRequest, console: Console) -> Exit:
+    act_time_ms, failed = Actor().now_ms(), False
+    for name in request.names:
+        lines = _Lines(name, console)
+        taken, problem = 0, None
+        try:
+            with _opened(name) as file:
+                parsed = lines.parsed(file)
+                while batch := list(islice(parsed, _TOGETHER)):
+                    taken += len(batch)
+                    if not request.dry_run:
+                        put_lines(stores.rows, batch, request.collection, act_time_ms=act_time_ms)
+        except InputRefused as refusal:
+            problem = refusal
+            console.warn(refusal)
+        failed |= problem is not None or lines.bad > 0
+        would = "would be " if request.dry_run else ""
+        left_out = f", {lines.bad:,} left out" if lines.bad else ""
+        if problem is None or taken:
+            console.result(
+                {"file": name, "lines": taken, "left_out": lines.bad},
+                text=f"{printable(name)}: {taken:,} lines {would}taken{left_out}",
+            )
+    return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+class _Lines:
+    """The lines of one file; `bad` counts those that are none."""
+
+    def __init__(self, name: str, console: Console) -> None:
+        self.bad = 0
+        self._name = name
+        self._console = console
+
+    def parsed(self, file: BufferedIOBase) -> Iterator[CdxLine]:
+        """Lazily.  Raises InputRefused where the file cannot be read on."""
+        header: list[str] = []
+        for number, raw in enumerate(_read_lines(file, self._name), 1):
+            line = raw.decode("utf-8", "surrogateescape").rstrip("\r\n")
+            if line.startswith(" CDX "):
+                header = [line]
+                continue
+            if not line.strip():
+                continue
+            try:
+                yield _parsed(line, number, header)
+            except MalformedRecord as problem:
+                self.bad += 1
+                problem.file = self._name
+                self._console.warn(problem, kind="not a line of an index")
+
+
+def _parsed(line: str, number: int, header: Sequence[str]) -> CdxLine:
+    if len(line) > _MOST_LINE_BYTES - 2:
+        raise MalformedRecord(f"line {number} has more than {_MOST_LINE_BYTES:,} bytes")
+    if is_of_manifest(line):
+        return parse_manifest_line(line, number)
+    return parse_line(line, number, header)
+
+
+def _read_lines(file: BufferedIOBase, name: str) -> Iterator[bytes]:
+    """Lines; of one that is too long the beginning, and the rest of it is skipped."""
+    try:
+        while line := file.readline(_MOST_LINE_BYTES + 1):
+            is_cut = len(line) > _MOST_LINE_BYTES
+            yield line
+            while is_cut and line and not line.endswith(b"\n"):
+                line = file.readline(_MOST_LINE_BYTES)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputRefused(f"cannot be read to its end: {error}", file=name) from error
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[BufferedIOBase]:
+    """The file, inflated if it is gzip; Raises InputRefused."""
+    try:
+        file = Path(name).open("rb")  # noqa: SIM115 (closed below)
+        first = file.peek(2)
+    except OSError as error:
+        raise InputRefused(error.strerror or str(error), file=name) from error
+    with file:
+        yield gzip.GzipFile(fileobj=file) if first.startswith(_GZIP) else file

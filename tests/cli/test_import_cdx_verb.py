@@ -1,0 +1,150 @@
+"""`pinakes import-cdx`: any index or manifest comes in as lines of other archives, line by line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from landed_stores import LandedStore, page, sha1_of
+from verbs_here import call_here
+
+from pinakes.hbase_schema.capture_cells import ExternalLine
+from pinakes.hbase_schema.cells import decode_cell
+
+URI = "http://example.org/"
+SHA1 = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+CDXJ = (
+    'org,example)/ 20200102030405 {"url":"http://example.org/","mime":"text/html","status":"200",'
+    f'"digest":"{SHA1}","length":"700","offset":"12","filename":"theirs.warc.gz"}}\n'
+)
+CDX_11 = (
+    " CDX N b a m s k r M S V g\n"
+    f"org,example)/ 20200102030405 http://example.org/ text/html 200 {SHA1} - - 700 12 "
+    "theirs.warc.gz\n"
+)
+MANIFEST = f"theirs.warc.gz 12 700 http://example.org/ 2020-01-02T03:04:05Z sha1:{SHA1}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pinakes.toml").write_text('store = "store"\ncollection = "news"\n')
+    LandedStore(tmp_path / "store").close()
+    return tmp_path
+
+
+def externals(folder: Path) -> dict[bytes, ExternalLine]:
+    store = LandedStore(folder / "store")
+    rows = {row.key: row.value(ExternalLine.COLUMN) for row in store.rows.scan("captures")}
+    store.close()
+    return {key: decode_cell(ExternalLine, cell) for key, cell in rows.items() if cell is not None}
+
+
+def take(folder: Path, *files: str) -> tuple[int, list[str], str]:
+    done = call_here(folder, "import-cdx", *files)
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "mime", "status"),
+    [
+        pytest.param(CDXJ, "text/html", "200", id="CDXJ"),
+        pytest.param(CDX_11, "text/html", "200", id="CDX-11"),
+        pytest.param(CDX_11.partition("\n")[2], "text/html", "200", id="no first line"),
+        pytest.param(MANIFEST, None, None, id="manifest as in the paper"),
+        pytest.param(f"{MANIFEST} 0 1 - - size=5 status=200\r\n", None, "200", id="manifest"),
+        pytest.param(f"\n{MANIFEST} type=revisit\n\n", "warc/revisit", None, id="a revisit"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_each_form_gives_the_same_row(
+    folder: Path, text: str, mime: str | None, status: str | None, packed: bool
+) -> None:
+    data = text.encode()
+    (folder / "a.cdx").write_bytes(gzip.compress(data) if packed else data)
+    assert take(folder, "a.cdx") == (0, ["a.cdx: 1 lines taken"], "")
+    [(key, line)] = externals(folder).items()
+    assert key.startswith(b"org,example)/ 20200102030405000 ")
+    assert (line.url, line.mime, line.status) == (URI, mime, status)
+    assert (line.digest, line.collection) == (SHA1, "news")
+    assert (line.filename, line.offset, line.length) == ("theirs.warc.gz", "12", "700")
+    before = externals(folder)
+    assert take(folder, "a.cdx")[0] == 0
+    assert externals(folder) == before
+
+
+def test_what_pinakes_writes_comes_in(folder: Path) -> None:
+    """`cdx` and `manifest`, and what is in them is found by URL, but is no original here."""
+    warc = folder / "theirs.warc.gz"
+    warc.write_bytes(page(URI, b"hello") + page(f"{URI}b", b"more"))
+    for name, words in {
+        "a.cdxj": ["cdx"],
+        "a.cdx": ["cdx", "--format", "cdx11"],
+        "a.manifest": ["manifest"],
+    }.items():
+        assert call_here(folder, *words, warc.name, "-o", name).returncode == 0
+        assert take(folder, name)[:2] == (0, [f"{name}: 2 lines taken"])
+        assert {line.url for line in externals(folder).values()} == {URI, f"{URI}b"}
+        assert len(externals(folder)) == 2
+    found = call_here(folder, "lookup", sha1_of(b"hello"), "--json").stdout
+    assert json.loads(found)["captures"] == []
+    wget = call_here(folder, "cdx", "news", "--format", "wget")
+    assert wget.returncode == 2  # a collection of no crawl: nothing has landed
+
+
+def test_bad_lines_are_named_and_the_rest_is_taken(folder: Path) -> None:
+    bad = [
+        "nonsense",
+        CDXJ.replace("20200102030405", "2020010203x"),
+        CDXJ.replace('"12"', '"-12"'),
+        f"theirs.warc.gz 12 700 http://example.org/ yesterday sha1:{SHA1}",
+        MANIFEST.replace("12", "9" * 40),
+        "x" * (3 << 20),
+        CDXJ.replace("theirs", "th\x00eirs"),
+    ]
+    lines = [*(line.rstrip("\n") for line in bad), CDXJ, MANIFEST.replace("12", "13")]
+    (folder / "a.cdx").write_text("\n".join(lines))
+    code, out, err = take(folder, "a.cdx", "-v")
+    assert (code, out) == (3, ["a.cdx: 2 lines taken, 7 left out"])
+    assert err.count("warning: a.cdx: ") == 7
+    for number, words in enumerate(
+        ("is not a CDX line", "is not", "has no place", "has no time", "has no place"), 1
+    ):
+        assert f"line {number} {words}" in err
+    assert "line 6 has more than" in err
+    assert len(externals(folder)) == 2
+
+
+def test_files_that_cannot_be_read(folder: Path) -> None:
+    packed = gzip.compress((CDXJ * 2000 + MANIFEST).encode())
+    (folder / "cut.cdx.gz").write_bytes(packed[: len(packed) // 2])
+    flipped = bytearray(packed)
+    flipped[-6] ^= 1
+    (folder / "wrong.cdx.gz").write_bytes(flipped)
+    (folder / "fine.cdx").write_text(CDXJ)
+    (folder / "empty.cdx").write_bytes(b"")
+    names = ["cut.cdx.gz", "wrong.cdx.gz", "none.cdx", "store", "empty.cdx", "fine.cdx"]
+    code, out, err = take(folder, *names)
+    assert code == 3
+    assert out[-2:] == ["empty.cdx: 0 lines taken", "fine.cdx: 1 lines taken"]
+    for name in names[:4]:
+        assert f"warning: {name}: " in err
+
+
+def test_dry_run_changes_nothing(folder: Path) -> None:
+    (folder / "a.cdx").write_text(CDXJ)
+    assert take(folder, "a.cdx", "--dry-run")[1] == ["a.cdx: 1 lines would be taken"]
+    assert externals(folder) == {}
+
+
+def lines(count: int) -> Iterator[str]:
+    for n in range(count):
+        yield CDXJ.replace('"12"', f'"{n}"')
+
+
+def test_more_lines_than_are_written_together(folder: Path) -> None:
+    (folder / "a.cdx").write_text("".join(lines(12_000)))
+    assert take(folder, "a.cdx")[:2] == (0, ["a.cdx: 12,000 lines taken"])
+    assert len(externals(folder)) == 12_000
