@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -250,6 +251,103 @@ def _restore(redis: RunningRedis, dump: dict[str, Any]) -> None:
             redis.client.rpush(key, *(json.dumps(one) for one in value))
         else:
             redis.client.set(key, value)
+
+
+def test_redis_started_anew_at_any_moment_is_noticed(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path
+) -> None:
+    """It has nothing then, and never has half of the index afterwards."""
+    land_waczs(store, tmp_path / "in", committed=["first", "second"])
+    export_to(redis.url, store)
+    whole, outcomes = redis.dump(), []
+    for messages in itertools.count():
+        redis.client.flushall()
+        with relay_of(redis, messages, then=redis.client.flushall) as way:
+            try:
+                export_to(way.url, store, token=str(messages))
+            except StoreUnavailable as error:
+                outcomes.append(str(error).partition(": ")[0].partition("/0 ")[2])
+                assert redis.dump() == {}
+            else:
+                outcomes.append("")
+                assert redis.dump() in (whole, {})  # begun behind it, or done before it
+            if way.left >= 0:
+                break
+    assert outcomes.count("has lost what was written just now") > 3
+    assert outcomes[0] == outcomes[-1] == ""
+
+
+def test_a_redis_that_does_not_answer(store: LandedStore, tmp_path: Path) -> None:
+    land_waczs(store, tmp_path / "in", committed=BOTH)
+    with running_redis(tmp_path) as redis:
+        export_to(redis.url, store)
+        before = redis.dump()
+        redis.process.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(StoreUnavailable, match="not reached"):
+                export_to(redis.url, store, answer_s=0.2)
+        finally:
+            redis.process.send_signal(signal.SIGCONT)
+        assert redis.dump() == before
+
+
+def test_counts_of_others_that_are_no_numbers(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path
+) -> None:
+    land_waczs(store, tmp_path / "in", committed=BOTH)
+    redis.client.sadd("allcrawls", b"\xff")
+    redis.client.hset(b"h:\xff:counts", "totalUrls", "7")
+    export_to(redis.url, store)
+    assert redis.client.hget("allcounts", "totalUrls") == b"15"
+    redis.client.hset(b"h:\xff:counts", "totalUrls", "many")
+    before = redis.client.hgetall("allcounts")
+    with pytest.raises(Conflict, match=r"h:\\xff:counts: a count is no number"):
+        export_to(redis.url, store)
+    assert redis.client.hgetall("allcounts") == before
+    assert redis.aside() == []
+
+
+def test_a_crawl_that_commits_meanwhile(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path
+) -> None:
+    """In the midst of an export: it is done again; all the time: it gives up, unchanged."""
+    land_waczs(store, tmp_path / "in", committed=BOTH)
+    crawler = Crawler(redis, "third", wacz="third.wacz")
+    crawler.add(sha256_text(NEW), f"{SITE}new", "20260102030420", 900)
+    for messages in itertools.count():
+        with relay_of(redis, messages, then=crawler.commit) as way:
+            export_to(way.url, store, token=str(messages))
+            if way.left >= 0:
+                break
+        dump = redis.dump()
+        assert dump["alldupes"][hashlib.sha256(NEW).hexdigest()] == "third"
+        assert dump["allcrawls"] == {"first", "second", "third"}
+        assert dump["allcounts"]["totalUrls"] == "9"
+        assert unresolved(redis) == []
+        redis.client.flushall()
+        crawler = Crawler(redis, "third", wacz="third.wacz")
+        crawler.add(sha256_text(NEW), f"{SITE}new", "20260102030420", 900)
+    assert messages > 20
+
+
+def test_an_index_that_never_rests(store: LandedStore, redis: RunningRedis, tmp_path: Path) -> None:
+    land_waczs(store, tmp_path / "in", committed=BOTH)
+    ends, changes = threading.Event(), itertools.count()
+
+    def change() -> None:  # as crawls do with --dedupeConcurrent
+        while not ends.is_set():
+            redis.client.hincrby("allcounts", "totalUrls", next(changes))
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        with pytest.raises(Conflict, match="at every one of 5 attempts, and nothing was changed"):
+            export_to(redis.url, store)
+    finally:
+        ends.set()
+        changing.join()
+    assert set(redis.dump()) == {"allcounts"}
+    assert redis.aside() == []
 
 
 @pytest.mark.parametrize(

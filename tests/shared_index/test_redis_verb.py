@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
@@ -13,7 +14,7 @@ import pytest
 from killing import KILLED, in_child
 from landed_stores import LandedStore
 from redis_servers import Crawler, RunningRedis
-from shared_crawls import HOME, NEWS, SITE, land_waczs, sha256_text
+from shared_crawls import HOME, LOGO, NEWS, SITE, land_waczs, sha256_text
 from verbs_here import call_here
 
 from pinakes.cli import main
@@ -71,6 +72,37 @@ def test_out_and_in(folder: Path, redis: RunningRedis) -> None:
         f"second: {left}",
         f"third: {left}",
     ]
+
+
+def test_what_dedupe_has_made_revisits_is_no_original(folder: Path, redis: RunningRedis) -> None:
+    """Nor is what was withdrawn, or is not allowed."""
+    assert call_here(folder, "crawl", "commit", "second").returncode == 0
+    assert call(folder, redis, "export", "news")[0] == 0
+    logo = hashlib.sha256(LOGO).hexdigest()
+    before = redis.dump()
+    assert logo in before["h:second"]
+    done = call_here(folder, "dedupe", "--all", "--collection", "news")
+    assert done.returncode == 0, done.stderr
+    assert call(folder, redis, "export", "news")[0] == 0
+    dump = redis.dump()
+    assert logo not in dump["h:second"]
+    assert dump["alldupes"][logo] == "first"
+    dupes = [int(one["h:second:counts"]["dupeUrls"]) for one in (before, dump)]
+    assert dupes == [1, 2]
+    shown = json.loads(
+        call_here(folder, "crawl", "show", "second", "--counts", "--json").stdout.splitlines()[0]
+    )
+    assert {name: str(shown[name]) for name in dump["h:second:counts"]} == dump["h:second:counts"]
+    news = hashlib.sha256(NEWS).hexdigest()
+    reason = ("--reason", "asked for", "--references", "withdraw")
+    assert call_here(folder, "withdraw", f"{SITE}news", *reason).returncode == 0
+    assert call(folder, redis, "export", "news")[0] == 0
+    assert news in dump["alldupes"]
+    assert news not in str(redis.dump())
+    with (folder / "pinakes.toml").open("a") as settings:
+        settings.write(f'[[access]]\nblock = "{SITE}logo"\n')
+    assert call(folder, redis, "export", "news")[0] == 0
+    assert logo not in str(redis.dump())
 
 
 def test_what_is_left_out_is_named(folder: Path, redis: RunningRedis) -> None:

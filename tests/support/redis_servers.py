@@ -12,7 +12,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
@@ -91,11 +91,14 @@ def running_redis(folder: Path, *options: str) -> Iterator[RunningRedis]:
 class _Relay(ThreadingTCPServer):
     daemon_threads = True
 
-    def __init__(self, target: int, messages: int, *, answered: bool) -> None:
+    def __init__(
+        self, target: int, messages: int, *, answered: bool, then: Callable[[], object] | None
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Relayed)
         self.target = target
         self.left = messages
         self.answered = answered
+        self.then = then
         self.lock = threading.Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -113,6 +116,11 @@ class _Relayed(BaseRequestHandler):
                 with self.server.lock:
                     self.server.left -= 1
                     left = self.server.left
+                if self.server.then is not None:
+                    if left == -1:
+                        self.server.then()
+                    beyond.sendall(data)
+                    continue
                 if left < 0 and not (left == -1 and self.server.answered):
                     break
                 beyond.sendall(data)
@@ -127,7 +135,7 @@ class _Relayed(BaseRequestHandler):
     def _send_back(self, beyond: socket.socket) -> None:
         with suppress(OSError):
             while data := beyond.recv(1 << 20):
-                if self.server.left >= 0:
+                if self.server.left >= 0 or self.server.then is not None:
                     self.request.sendall(data)
 
 
@@ -147,9 +155,18 @@ class Relay:
 
 
 @contextmanager
-def relay_of(redis: RunningRedis, messages: int, *, applied: bool = False) -> Iterator[Relay]:
-    """It passes so many messages of clients on; `applied`: one more, whose answer is lost."""
-    with _Relay(redis.port, messages, answered=applied) as server:
+def relay_of(
+    redis: RunningRedis,
+    messages: int,
+    *,
+    applied: bool = False,
+    then: Callable[[], object] | None = None,
+) -> Iterator[Relay]:
+    """It passes so many messages of clients on; `applied`: one more, whose answer is lost.
+
+    `then`: it does not end, but does this, once.
+    """
+    with _Relay(redis.port, messages, answered=applied, then=then) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:

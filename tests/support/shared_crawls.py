@@ -161,6 +161,7 @@ def export_to(
     spelling: str = "code",
     digests: str = "declared",
     token: str = "token",
+    answer_s: float = 60.0,
 ) -> Exported:
     """Write the collection, as `pinakes redis export` does."""
     rows = store.rows
@@ -172,7 +173,7 @@ def export_to(
         digests=digests,
         space=DEFAULT_SPACE,
     )
-    with open_server(url) as server:
+    with open_server(url, answer_s=answer_s) as server:
         exporter = Exporter(
             server,
             COLLECTION,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pinakes.catalog.crawl_rows import COMMITTED
-from pinakes.errors import Conflict, StoreUnavailable
+from pinakes.errors import Conflict, MalformedRecord, StoreUnavailable
 
 from .gathered import Gathered, Given, WaczNumbers
 from .keys import (
@@ -34,7 +34,7 @@ from .keys import (
     keys_of,
     parse_counts,
 )
-from .server import Command, SharedServer
+from .server import Command, SharedServer, Watch, lost
 
 EXPORTED = b"pinakes:exported"
 _ASIDE_S = 86_400
@@ -91,8 +91,18 @@ def has_changed(server: SharedServer, crawl: str, mark: Mark) -> bool:
     """Whether a crawler has written to the keys of a crawl since they were exported."""
     keys = keys_of(crawl)
     digests, waczs = server.ask([("HLEN", keys.hashes), ("LLEN", keys.waczs)])
-    counts = parse_counts(server.read_hash(keys.counts))
+    counts = read_counts(server, crawl)
     return (digests, waczs, counts) != (mark.digests, mark.waczs, mark.counts)
+
+
+def read_counts(server: SharedServer, crawl: str) -> dict[str, int]:
+    """What is counted of a crawl.  Raises Conflict where that are no numbers."""
+    key = keys_of(crawl).counts
+    try:
+        return parse_counts(server.read_hash(key))
+    except MalformedRecord as error:
+        words = f"{server.name}: {key.decode('utf-8', 'backslashreplace')}: {error.message}"
+        raise Conflict(words) from error
 
 
 class Exporter:
@@ -122,7 +132,8 @@ class Exporter:
         self._aside = f"pinakes:aside:{token}:".encode("ascii")
         self._now = now
         self._merged = MERGED[spelling]
-        self._made: set[bytes] = set()
+        self._made: dict[bytes, int] = {}
+        """The keys aside, and how many members each has got."""
         self._marks: dict[str, Mark] = {}
 
     def export(self, gathered: Gathered, *, whole: bool) -> Exported:
@@ -141,7 +152,7 @@ class Exporter:
             self._write_aside(gathered, done)
             self._server.change(
                 self._watched(),
-                lambda: self._decide(done, whole=whole),
+                lambda watch: self._decide(done, watch, whole=whole),
                 attempts=_ATTEMPTS,
             )
             done.digests = {c: n for c, n in done.digests.items() if c not in done.running}
@@ -176,9 +187,10 @@ class Exporter:
             self._write_hashes((keys.counts, name, value) for name, value in pairs.items())
             files = self._waczs.lists.get(crawl, ())
             for at in range(0, len(files), _BATCH):
-                some = map(format_listed, files[at : at + _BATCH])
-                self._server.send([("RPUSH", keys.waczs, *some), *self._begun(keys.waczs)])
-            [done.digests[crawl]] = self._server.ask([("HLEN", keys.hashes)])
+                some = list(map(format_listed, files[at : at + _BATCH]))
+                self._write_batch("RPUSH", {keys.waczs: some})
+                self._made[keys.waczs] = at + len(some)
+            done.digests[crawl] = self._made.get(keys.hashes, 0)
 
     def _fields(self, gathered: Gathered) -> Iterator[tuple[bytes, bytes, bytes]]:
         owners = self._aside + self._merged
@@ -197,22 +209,22 @@ class Exporter:
             batch.setdefault(key, []).extend((name, value))
             size += 1
             if size == _BATCH:
-                self._write_batch(batch)
+                self._write_pairs(batch)
                 batch, size = {}, 0
-        self._write_batch(batch)
+        self._write_pairs(batch)
 
-    def _write_batch(self, batch: Mapping[bytes, Sequence[bytes]]) -> None:
-        commands: list[Command] = []
-        for key, pairs in batch.items():
-            commands += [("HSET", key, *pairs), *self._begun(key)]
-        self._server.send(commands)
+    def _write_pairs(self, batch: Mapping[bytes, Sequence[bytes]]) -> None:
+        added = self._write_batch("HSET", batch)
+        for key, number in zip(batch, added, strict=True):
+            self._made[key] += number
 
-    def _begun(self, key: bytes) -> list[Command]:
-        """What goes with the first write to a key aside: it expires if we die."""
-        if key in self._made:
-            return []
-        self._made.add(key)
-        return [("EXPIRE", key, _ASIDE_S)]
+    def _write_batch(self, command: str, words: Mapping[bytes, Sequence[bytes]]) -> list[int]:
+        """Write to keys aside, which expire if we die; what the command has answered for each."""
+        commands: list[Command] = [(command, key, *some) for key, some in words.items()]
+        new = [key for key in words if key not in self._made]
+        self._made |= dict.fromkeys(new, 0)
+        commands += [("EXPIRE", key, _ASIDE_S) for key in new]
+        return self._server.ask(commands)[: len(words)]
 
     def _keys_aside(self, crawl: str) -> CrawlKeys:
         return CrawlKeys(*(self._aside + key for key in keys_of(crawl)))
@@ -229,23 +241,29 @@ class Exporter:
         of_crawls = [key for crawl in sorted(crawls) for key in keys_of(crawl)]
         return [*_FIXED, *of_crawls, *sorted(self._made)]
 
-    def _decide(self, done: Exported, *, whole: bool) -> list[Command]:
+    def _decide(self, done: Exported, watch: Watch, *, whole: bool) -> list[Command]:
         self._require_ours()
-        there = self._server.ask([("EXISTS", key) for key in sorted(self._made)])
-        if not all(there):
-            raise StoreUnavailable(
-                f"{self._server.name} has dropped keys that were written just now: does it evict "
-                "them, for want of memory?"
-            )
+        self._require_whole()
         done.running = [crawl for crawl in self._counts if self._is_running(crawl)]
         ours = [crawl for crawl in self._counts if crawl not in done.running]
         gone = [crawl for crawl in self._marks if crawl not in self._states] if whole else []
         done.taken_out = gone
         commands = [*self._names(ours), *self._without(gone)]
-        commands += self._merge({*ours, *gone})
+        commands += self._merge({*ours, *gone}, watch)
         commands += self._sets(ours, gone)
         commands += self._sums(ours, gone, done)
         return commands
+
+    def _require_whole(self) -> None:
+        """Raises StoreUnavailable where keys aside are no longer what was written: the server was
+        started anew, or evicts."""
+        lists = {keys_of(crawl).waczs for crawl in self._counts}
+        asked = [
+            ("LLEN" if key.removeprefix(self._aside) in lists else "HLEN", key)
+            for key in self._made
+        ]
+        if self._server.ask(asked) != list(self._made.values()):
+            raise lost(self._server)
 
     def _is_running(self, crawl: str) -> bool:
         """Whether an open crawl is one that a crawler writes to: it does not wait for us."""
@@ -274,7 +292,7 @@ class Exporter:
             yield "UNLINK", *keys_of(crawl)
             yield "HDEL", EXPORTED, crawl
 
-    def _merge(self, replaced: set[str]) -> list[Command]:
+    def _merge(self, replaced: set[str], watch: Watch) -> list[Command]:
         """The merged index: ours, and what others have put there."""
         aside, owners = self._aside + b"merged", self._aside + self._merged
         self._server.send([("UNLINK", aside)])
@@ -287,7 +305,10 @@ class Exporter:
             if crawl not in others
         )
         self._server.send(kept)
+        watch(aside)
         [is_there] = self._server.ask([("EXISTS", aside)])
+        if not is_there and owners in self._made:
+            raise lost(self._server)
         named: list[Command] = [("RENAME", aside, self._merged), ("PERSIST", self._merged)]
         return [("UNLINK", self._merged), *(named if is_there else [])]
 
@@ -306,9 +327,12 @@ class Exporter:
     def _sums(self, ours: Sequence[str], gone: Sequence[str], done: Exported) -> Iterator[Command]:
         """`allcounts`, and our marks."""
         total: Counter[str] = Counter()
-        there = {c.decode("ascii", "replace") for c in self._server.read_set(COMMITTED_CRAWLS)}
+        there = {
+            crawl.decode("utf-8", "surrogateescape")
+            for crawl in self._server.read_set(COMMITTED_CRAWLS)
+        }
         for crawl in sorted(there - {*ours, *gone}):
-            total.update(parse_counts(self._server.read_hash(keys_of(crawl).counts)))
+            total.update(read_counts(self._server, crawl))
         for crawl in ours:
             counts = self._counts[crawl]
             if self._states[crawl] == COMMITTED:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Command = tuple[object, ...]
 """The words of a command: `("HSET", key, field, value)`."""
+Watch = Callable[[bytes], object]
+"""Watches one more key from now on."""
 _TOGETHER = 1000
 _CONNECT_S, _ANSWER_S = 10.0, 60.0
 _UNAVAILABLE = ("OOM", "MISCONF", "LOADING", "BUSY", "TRYAGAIN", "MASTERDOWN", "CLUSTERDOWN")
@@ -107,10 +109,14 @@ class SharedServer:
             least = b"(" + some[-1]
 
     def change(
-        self, watched: Sequence[bytes], decide: Callable[[], Sequence[Command]], *, attempts: int
+        self,
+        watched: Sequence[bytes],
+        decide: Callable[[Watch], Sequence[Command]],
+        *,
+        attempts: int,
     ) -> None:
         """Do what `decide` returns in one transaction, if nothing changed at the watched keys since
-        before it was called; else call it again.
+        before it was called, nor at those that it has watched; else call it again.
 
         Raises:
             Conflict: something did at every attempt.
@@ -121,7 +127,7 @@ class SharedServer:
             with self._translated(), self._client.pipeline() as pipeline:
                 try:
                     pipeline.watch(*watched)
-                    commands = decide()
+                    commands = decide(pipeline.watch)
                     pipeline.multi()
                     for command in commands:
                         pipeline.execute_command(*command)
@@ -169,8 +175,11 @@ class SharedServer:
 
 
 @contextmanager
-def open_server(url: str) -> Iterator[SharedServer]:
-    """The database that a URL names: redis://, rediss:// or unix://.  Raises as its methods do."""
+def open_server(url: str, *, answer_s: float = _ANSWER_S) -> Iterator[SharedServer]:
+    """The database that a URL names: redis://, rediss:// or unix://.  Raises as its methods do.
+
+    A command that is not answered in `answer_s` counts as lost.
+    """
     try:
         from redis import Redis
         from redis.backoff import NoBackoff
@@ -182,7 +191,7 @@ def open_server(url: str) -> Iterator[SharedServer]:
         client = Redis.from_url(
             url,
             socket_connect_timeout=_CONNECT_S,
-            socket_timeout=_ANSWER_S,
+            socket_timeout=answer_s,
             # What was sent may have been done: the caller knows what may be repeated.
             retry=Retry(NoBackoff(), 0),
             decode_responses=False,
@@ -209,3 +218,11 @@ def _name_of(client: Redis) -> str:
 
 def _shown(key: bytes) -> str:
     return key[:100].decode("ascii", "backslashreplace")
+
+
+def lost(server: SharedServer) -> StoreUnavailable:
+    """What was written aside is not there, although nobody else knows of it."""
+    return StoreUnavailable(
+        f"{server.name} has lost what was written just now: was it started anew, or does it evict "
+        "keys, for want of memory?"
+    )

@@ -25,7 +25,7 @@ from pinakes.hbase_schema.file_states import FileState
 from pinakes.index.cdxj import CdxLine, format_cdxj, parse_cdxj
 from pinakes.row_store.port import RowStore
 
-from .server import Command, SharedServer
+from .server import Command, SharedServer, lost
 
 KEY = "pywb:{coll}:cdxj"
 _ASIDE_S = 86_400
@@ -91,24 +91,18 @@ def export_lines(
         count = _add(server, aside, lines(committed))
         old = (line for line in server.iter_sorted(key) if _crawl_of(line) in states)
         taken_out = _add(server, stale, _without(server, aside, old))
-        made = [name for name, n in ((aside, count), (stale, taken_out)) if n]
-        server.change(
-            [aside, stale], lambda: _commands(server, key, aside, stale, made), attempts=1
-        )
+        made = {aside: count, stale: taken_out}
+        server.change([*made], lambda _: _commands(server, key, made), attempts=1)
     finally:
         with suppress(StoreUnavailable):  # they expire
             server.send([("UNLINK", aside, stale)])
     return Replaced(count, taken_out)
 
 
-def _commands(
-    server: SharedServer, key: bytes, aside: bytes, stale: bytes, made: list[bytes]
-) -> list[Command]:
-    if not all(server.ask([("EXISTS", name) for name in made])):
-        raise StoreUnavailable(
-            f"{server.name} has dropped keys that were written just now: does it evict them, for "
-            "want of memory?"
-        )
+def _commands(server: SharedServer, key: bytes, made: dict[bytes, int]) -> list[Command]:
+    if server.ask([("ZCARD", name) for name in made]) != list(made.values()):
+        raise lost(server)
+    aside, stale = made
     return [
         ("ZDIFFSTORE", key, 2, key, stale),
         ("ZUNIONSTORE", key, 2, key, aside, "AGGREGATE", "MAX"),
@@ -120,8 +114,8 @@ def _add(server: SharedServer, key: bytes, lines: Iterable[bytes]) -> int:
     iterator, count = iter(lines), 0
     while batch := list(islice(iterator, _TOGETHER)):
         pairs = [word for line in batch for word in (0, line)]
-        server.send([("ZADD", key, *pairs), *([("EXPIRE", key, _ASIDE_S)] if not count else [])])
-        count += len(batch)
+        added, *_ = server.ask([("ZADD", key, *pairs), ("EXPIRE", key, _ASIDE_S)])
+        count += added
     return count
 
 
