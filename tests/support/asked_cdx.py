@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.client import HTTPConnection
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.handler import CdxSite
 from pinakes.access.rules import parse_rules
+from pinakes.dedupe.decide.policy import parse_policies
 
 TOKEN = "a-token-of-a-good-length"
 
@@ -39,7 +40,11 @@ async def no_pages(scope: object, receive: object, send: Callable[..., object]) 
 
 
 def application(
-    store: LandedStore | Scene, rules: object, tokens: tuple[str, ...], **options: object
+    store: LandedStore | Scene,
+    rules: object,
+    tokens: tuple[str, ...],
+    policies: Iterable[Mapping[str, object]] = (),
+    **options: object,
 ) -> AsgiSite:
     index = CdxIndex(store.rows, rules=parse_rules(rules), **options)  # type: ignore[arg-type]
     site = CdxSite(
@@ -49,15 +54,20 @@ def application(
         otherwise=no_pages,
         pages=("search", "suggest.js", "a.page"),
         tokens=tokens,
+        policies=parse_policies(policies),
     )
     return AsgiSite(no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
 
 
 def asking_here(
-    store: LandedStore | Scene, rules: object = (), *, tokens: tuple[str, ...] = ()
+    store: LandedStore | Scene,
+    rules: object = (),
+    *,
+    tokens: tuple[str, ...] = (),
+    policies: Iterable[Mapping[str, object]] = (),
 ) -> Iterator[Ask]:
     """Without a server: a hundred questions in the time of one."""
-    site = application(store, rules, tokens)
+    site = application(store, rules, tokens, policies)
     default = next(iter(tokens), None)
 
     def ask(

@@ -24,7 +24,16 @@ from pinakes.row_store.port import RowStore
 
 from .captures import TABLE as CAPTURES
 from .file_rows import hidden_among
-from .originals import ALL_OPEN, Asked, Found, Original, OriginalFinder
+from .originals import (
+    ALL_OPEN,
+    Asked,
+    Found,
+    Original,
+    OriginalFinder,
+    Traits,
+    Wants,
+    wants_all,
+)
 from .reported import (
     OwnReport,
     Report,
@@ -47,7 +56,7 @@ _NO_MARK = b"A" * 8
 class CrawlFinder:
     """Finds originals for one crawler, as `OriginalFinder` does, which `landed` is.
 
-    `crawl`, `collection` and `admits` are what that was made with.
+    `crawl`, `collection`, `admits` and `wants` are what that was made with.
     """
 
     def __init__(
@@ -58,12 +67,14 @@ class CrawlFinder:
         collection: str | None,
         crawl: str | None,
         admits: Callable[[bytes, VisibleFile], bool],
+        wants: Wants = wants_all,
     ) -> None:
         self._store = store
         self._landed = landed
         self._collection = collection
         self._crawl = crawl if crawl != ALL_OPEN else None
         self._admits = admits
+        self._wants = wants
 
     def iter_originals(self, keys: KeyRange | None = None) -> Iterator[list[Original]]:
         """Of those that landed alone: see `OriginalFinder.iter_originals`."""
@@ -117,7 +128,17 @@ class CrawlFinder:
         # What has landed has its own answer, also that it is no original.
         landed = landed_among(self._store, scope, known, most_copies=_MOST_COPIES)
         fit = self._addressable(scope, known - landed)
-        return [next((r for r in some if r in fit), None) for some in admitted]
+        return [
+            next((r for r in some if r in fit and self._is_wanted(r, one)), None)
+            for one, some in zip(asked, admitted, strict=True)
+        ]
+
+    def _is_wanted(self, report: Report, one: Asked) -> bool:
+        seen = report.seen
+        # What it does not tell is taken for wanted: nothing but this crawl refers to it.
+        size = seen.size if seen.size is not None else 1 << 62
+        traits = Traits(size, seen.mime, seen.status, report.second)
+        return self._wants(traits, one.url is not None) is None
 
     def _at_url(self, scope: SeenScope, asked: Asked) -> list[Report]:
         newest = newest_reports_of(self._store, scope, encode_urlkey(urlkey(asked.url or "")))

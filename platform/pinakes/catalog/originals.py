@@ -71,6 +71,25 @@ class Asked(NamedTuple):
     url: str | None = None
 
 
+class Traits(NamedTuple):
+    """What policies go by: size of the stored body, media type, status, 14 digits."""
+
+    size: int
+    media_type: str | None
+    status: int | None
+    second: str
+
+
+Wants = Callable[[Traits, bool], str | None]
+"""Why the crawl that asks does not want such an original, None if it does; given whether it has
+asked for one of just this URL."""
+
+
+def wants_all(traits: Traits, has_url: bool) -> str | None:
+    """Every original is wanted."""
+    return None
+
+
 class Copy:
     """A capture with a digest: its row, and its `m:capture` as it is stored.
 
@@ -132,6 +151,18 @@ class Copy:
             return Location(offset=int(facts["offset"]), length=int(facts["length"]))
         cell = self.cells.get(numbered_column(Location, generation))
         return decode_cell(Location, cell.value) if cell is not None else None
+
+    @property
+    def traits(self) -> Traits:
+        """What policies go by."""
+        facts = self.facts
+        status = str(facts.get("status", ""))
+        return Traits(
+            size=int(facts.get("payload_size", 0)),
+            media_type=facts.get("media_type") or facts.get("mime"),
+            status=int(status) if status.isdecimal() else None,
+            second=self.second,
+        )
 
     @property
     def choice(self) -> int:
@@ -216,7 +247,7 @@ class OriginalFinder:
 
     `crawl` is the one that asks: its captures count although it is open; `ALL_OPEN`: so do those
     of all open crawls; None: only those of committed ones.  `admits` are the access rules, by row
-    key and file.
+    key and file; `wants` is the policy of the crawl.
     """
 
     def __init__(
@@ -227,6 +258,7 @@ class OriginalFinder:
         collection: str | None,
         crawl: str | None,
         admits: Callable[[bytes, VisibleFile], bool],
+        wants: Wants = wants_all,
         most_copies: int = MOST_COPIES,
     ) -> None:
         self._store = store
@@ -234,6 +266,8 @@ class OriginalFinder:
         self._collection = collection
         self._crawl = crawl
         self._admits = admits
+        self._wants = wants
+        self._asks = wants is not wants_all
         self._most_copies = most_copies
 
     def iter_found(self, asked: Iterable[Asked]) -> Iterator[Found | None]:
@@ -326,7 +360,18 @@ class OriginalFinder:
             else:
                 if len(known) > 1:
                     known.sort(key=lambda original: original.rank)
-                yield Found(next((o for o in known if self._is_addressable(o, seconds)), None))
+                fit = (o for o in known if self._is_addressable(o, seconds))
+                yield self._wanted(one, fit)
+
+    def _wanted(self, one: Asked, originals: Iterable[Original]) -> Found:
+        """The first of these that the crawl wants; else why it does not want the first."""
+        why: str | None = None
+        for original in originals:
+            refused = self._wants(original.copy.traits, one.url is not None) if self._asks else None
+            if refused is None:
+                return Found(original)
+            why = why or refused
+        return Found(None, why)
 
     def _read_many(
         self, one: Asked, keys: KeyRange, known: list[Original], bodies: set[bytes | None]

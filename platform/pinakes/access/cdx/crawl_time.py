@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from datetime import datetime
 from http import HTTPStatus
+from typing import TypedDict
 from urllib.parse import unquote
 
 from pinakes.access.asgi import Receive, Scope, Send, read_body, send_line
@@ -23,7 +25,17 @@ from pinakes.catalog.captures import COLUMNS, TABLE, Capture, decode_capture
 from pinakes.catalog.cdx_lines import CDX_WITH_IDS, format_cdx_with_id
 from pinakes.catalog.crawl_originals import CrawlFinder
 from pinakes.catalog.lookup import INDEXED
-from pinakes.catalog.originals import ALL_OPEN, Asked, Original, OriginalFinder
+from pinakes.catalog.originals import (
+    ALL_OPEN,
+    Asked,
+    Original,
+    OriginalFinder,
+    Traits,
+    Wants,
+    wants_all,
+)
+from pinakes.catalog.visible_files import VisibleFile
+from pinakes.dedupe.decide.policy import DedupePolicies
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.capture_cells import FACTS_LEAD, FIRST_GENERATION
 from pinakes.hbase_schema.capture_keys import captures_of, encode_urlkey
@@ -31,6 +43,7 @@ from pinakes.hbase_schema.text import check_name
 from pinakes.index.cdxj import format_cdx_header
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
+from pinakes.warc.dates import format_14
 from pinakes.warc.digest import Digest, parse_digest
 
 from .lines import PLACE, encoded
@@ -56,13 +69,30 @@ _NDJSON, _TEXT = b"application/x-ndjson", b"text/plain; charset=utf-8"
 _WARCPROX = {"fl": "timestamp,digest", "filter": "!mimetype:warc/revisit", "limit": "-1"}
 
 
-class CrawlTimeSite:
-    """Answers crawlers.  `threads` as for `CdxSite`."""
+class _Asks(TypedDict):
+    collection: str | None
+    crawl: str | None
+    admits: Callable[[bytes, VisibleFile], bool]
+    wants: Wants
 
-    def __init__(self, lines: RowLines, store: RowStore, *, threads: Executor | None) -> None:
+
+class CrawlTimeSite:
+    """Answers crawlers.  `threads`, `policies` and `now` as for `CdxSite`."""
+
+    def __init__(
+        self,
+        lines: RowLines,
+        store: RowStore,
+        *,
+        threads: Executor | None,
+        policies: DedupePolicies,
+        now: Callable[[], datetime],
+    ) -> None:
         self._lines = lines
         self._store = store
         self._threads = threads
+        self._policies = policies
+        self._now = now
 
     def routes(self) -> tuple[Route, ...]:
         """The paths that it answers."""
@@ -81,11 +111,32 @@ class CrawlTimeSite:
         """What finds originals for a crawl; ConfigError if that is no name."""
         if crawl not in (None, ALL_OPEN):
             check_name(crawl, "a crawl")
-        admits = self._lines.admits
-        landed = OriginalFinder(
-            self._store, self._lines.files, collection=collection, crawl=crawl, admits=admits
-        )
-        return CrawlFinder(self._store, landed, collection=collection, crawl=crawl, admits=admits)
+        asks: _Asks = {
+            "collection": collection,
+            "crawl": crawl,
+            "admits": self._lines.admits,
+            "wants": self._wants(collection, crawl),
+        }
+        landed = OriginalFinder(self._store, self._lines.files, **asks)
+        return CrawlFinder(self._store, landed, **asks)
+
+    def _wants(self, collection: str | None, crawl: str | None) -> Wants:
+        policy = self._policies.of(collection or "", crawl or "")
+        if policy.wants_all:
+            return wants_all
+        now = format_14(self._now())
+
+        def wants(traits: Traits, has_url: bool) -> str | None:
+            return policy.why_no_original(
+                size=traits.size,
+                media_type=traits.media_type,
+                status=traits.status,
+                second=traits.second,
+                now=now,
+                has_url=has_url,
+            )
+
+        return wants
 
     def iter_seen(self, given: Parameters, collection: str | None) -> Iterator[bytes]:
         """The answer to warcprox's query on the paths of CDX queries: the digest as the original

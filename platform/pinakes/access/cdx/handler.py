@@ -30,6 +30,7 @@ from pinakes.access.asgi_site import Route, Whole
 from pinakes.access.pieces import send_pieces
 from pinakes.catalog.crawl_rows import scan_crawls
 from pinakes.catalog.lookup import INDEXED
+from pinakes.dedupe.decide.policy import NO_POLICIES, DedupePolicies
 from pinakes.errors import ConfigError, InputRefused
 from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14
@@ -56,6 +57,7 @@ class CdxSite:
     `threads`: where the store is asked; None: in the event loop, if it answers at once.
     `pages` are the first parts of the pages' paths, and `otherwise` answers what is neither.
     `tokens`: those of which writing needs one.  `replay_url` is where captures are replayed.
+    Crawlers are told of no original that the `policies` do not want.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class CdxSite:
         pages: Collection[str] = (),
         tokens: tuple[str, ...] = (),
         replay_url: str | None = None,
+        policies: DedupePolicies = NO_POLICIES,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self._index = index
@@ -82,7 +85,9 @@ class CdxSite:
         self._writing = WritingSite(store, tokens=tokens, now=now)
         self._replay_url = replay_url
         self._now = now
-        self._crawl_time = CrawlTimeSite(index.lines, store, threads=threads)
+        self._crawl_time = CrawlTimeSite(
+            index.lines, store, threads=threads, policies=policies, now=now
+        )
 
     def routes(self) -> tuple[Route, ...]:
         """The paths that it answers."""

@@ -37,6 +37,7 @@ from pinakes.cli.frame.output import Console
 from pinakes.cli.frame.replaying import find_wayback, replaying
 from pinakes.cli.frame.served_processes import serve_in_processes
 from pinakes.config import Configuration
+from pinakes.dedupe.decide.policy import parse_policies
 from pinakes.errors import ConfigError
 from pinakes.hadoop_tools import parse_command
 from pinakes.profile import open_stores
@@ -143,6 +144,7 @@ def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Ite
             pages=site.first_parts,
             tokens=_tokens(configuration.token_file),
             replay_url=configuration.replay_url,
+            policies=parse_policies(configuration.dedupe),
         )
         warc = Route(re.compile(rb"/warc/.+"), WarcServer(captures.files))
         routes = (*cdx.routes(), warc)

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
@@ -94,6 +94,36 @@ class DedupePolicy:
         if self.statuses is not None and status not in self.statuses:
             return POLICY_STATUS
         return 0
+
+    @property
+    def wants_all(self) -> bool:
+        """Whether it keeps nothing full."""
+        return replace(self, collection=None, crawl=None) == EVERYTHING
+
+    def why_no_original(
+        self,
+        *,
+        size: int,
+        media_type: str | None,
+        status: int | None,
+        second: str,
+        now: str,
+        has_url: bool,
+    ) -> str | None:
+        """Why a capture of today may not refer to such an original, though it has its body.
+
+        `second` and `now` have 14 digits; `has_url`: both have one URL.  The capture is taken to
+        have the media type and status of the original.
+        """
+        flags = self.exemption(size=size, media_type=media_type, status=status)
+        if flags:
+            return format_flags(flags)
+        if self.same_url and not has_url:
+            return f"policy-{SAME_URL}: ask by URL"
+        scope = f"{WITHIN}{self.within_days}"
+        if self.within_days and scoped_content(scope, "", second) != scoped_content(scope, "", now):
+            return f"policy-{scope}"
+        return None
 
     def _names(self, media_type: str) -> bool:
         kinds = (media_type, media_type.partition("/")[0] + "/*")
