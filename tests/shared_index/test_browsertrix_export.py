@@ -332,20 +332,16 @@ def test_a_crawl_that_commits_meanwhile(
 
 def test_an_index_that_never_rests(store: LandedStore, redis: RunningRedis, tmp_path: Path) -> None:
     land_waczs(store, tmp_path / "in", committed=BOTH)
-    ends, changes = threading.Event(), itertools.count()
+    changes = itertools.count()
 
     def change() -> None:  # as crawls do with --dedupeConcurrent
-        while not ends.is_set():
-            redis.client.hincrby("allcounts", "totalUrls", next(changes))
+        redis.client.hincrby("allcounts", "totalUrls", next(changes))
 
-    changing = threading.Thread(target=change)
-    changing.start()
-    try:
-        with pytest.raises(Conflict, match="at every one of 5 attempts, and nothing was changed"):
-            export_to(redis.url, store)
-    finally:
-        ends.set()
-        changing.join()
+    with (
+        relay_of(redis, 0, then=change, always=True) as way,
+        pytest.raises(Conflict, match="at every one of 5 attempts, and nothing was changed"),
+    ):
+        export_to(way.url, store)
     assert set(redis.dump()) == {"allcounts"}
     assert redis.aside() == []
 

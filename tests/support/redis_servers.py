@@ -92,13 +92,20 @@ class _Relay(ThreadingTCPServer):
     daemon_threads = True
 
     def __init__(
-        self, target: int, messages: int, *, answered: bool, then: Callable[[], object] | None
+        self,
+        target: int,
+        messages: int,
+        *,
+        answered: bool,
+        then: Callable[[], object] | None,
+        always: bool,
     ) -> None:
         super().__init__(("127.0.0.1", 0), _Relayed)
         self.target = target
         self.left = messages
         self.answered = answered
         self.then = then
+        self.always = always
         self.lock = threading.Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -117,7 +124,7 @@ class _Relayed(BaseRequestHandler):
                     self.server.left -= 1
                     left = self.server.left
                 if self.server.then is not None:
-                    if left == -1:
+                    if left == -1 or (left < 0 and self.server.always):
                         self.server.then()
                     beyond.sendall(data)
                     continue
@@ -161,12 +168,13 @@ def relay_of(
     *,
     applied: bool = False,
     then: Callable[[], object] | None = None,
+    always: bool = False,
 ) -> Iterator[Relay]:
     """It passes so many messages of clients on; `applied`: one more, whose answer is lost.
 
-    `then`: it does not end, but does this, once.
+    `then`: it does not end, but does this, once; `always`: before each further message.
     """
-    with _Relay(redis.port, messages, answered=applied, then=then) as server:
+    with _Relay(redis.port, messages, answered=applied, then=then, always=always) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
