@@ -29,9 +29,9 @@ help: ## what can be done here
 dev: links ## the environment in .venv, from the lock file; quick when it is there
 	@.ci/make-venv $(VENV) 3.11 3.12 3.10
 
-.PHONY: dev-jobs dev-cluster dev-spark dev-study dev-qa
+.PHONY: dev-jobs dev-cluster dev-spark dev-study dev-qa dev-redis
 dev-jobs: ## and the extra `jobs`, from its lock; so dev-cluster, dev-spark, dev-study, dev-redis, dev-qa
-dev-jobs dev-cluster dev-spark dev-study dev-qa: dev-%: dev
+dev-jobs dev-cluster dev-spark dev-study dev-qa dev-redis: dev-%: dev
 	@version=$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 	$(PYTHON) -m pip --disable-pip-version-check --quiet install --require-hashes --no-deps \
 	    --no-build-isolation --use-pep517 -r requirements/lock-$$version-$*.txt
