@@ -67,6 +67,13 @@ def _by_a_crawler(scene: Scene) -> None:
     scene.dedupe()
 
 
+def _into_a_file_that_changes(scene: Scene) -> None:
+    """What becomes the original moves when the record before it in its file is re-pointed."""
+    land(scene, 1, capture(1, 1))
+    land(scene, 2, revisit_of(2, 5, (1, 1)), revisit_of(2, 2, (1, 1)))
+    land(scene, 3, revisit_of(3, 1, (1, 1)))
+
+
 def _by_both(scene: Scene) -> None:
     land(scene, 1, capture(1, 1), capture(1, 2))
     land(scene, 2, capture(2, 1), revisit_of(2, 2, (1, 2)))
@@ -108,6 +115,7 @@ CASES = {
     "no references": Case(_by_dedupe, 2, (0, 0, 0)),
     "an older copy is left": Case(_with_an_older_copy, 2, (0, 0, 2)),
     "revisits by crawlers": Case(_by_a_crawler, 1, (0, 2, 2)),
+    "the original moves": Case(_into_a_file_that_changes, 1, (0, 1, 2)),
     "revisits by both": Case(_by_both, 1, (1, 1, 2)),
     "by id, by digest": Case(_by_id_and_digest, 1, (0, 3, 0)),
     "other heads than the original's": Case(_not_modified, 1, (0, 2, 0)),

@@ -298,23 +298,20 @@ class Purger:
         act: ProvidingAct,
     ) -> None:
         """Change those revisits by crawlers; None: full."""
-        wanted = [reference for reference in found.theirs if reference.row.row_key in originals]
-        new = {
-            reference.row.row_key: original
-            for reference in wanted
-            for original in [originals[reference.row.row_key or b""]]
-            if reference.row.row_key is not None and original is not None
-        }
-        places = places_of(self._rows, new) if new else {}
-        captures = [found.bodies[reference.row.row_key or b""].key for reference in wanted]
-        bodies = get_captures(self._rows, sorted(set(captures)))
-        of_file: dict[str, dict[bytes, Change]] = defaultdict(dict)
-        for (name, row, _), key in zip(wanted, captures, strict=True):
-            if row.row_key is not None:
-                body, sha256 = _place(collection, bodies[key]), bodies[key].facts.payload_sha256
-                of_file[name][row.row_key] = Change(body, sha256, places.get(row.row_key))
-        for name in sorted(of_file):
-            change_revisits(self._rows, self._archive, collection, name, of_file[name], act)
+        of_file: dict[str, dict[bytes, bytes]] = defaultdict(dict)
+        for name, row, _ in found.theirs:
+            if row.row_key is not None and row.row_key in originals:
+                of_file[name][row.row_key] = found.bodies[row.row_key].key
+        for name, bodies in sorted(of_file.items()):
+            # Looked up for each file: changing the one before may have moved records in it.
+            captures = get_captures(self._rows, sorted(set(bodies.values())))
+            new = {key: one for key in bodies if (one := originals[key]) is not None}
+            places = places_of(self._rows, new) if new else {}
+            changes = {
+                key: Change(_place(collection, body), body.facts.payload_sha256, places.get(key))
+                for key, body in ((key, captures[one]) for key, one in bodies.items())
+            }
+            change_revisits(self._rows, self._archive, collection, name, changes, act)
 
     # --- the act
 
