@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from pinakes.hbase_schema.capture_cells import CaptureFacts
+from pinakes.hbase_schema.capture_cells import CaptureFacts, Pin
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import decode_digest_key
 from pinakes.row_store.port import Delete, RowStore
@@ -55,18 +56,44 @@ def _scan_all(store: RowStore) -> Iterator[RowName]:
         yield RowName("digests", row.key, decode_digest_key(row.key).archive_file)
 
 
-def delete_rows(store: RowStore, names: Iterable[RowName], act_times_ms: Mapping[str, int]) -> None:
-    """Delete rows, with everything that later acts wrote into them.
+def delete_rows(
+    store: RowStore,
+    names: Iterable[RowName],
+    act_times_ms: Mapping[str, int],
+    *,
+    with_pins: bool = False,
+) -> None:
+    """Delete rows, with everything that later acts wrote into them, but for pins.
 
-    `act_times_ms` has the time of the deleting act by archive file.  Idempotent.  Memory: one
-    batch.
+    A pin says that revisits name the record, and does so for a record that lands there again: it
+    goes only `with_pins`, of what nothing refers to.  `act_times_ms` has the time of the deleting
+    act by archive file.  Idempotent.  Memory: one batch.
     """
     batches: dict[str, list[Delete]] = {"captures": [], "digests": []}
     for table, key, archive_file in names:
         batch = batches[table]
         batch.append(Delete(key, act_times_ms[archive_file]))
         if len(batch) == _BATCH_ROWS:
-            store.mutate(table, batch)
+            _delete(store, table, batch, with_pins=with_pins)
             batch.clear()
     for table, batch in batches.items():
-        store.mutate(table, batch)
+        _delete(store, table, batch, with_pins=with_pins)
+
+
+def _delete(store: RowStore, table: str, batch: Sequence[Delete], *, with_pins: bool) -> None:
+    if table == "captures" and not with_pins:
+        batch = list(_but_for_pins(store, table, batch))
+    store.mutate(table, batch)
+
+
+def _but_for_pins(store: RowStore, table: str, batch: Sequence[Delete]) -> Iterator[Delete]:
+    """One round trip, and another where there are pins."""
+    keys = [delete.row for delete in batch]
+    pinned = list(store.get_rows(table, keys, columns=[Pin.COLUMN]))
+    rows = store.get_rows(table, pinned) if pinned else {}
+    for delete in batch:
+        row = rows.get(delete.row)
+        if row is None:
+            yield delete
+        elif others := row.cells.keys() - {Pin.COLUMN}:
+            yield replace(delete, columns=sorted(others))

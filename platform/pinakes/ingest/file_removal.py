@@ -120,10 +120,13 @@ class FileRemover:
         *,
         after_ms: int = 0,
         require: Callable[[Held], None] = lambda held: None,
+        with_pins: bool = False,
     ) -> RemovedFile:
         """Take one file out: rows, bytes of all generations, sidecars.
 
-        `require` is called with the claim before anything is done, and may raise.
+        `require` is called with the claim before anything is done, and may raise.  `with_pins`:
+        nothing refers to the file; the pins of a landing that did not end stay even so, for they
+        are of an earlier one.
 
         Raises:
             Conflict: another process works on it.
@@ -138,16 +141,17 @@ class FileRemover:
         state = self._leave(held)
         entry = read_entry(self._rows, archive_file)
         names = self._names(entry)
+        landed = entry.facts is not None and has_landed(self._rows, archive_file, entry.facts)
         if state is not FileState.LEFT:
             times = {archive_file: held.claim.act_time_ms}
-            delete_rows(self._rows, self._row_names(entry, names, held), times)
+            gone = self._row_names(entry, names, held)
+            delete_rows(self._rows, gone, times, with_pins=with_pins and landed)
             self._at("rows")
             require_claim(self._rows, held)
             set_state(self._rows, held, state, FileState.LEFT)
             self._at("left")
         self._actor.wait_until_unpinned(self._rows)
         require_claim(self._rows, held)
-        landed = entry.facts is not None and has_landed(self._rows, archive_file, entry.facts)
         for name in names:
             if landed or self._is_ours(name, entry):
                 self._archive.delete(name)

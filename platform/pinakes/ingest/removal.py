@@ -158,11 +158,18 @@ class Remover:
         return self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
 
     def take_out_leased(
-        self, crawl: str, way: TakingOut, lease: HeldLease, result: Removal
+        self,
+        crawl: str,
+        way: TakingOut,
+        lease: HeldLease,
+        result: Removal,
+        *,
+        with_pins: bool = True,
     ) -> None:
         """Hide, then delete all files of a crawl; what is noted in `result` is not done.
 
-        The caller has looked for references, and sets the state after.
+        The caller has looked for references, and sets the state after.  `with_pins`: there are
+        none any more.
         """
         states = (*way.before, way.during)
         change_crawl_state(self._rows, crawl, states, way.during, act=lease.lease.act)
@@ -173,7 +180,9 @@ class Remover:
         for entry in kept:
             require_lease(self._rows, lease)
             try:
-                out = self._files.remove(entry.archive_file, after_ms=lease.lease.act_time_ms)
+                out = self._files.remove(
+                    entry.archive_file, after_ms=lease.lease.act_time_ms, with_pins=with_pins
+                )
             except Conflict as problem:
                 result.problems.append(problem)
             else:

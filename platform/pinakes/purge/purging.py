@@ -190,7 +190,9 @@ class Purger:
             return
         if entry.state != PURGED:
             removal = Removal(entry.crawl)
-            self._remover.take_out_leased(entry.crawl, PURGE, lease, removal)
+            # What is left dangling names its originals, should they land again.
+            with_pins = not report.dangling
+            self._remover.take_out_leased(entry.crawl, PURGE, lease, removal, with_pins=with_pins)
             report.problems += removal.problems
         for stored in report.superseded:
             self._drop(lease, stored)
