@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import re
 import shutil
@@ -36,7 +37,6 @@ from scenes import Scene, copied_scene, make_scene
 from store_chain import call
 
 from pinakes.catalog.crawl_rows import read_crawl
-from pinakes.catalog.run_rows import latest_runs
 from pinakes.errors import ConfigError, Conflict, DigestMismatch
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
@@ -72,6 +72,21 @@ def _into_a_file_that_changes(scene: Scene) -> None:
     land(scene, 1, capture(1, 1))
     land(scene, 2, revisit_of(2, 5, (1, 1)), revisit_of(2, 2, (1, 1)))
     land(scene, 3, revisit_of(3, 1, (1, 1)))
+
+
+def _the_same_in_two_crawls(scene: Scene) -> None:
+    """Those of the first second cannot refer to each other; the others refer to the first."""
+    land(scene, 1, capture(1, 1))
+    once = [revisit_of(2, number, (1, 1)) for number in (2, 3)]
+    land(scene, 2, *once)
+    land(scene, 3, *(_with_ids_of(3, record) for record in once))
+
+
+def _with_ids_of(crawl: int, record: bytes) -> bytes:
+    data = gzip.decompress(record)
+    for number in (2, 3):
+        data = data.replace(record_id(2, number).encode(), record_id(crawl, number).encode())
+    return gzip.compress(data, mtime=0)
 
 
 def _by_both(scene: Scene) -> None:
@@ -116,6 +131,7 @@ CASES = {
     "an older copy is left": Case(_with_an_older_copy, 2, (0, 0, 2)),
     "revisits by crawlers": Case(_by_a_crawler, 1, (0, 2, 2)),
     "the original moves": Case(_into_a_file_that_changes, 1, (0, 1, 2)),
+    "the same revisits in two crawls": Case(_the_same_in_two_crawls, 1, (0, 2, 2)),
     "revisits by both": Case(_by_both, 1, (1, 1, 2)),
     "by id, by digest": Case(_by_id_and_digest, 1, (0, 3, 0)),
     "other heads than the original's": Case(_not_modified, 1, (0, 2, 0)),
@@ -178,18 +194,6 @@ def test_refusing_changes_nothing_and_names_what_refers(tmp_path: Path, case: Ca
             assert not report.is_complete
         else:
             assert given(scene).keys() == of_others(given(scene), case.crawl).keys()
-
-
-def test_forced_is_named_counted_and_kept_in_the_report(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        _by_both(scene)
-        report = purge(scene, 1, FORCE)
-        assert len(report.dangling) == 4
-        assert {name: what[2] for name, what in given(scene).items() if what[2]} == {}
-        [run] = latest_runs(scene.rows, "purge", 5)
-        assert run.state == "done"
-        noted = (scene.folder / "store" / "runs" / run.run / "report.json").read_text()
-        assert noted.count('"written_by": "crawler"') == 2
 
 
 def test_a_crawlers_revisit_can_be_given_back(tmp_path: Path) -> None:
@@ -299,15 +303,6 @@ def test_what_is_landing_is_waited_for(tmp_path: Path) -> None:
         scene.land(4)
         assert not purge(scene, 1).problems
         assert None not in {digest for _, _, digest in given(scene).values()}
-
-
-def test_dedupe_goes_on_where_references_were_forced_away(tmp_path: Path) -> None:
-    with make_scene(tmp_path, ()) as scene:
-        _by_dedupe(scene)
-        land(scene, 4, revisit_of(4, 1, (2, 1)))
-        purge(scene, 1, FORCE)
-        report = scene.dedupe(act="dedupe-b")
-        assert (report.targets_restored, report.problems) == (0, [])
 
 
 def test_an_unknown_crawl_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ Both are rewritings like any other: proven to give the old file back before they
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pinakes.archive_store.port import ArchiveStore
@@ -75,7 +75,9 @@ def choose(
             if not goes(capture) and capture.key not in theirs
         ]
         copies = [_copy(r.row.row_key or b"", r.archive_file, r.row.ordinal) for r in some]
-        ambiguous = {copy.key for copy in (*full, *copies) if _is_ambiguous(rows, copy, row, goes)}
+        both = (*full, *copies)
+        same = {copy.key for copy in both}
+        ambiguous = {copy.key for copy in both if _is_ambiguous(rows, copy, row, same, goes)}
         choice = choose_originals(copies, full, frozenset(ambiguous))
         promoted += choice.promoted
         repointed |= choice.repointed
@@ -108,14 +110,22 @@ def _full_copies(rows: RowStore, collection: Collection, row: SidecarRow) -> Ite
 
 
 def _is_ambiguous(
-    rows: RowStore, copy: Copy, row: SidecarRow, goes: Callable[[Capture], bool]
+    rows: RowStore,
+    copy: Copy,
+    row: SidecarRow,
+    same: Container[bytes],
+    goes: Callable[[Capture], bool],
 ) -> bool:
-    """Whether another body has the urlkey and second of this copy, or may have."""
+    """Whether another body has the urlkey and second of this copy, or may have.
+
+    `same` are the captures that are known to have its body; the row of a crawler's revisit does
+    not say so.
+    """
     body = format_digest("sha256", row.sha256 or b"")
     urlkey = decode_capture_key(copy.key).urlkey
     following = f"{int(copy.second) + 1:014d}"
     return any(
-        other.key != copy.key
+        other.key not in same
         and not goes(other)
         and other.withdrawal is None
         and other.facts.payload_sha256 != body

@@ -1,4 +1,4 @@
-"""A crawl lands again that was purged by force: its records are what revisits still name."""
+"""Purged by force: what revisits still name, and the crawl that lands again and has it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,42 @@ from pathlib import Path
 
 import pytest
 from killing import KILLED, in_child, kill_after
-from purged import capture, land, purge, revisit_of, write
+from purged import capture, given, land, purge, revisit_of, write
 from scenes import COLLECTION, Scene, make_scene
 
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.references import scan_references
+from pinakes.catalog.run_rows import latest_runs
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE
+
+
+def test_forced_is_named_counted_and_kept_in_the_report(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, capture(1, 1), capture(1, 2))
+        land(scene, 2, capture(2, 1), revisit_of(2, 2, (1, 2)))
+        land(scene, 3, revisit_of(3, 1, (1, 1)), capture(3, 2))
+        scene.dedupe()
+        report = purge(scene, 1, FORCE)
+        assert len(report.dangling) == 4
+        assert {name: what[2] for name, what in given(scene).items() if what[2]} == {}
+        [run] = latest_runs(scene.rows, "purge", 5)
+        assert run.state == "done"
+        noted = (scene.folder / "store" / "runs" / run.run / "report.json").read_text()
+        assert noted.count('"written_by": "crawler"') == 2
+
+
+def test_dedupe_goes_on_where_references_were_forced_away(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        for crawl in (1, 2, 3):
+            land(scene, crawl, capture(crawl, 1), capture(crawl, 2))
+        scene.dedupe()
+        land(scene, 4, revisit_of(4, 1, (2, 1)))
+        purge(scene, 1, FORCE)
+        report = scene.dedupe(act="dedupe-b")
+        assert (report.targets_restored, report.problems) == (0, [])
 
 
 def _purged_by_force(scene: Scene) -> None:
