@@ -24,6 +24,10 @@ from pinakes.row_store.port import Row
 EXTERNAL = b'"url":'
 WITHDRAWN = b'"act":'
 PLACE = b',"offset":"'
+SHARED = b',"inner_offset":'
+"""Of a record that is not the first of its gzip member, within `SHARED_WITHIN` bytes behind the
+name of its file: no offset leads to it alone, and who takes the member gets another record."""
+SHARED_WITHIN = 400
 VALUES = (CaptureFacts.COLUMN, ExternalLine.COLUMN, Withdrawal.COLUMN)
 """What a line is made of.  Of a capture that was withdrawn, the last of these is read alone."""
 

@@ -28,6 +28,8 @@ from .external import external_fields
 from .lines import (
     EXTERNAL,
     PLACE,
+    SHARED,
+    SHARED_WITHIN,
     UNREADABLE,
     WITHDRAWN,
     ZERO,
@@ -93,7 +95,7 @@ class RowLines:
                         return None
                     tail = value[start : end + len(NAME_END)]
                 end = start + len(tail) - len(NAME_END)
-            if key[-26] == ZERO:
+            if key[-26] == ZERO or value.find(SHARED, end, end + SHARED_WITHIN) > 0:
                 return None
             add(key[:-12] + b" {" + value[7:end])
         add(b"")
@@ -173,6 +175,8 @@ class RowLines:
             fields = value[7 : end + 1]
             if place.generation != 1 or PLACE not in fields:
                 moved[key] = place
+            elif value.find(SHARED, end, end + SHARED_WITHIN) > 0:
+                continue
             add(new(Line, (key[:-27], timestamp, fields, key)))
         return lines, unknown, moved
 
@@ -221,7 +225,7 @@ class RowLines:
         """The fields of a capture in its file's current generation; None if it has no place."""
         capture = decode_capture(row)
         location = capture.locations.get(place.generation) if capture is not None else None
-        if capture is None or location is None:
+        if capture is None or location is None or location.inner_offset:
             return None
         is_revisit = False
         if place.generation > 1:
