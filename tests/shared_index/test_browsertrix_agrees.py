@@ -27,7 +27,8 @@ from shared_crawls import (
 
 from pinakes.ingest.commit import commit_crawl
 
-pytestmark = pytest.mark.slow
+# Its sources are in no registry: what `make test` runs must be there on every machine.
+pytestmark = pytest.mark.large
 NEW = b"new" * 800
 
 
