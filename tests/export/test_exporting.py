@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import shutil
@@ -20,10 +21,11 @@ from failing_archive_store import FailingArchiveStore
 from failing_row_store import FailingRowStore
 from importing import import_all, sha256_of
 from killing import KILLED, in_child, kill_after, kill_at
-from landed_stores import LandedStore, page
+from landed_stores import LandedStore, in_one_member, page
 from purged import given as given_by_store
 from scenes import Scene, make_scene
 from store_chain import call
+from verbs_here import call_here
 
 from pinakes.catalog.crawl_rows import change_crawl_state
 from pinakes.catalog.file_rows import read_entry, set_withdrawing
@@ -154,6 +156,56 @@ def test_a_capture_without_a_date_is_named_and_not_in_the_index(
     export(store.rows, store.archive, "c", out / "c.wacz", problems=problems)
     assert ["left out of the index" in str(problem) for problem in problems] == [True]
     assert len(members(out / "c.wacz")["indexes/index.cdx"].splitlines()) == 1
+
+
+def test_records_that_share_a_member_with_others_are_named_and_not_in_the_index(
+    store: LandedStore, out: Path
+) -> None:
+    """A tool that reads the member at the place of a line finds the first record."""
+    pages = [page(f"{URI}{name}", name.encode()) for name in "abcd"]
+    store.land("c", "a.warc.gz", in_one_member(*pages[:3]), pages[3])
+    problems: list[PinakesError] = []
+    report = export(store.rows, store.archive, "c", out / "c.wacz", problems=problems)
+    why = "several records share one gzip member, and this capture is not the first"
+    assert [str(problem) for problem in problems] == [
+        f"archive/a.warc.gz:0: {why}: left out of the index"
+    ] * 2
+    index = members(out / "c.wacz")["indexes/index.cdx"].splitlines()
+    assert [line.split()[0][-1:] for line in index] == [b"a", b"d"]
+    plan = Exporter(store.rows, store.archive, software="x").plan(ExportRequest(crawl="c"))
+    assert (report.captures, plan.captures) == (2, 2)
+    # `cdx` says the same of the file and of the crawl.
+    store.close()
+    said = [
+        call_here(out, "cdx", str(store.inbox / "c/a.warc.gz")),
+        call_here(out, "cdx", "c", "--store", str(store.folder)),
+    ]
+    for done in said:
+        assert done.returncode == 3
+        assert [line.split()[0][-1:] for line in done.stdout.splitlines()] == ["a", "d"]
+        assert done.stderr.count(f"{why}: left out") == 2
+
+
+def test_bytes_of_urls_that_are_no_utf_8_are_percent_encoded(store: LandedStore, out: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    record = gzip.decompress(page(f"{URI}XX", head=head)).replace(b"XX", b"\xe9\xc3\xa9")
+    store.land("c", "a.warc", record)
+    export(store.rows, store.archive, "c", out / "c.wacz")
+    found = members(out / "c.wacz")
+    _, page_line = found["pages/pages.jsonl"].splitlines()
+    assert json.loads(page_line)["url"] == f"{URI}%E9é"
+    [line] = found["indexes/index.cdx"].splitlines()
+    assert json.loads(line.split(b" ", 2)[2])["url"] == f"{URI}%E9é"
+
+
+def test_captures_are_counted_as_the_index_has_them(store: LandedStore, out: Path) -> None:
+    store.land("c", "a.warc.gz", page(URI), page(f"{URI}b"), page(f"{URI}c", date="yesterday"))
+    store.close()
+    taken = call("withdraw", f"{URI}b", "--reason", "x", "--store", store.folder)
+    assert taken.exit_code == 0, taken
+    for more in (["--dry-run"], []):
+        done = call("export-wacz", "c", "-o", out / "c", "--json", "--store", store.folder, *more)
+        assert json.loads(done.out)["captures"] == 1
 
 
 # --- it comes back
@@ -359,6 +411,10 @@ def test_an_existing_file_is_not_replaced(landed: Scene, out: Path) -> None:
     with pytest.raises(InputRefused, match="exists already"):
         export(landed.rows, landed.archive, "c1", out / "c.wacz")
     assert (out / "c.wacz").read_bytes() == b"mine"
+    store = landed.folder / "store"
+    for more in (["--dry-run"], []):
+        done = call("export-wacz", "c1", "-o", out / "c.wacz", "--store", store, *more)
+        assert (done.exit_code, "exists already" in done.err) == (3, True)
 
 
 def _dedupe(scene: Scene) -> None:

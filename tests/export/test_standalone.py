@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from exported import archives, described, export, given, indexed, members
+from landed_stores import in_one_member
 from purged import body, capture, land, purge, record_id, revisit_of, uri, write
 from purged import given as given_by_store
 from raw_payloads import raw_records
@@ -17,7 +19,7 @@ from scenes import Scene, make_scene
 from store_chain import call
 from verbs_here import call_here
 
-from pinakes.errors import DigestMismatch, UnresolvedReference
+from pinakes.errors import Conflict, DigestMismatch, PinakesError, UnresolvedReference
 from pinakes.purge.requests import FORCE
 from pinakes.warc.changed_revisit import old_revisit
 from pinakes.warc.reader import iter_records
@@ -206,6 +208,75 @@ def test_what_it_needs_may_be_gone_since(scene: Scene, tmp_path: Path) -> None:
     with pytest.raises(UnresolvedReference, match=r"c2/.*a\.warc\.gz:.* refers to nothing"):
         export(scene.rows, scene.archive, "c2", wacz, standalone=True, at=at)
     assert not wacz.exists()
+
+
+@pytest.mark.parametrize("standalone", [False, True])
+def test_a_crawl_that_is_purged_meanwhile(scene: Scene, tmp_path: Path, standalone: bool) -> None:
+    _by_both(scene)
+
+    def at(step: str) -> None:
+        if step == "surveyed":
+            purge(scene, 2)
+
+    wacz = tmp_path / "c2.wacz"
+    with pytest.raises(Conflict, match="the crawl c2 is purged: there is nothing to export"):
+        export(scene.rows, scene.archive, "c2", wacz, standalone=standalone, at=at)
+    assert not wacz.exists()
+
+
+def test_one_that_cannot_be_changed_is_the_end(scene: Scene, tmp_path: Path) -> None:
+    """A crawler's revisit whose HTTP head is not closed."""
+    cut = revisit_of(2, 1, (1, 1), head=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n")
+    land(scene, 1, capture(1, 1))
+    land(scene, 2, capture(2, 3), cut)
+    wacz = tmp_path / "c2.wacz"
+    with pytest.raises(DigestMismatch, match="cannot be made full, so nothing was written"):
+        export(scene.rows, scene.archive, "c2", wacz, standalone=True)
+    assert not wacz.exists()
+    export(scene.rows, scene.archive, "c2", wacz)
+
+
+def test_what_shares_a_member_with_one_made_full_has_a_place(scene: Scene, tmp_path: Path) -> None:
+    """They are cut apart; in a file in which nothing is made full they are not."""
+    land(scene, 1, capture(1, 1))
+    land(scene, 2, in_one_member(capture(2, 4), revisit_of(2, 1, (1, 1)), capture(2, 3)))
+    problems: list[PinakesError] = []
+    wacz = tmp_path / "c2.wacz"
+    report = export(scene.rows, scene.archive, "c2", wacz, standalone=True, problems=problems)
+    assert problems == []
+    assert (report.captures, len(indexed(wacz, tmp_path / "read"))) == (3, 3)
+
+
+@pytest.mark.parametrize("others", [0, 1], ids=["alone", "beside one made full"])
+def test_a_revisit_without_url_stays_and_is_named(
+    scene: Scene, tmp_path: Path, others: int
+) -> None:
+    nameless = gzip.decompress(revisit_of(2, 1, (1, 1)))
+    nameless = re.sub(rb"\r\nWARC-Target-URI: [^\r]*", b"", nameless, count=1)
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    land(scene, 2, gzip.compress(nameless), capture(2, 3), *[revisit_of(2, 2, (1, 2))] * others)
+    problems: list[PinakesError] = []
+    wacz = tmp_path / "c2.wacz"
+    report = export(scene.rows, scene.archive, "c2", wacz, standalone=True, problems=problems)
+    assert report.restored == others
+    assert [str(problem) for problem in problems] == [
+        "archive/a.warc.gz:0: a capture without URL or readable date: left out of the index"
+    ]
+    assert call("validate", "--refs", wacz).exit_code != 0
+
+
+def test_a_revisit_without_date_becomes_full_and_is_named(scene: Scene, tmp_path: Path) -> None:
+    undated = gzip.decompress(revisit_of(2, 1, (1, 1)))
+    undated = re.sub(rb"\r\nWARC-Date: [^\r]*", b"\r\nWARC-Date: yesterday", undated, count=1)
+    land(scene, 1, capture(1, 1))
+    land(scene, 2, gzip.compress(undated), capture(2, 3))
+    problems: list[PinakesError] = []
+    wacz = tmp_path / "c2.wacz"
+    report = export(scene.rows, scene.archive, "c2", wacz, standalone=True, problems=problems)
+    assert report.restored == 1
+    [problem] = problems
+    assert (problem.file, problem.offset) == ("archive/a.warc.gz", 0)
+    assert call("validate", "--refs", wacz).exit_code == 0
 
 
 @pytest.mark.parametrize("at", [1000, -1000], ids=["of ours", "of a crawler's"])

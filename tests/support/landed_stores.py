@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -41,6 +42,11 @@ def page(
         ("Content-Length", str(len(block))),
     ]
     return member(header(fields) + block + b"\r\n\r\n")
+
+
+def in_one_member(*members: bytes) -> bytes:
+    """The records of several gzip members in one."""
+    return member(b"".join(map(gzip.decompress, members)))
 
 
 def revisit(uri: str, date: str, target_uri: str, target_date: str) -> bytes:

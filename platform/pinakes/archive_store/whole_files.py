@@ -47,8 +47,8 @@ def written_aside(target: Path, *, replace: bool = False) -> Iterator[int]:
         Conflict: where another process is writing it.
         StoreUnavailable: where the disk is full.
     """
-    if not replace and os.path.lexists(target):
-        raise _exists_already(target)
+    if not replace:
+        require_absent(target)
     hidden = hidden_name(target)
     descriptor = _open_locked(hidden, target)
     try:
@@ -74,6 +74,12 @@ def written_aside(target: Path, *, replace: bool = False) -> Iterator[int]:
                 hidden.unlink()
     finally:
         os.close(descriptor)
+
+
+def require_absent(target: Path) -> None:
+    """Raise InputRefused where `target` exists."""
+    if os.path.lexists(target):
+        raise _exists_already(target)
 
 
 def put_in_place(fresh: Path, path: Path) -> None:

@@ -8,6 +8,7 @@ from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.capture_cells import REVISIT_MIME, cdx_digest
 from pinakes.hbase_schema.capture_keys import UNREADABLE_TIME, decode_capture_key
 from pinakes.hbase_schema.name_keys import generation_file
+from pinakes.index.cdx_lines import NOT_FOUND_BY, SHARED_MEMBER
 from pinakes.index.cdxj import CDX_11, CdxLine, format_cdx
 from pinakes.index.scan import CAPTURE_TYPES
 
@@ -39,18 +40,18 @@ def format_cdx_with_id(original: Original) -> str:
 
 
 def iter_stored_cdx_lines(
-    archive: ArchiveReader, entry: FileEntry, *, on_unplaced: Callable[[str, int], None]
+    archive: ArchiveReader, entry: FileEntry, *, on_unplaced: Callable[[str, int, str], None]
 ) -> Iterator[CdxLine]:
     """The lines of a stored file's captures as they are now, in their order, without those that
-    were withdrawn; `on_unplaced` gets file and offset of those that have none.
+    were withdrawn; `on_unplaced` gets file and offset of those that have none, and why.
     """
     name = generation_file(entry.archive_file, entry.generation)
     for row in iter_sidecar(archive, name):
         if row.type not in CAPTURE_TYPES or row.ordinal in entry.withdrawing:
             continue
         line = _line_of(row, name)
-        if line is None:
-            on_unplaced(name, row.offset)
+        if line is None or row.inner_offset:
+            on_unplaced(name, row.offset, NOT_FOUND_BY if line is None else SHARED_MEMBER)
         else:
             yield line
 

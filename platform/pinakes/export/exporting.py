@@ -10,37 +10,36 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.archive_store.whole_files import written_aside
-from pinakes.catalog.cdx_lines import iter_stored_cdx_lines
 from pinakes.catalog.required_files import scan_required
-from pinakes.errors import DigestMismatch, MalformedRecord, PinakesError, UnresolvedReference
-from pinakes.index.cdx_lines import iter_cdx_lines
-from pinakes.index.cdxj import CdxLine, format_cdxj
-from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace, sort_outside_memory
+from pinakes.errors import (
+    DigestMismatch,
+    InputRefused,
+    MalformedRecord,
+    PinakesError,
+    UnresolvedReference,
+)
+from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.rewrite.replace import copy_file_with_replacements
 from pinakes.row_store.port import RowStore
 from pinakes.warc.file_progress import Advance, no_advance
-from pinakes.warc.reader import iter_records
-from pinakes.warc.record import Record
 from pinakes.warc.source import Source
 
 from .contents import Contents, ExportedFile, read_contents, require_unchanged
 from .dependencies import Dependencies, read_dependencies, requires_of
+from .index_member import ARCHIVE, count_lines, write_index
 from .page_members import write_pages
 from .signatures import scan_signed, write_signed
 from .standalone import filled_file
 from .wacz_file import Member, WaczFile
 
-ARCHIVE = "archive/"
-INDEX = "indexes/index.cdx"
 DATAPACKAGE, DIGEST = "datapackage.json", "datapackage-digest.json"
 WACZ_VERSION = "1.1.1"
 _PIECE_BYTES = 1 << 20
@@ -60,7 +59,8 @@ class ExportReport:
     """What was, or would be, written.
 
     `requires` is what `datapackage.json` names; `restored` and `unresolved` count revisits,
-    `signed` what was kept for verifying.  `size` and `sha256` are those of the WACZ file, None
+    `signed` what was kept for verifying.  `captures` are those of the index; before it is written,
+    those that stand alone in a member now.  `size` and `sha256` are those of the WACZ file, None
     before it is written.
     """
 
@@ -100,7 +100,10 @@ class Exporter:
 
     def plan(self, request: ExportRequest) -> ExportReport:
         """What would be written.  Raises as `export`, but for what only reading files shows."""
-        return self._survey(request)[1]
+        contents, report = self._survey(request)
+        with self._unless_changed(contents):
+            report.captures = count_lines(self._archive, contents.files)
+        return report
 
     def export(
         self,
@@ -128,7 +131,8 @@ class Exporter:
                 moment = datetime.fromtimestamp(contents.written_ms / 1000, timezone.utc)
                 out = WaczFile(cast("BinaryIO", file), moment, self._space.folder)
                 try:
-                    self._write(out, contents, request, report, moment, advance)
+                    with self._unless_changed(contents):
+                        self._write(out, contents, request, report, moment, advance)
                     out.close()
                 except BaseException:
                     out.give_up()
@@ -142,13 +146,17 @@ class Exporter:
 
     def _survey(self, request: ExportRequest) -> tuple[Contents, ExportReport]:
         contents = read_contents(self._rows, request.crawl)
+        with self._unless_changed(contents):
+            return contents, self._report(contents, request)
+
+    def _report(self, contents: Contents, request: ExportRequest) -> ExportReport:
         found = read_dependencies(self._rows, self._archive, contents.entries)
         if request.standalone and found.unresolved:
             raise _cannot_stand_alone(found)
         report = ExportReport(
             crawl=request.crawl,
             files=len(contents.files),
-            captures=contents.captures,
+            captures=0,
             archive_bytes=contents.size_bytes,
             restored=found.restored if request.standalone else 0,
             unresolved=found.unresolved,
@@ -159,7 +167,16 @@ class Exporter:
             missing = [one.required for one in kept if not one.found]
             report.requires = requires_of(self._rows, collection, found.needs, missing)
         self._at("surveyed")
-        return contents, report
+        return report
+
+    @contextmanager
+    def _unless_changed(self, contents: Contents) -> Iterator[None]:
+        """What cannot be read or written because the crawl changed is a Conflict that says so."""
+        try:
+            yield
+        except (InputRefused, MalformedRecord, DigestMismatch, UnresolvedReference):
+            require_unchanged(self._rows, contents)
+            raise
 
     # --- members
 
@@ -180,7 +197,9 @@ class Exporter:
                 self._write_file(out, file)
             advance(file.size)
             self._at("archive")
-        self._write_index(out, contents, filled)
+        report.captures = write_index(
+            out, self._archive, contents.files, filled, self._space, self._on_problem
+        )
         self._at("index")
         write_pages(out, self._archive, contents.entries, self._space)
         self._at("pages")
@@ -208,13 +227,17 @@ class Exporter:
 
     def _write_filled(self, out: WaczFile, file: ExportedFile) -> bool:
         """The file with its revisits of others full; False, and nothing, where it has none."""
+        name = file.stored_name
         with filled_file(self._rows, self._archive, file.entry) as filled:
             if not filled:
                 return False
-            name = file.stored_name
             if self._archive.checksum(name) != file.sha256:
                 raise _not_what_was_written(name)
-            with self._archive.open(name) as read, self._archive.open(name) as copied:
+            with (
+                _all_or_nothing(name),
+                self._archive.open(name) as read,
+                self._archive.open(name) as copied,
+            ):
                 source = Source(read, name=name)
                 with out.member(f"{ARCHIVE}{file.name}") as member:
                     copy_file_with_replacements(
@@ -222,32 +245,6 @@ class Exporter:
                     )
                 filled.check(source, out.read(out.last))
             return True
-
-    def _write_index(self, out: WaczFile, contents: Contents, filled: dict[str, Member]) -> None:
-        lines = (
-            f"{format_cdxj(line._replace(filename=file.name))}\n".encode("utf-8", "surrogateescape")
-            for file in contents.files
-            for line in self._lines(out, file, filled.get(file.name))
-        )
-        in_order = sort_outside_memory(lines, space=self._space)
-        # All of them are read before the first comes, so nothing is read while this is written.
-        first = next(in_order, b"")
-        with out.member(INDEX) as member:
-            for line in chain((first,), in_order):
-                member.write(line)
-
-    def _lines(self, out: WaczFile, file: ExportedFile, filled: Member | None) -> Iterator[CdxLine]:
-        if filled is None:
-            return iter_stored_cdx_lines(self._archive, file.entry, on_unplaced=self._on_unplaced)
-        items = iter_records(out.read(filled), digests=())
-        records = (item for item in items if isinstance(item, Record))
-        return iter_cdx_lines(
-            records, file.name, on_unplaced=partial(self._on_unplaced, filled.path)
-        )
-
-    def _on_unplaced(self, file: str, offset: int) -> None:
-        what = "a capture without URL or readable date: left out of the index"
-        self._on_problem(MalformedRecord(what, file=file, offset=offset))
 
     def _describe(
         self, out: WaczFile, contents: Contents, report: ExportReport, moment: datetime
@@ -273,6 +270,17 @@ class Exporter:
 
 def _json(value: dict[str, object]) -> bytes:
     return f"{json.dumps(value, indent=2)}\n".encode()
+
+
+@contextmanager
+def _all_or_nothing(name: str) -> Iterator[None]:
+    """One revisit that cannot be made full is the end of an export that is to stand alone."""
+    try:
+        yield
+    except (UnresolvedReference, DigestMismatch, MalformedRecord) as error:
+        why = f"a revisit cannot be made full, so nothing was written ({error.message}): "
+        why += "leave --standalone out"
+        raise type(error)(why, file=error.file or name, offset=error.offset) from error
 
 
 def _not_what_was_written(name: str) -> DigestMismatch:

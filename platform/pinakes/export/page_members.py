@@ -17,6 +17,7 @@ from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.package_documents import Document, iter_documents, open_document
 from pinakes.catalog.page_lists import is_page_list, page_object
 from pinakes.catalog.pages import Page, pages_of
+from pinakes.index.cdxj import encode_no_utf8
 from pinakes.index.external_sort import SortSpace
 from pinakes.warc.file_names import base_name
 
@@ -96,7 +97,7 @@ def _listed(page: Page) -> dict[str, object]:
     day = "-".join((second[:4], second[4:6], second[6:8]))
     return {
         "id": hashlib.sha256(page.row_key).hexdigest()[:32],
-        "url": page.url,
+        "url": encode_no_utf8(page.url),
         "ts": f"{day}T{second[8:10]}:{second[10:12]}:{second[12:14]}Z",
     }
 

@@ -3,6 +3,9 @@
 A line for each response, resource and revisit with a URL and a readable date.  The urlkey of the
 answer to another method than GET has the request's query (`post_query`), as replay tools look it
 up; its request is one of the records beside it.
+
+An index names a gzip member, and a replay tool reads the first record there.  So a record behind
+it in its member has no line: its place would be that of another.
 """
 
 from __future__ import annotations
@@ -23,6 +26,10 @@ from .post_query import method_query, with_query
 from .scan import CAPTURE_TYPES
 from .urlkey import urlkey
 
+NOT_FOUND_BY = "a capture without URL or readable date"
+SHARED_MEMBER = "several records share one gzip member, and this capture is not the first"
+"""Why a capture has no line."""
+
 
 class _Request(NamedTuple):
     names: Names
@@ -36,10 +43,10 @@ class _Held(NamedTuple):
 
 
 def iter_cdx_lines(
-    records: Iterable[Record], filename: str, *, on_unplaced: Callable[[int], None]
+    records: Iterable[Record], filename: str, *, on_unplaced: Callable[[int, str], None]
 ) -> Iterator[CdxLine]:
     """The lines of one file's captures, in their order; `on_unplaced` gets the offset of those
-    that have none.
+    that have none, and why.
 
     `filename` stands in them.  Holds some lines back.
     """
@@ -56,8 +63,8 @@ def iter_cdx_lines(
         if record.type not in CAPTURE_TYPES:
             continue
         line = _line_of(record, filename)
-        if line is None:
-            on_unplaced(record.offset)
+        if line is None or record.inner_offset:
+            on_unplaced(record.offset, NOT_FOUND_BY if line is None else SHARED_MEMBER)
             continue
         one = _Held(names_of(record), line, record.type != "resource")
         for request in requests:

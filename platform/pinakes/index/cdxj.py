@@ -37,6 +37,7 @@ _JSON_KEYS = ("url", "mime", "status", "digest", "length", "offset", "filename",
 _ALWAYS = frozenset({"urlkey", "timestamp"})
 _NUMBERS = frozenset({"length", "offset"})
 _TO_ENCODE = re.compile("[\x00-\x20\x7f\ud800-\udfff]")
+_NO_UTF8 = re.compile("[\udc80-\udcff]+")
 
 
 class CdxLine(NamedTuple):
@@ -62,10 +63,15 @@ class CdxLine(NamedTuple):
 
 
 def format_cdxj(line: CdxLine) -> str:
-    """The line as text, without a line end; unknown fields are left out."""
+    """The line as text, without a line end; unknown fields are left out.
+
+    Bytes of a URL that are not UTF-8, and so cannot stand in JSON, are percent-encoded.
+    """
     fields: dict[str, object] = {
         key: str(value) for key in _JSON_KEYS if (value := getattr(line, key)) is not None
     }
+    if line.url is not None and not line.url.isascii():
+        fields["url"] = encode_no_utf8(line.url)
     fields.update(line.extra or {})
     return f"{line.urlkey} {line.timestamp} {json.dumps(fields)}"
 
@@ -137,10 +143,17 @@ def _value(name: str, text: str) -> str | int:
     return int(text) if name in _NUMBERS else text
 
 
+def encode_no_utf8(text: str) -> str:
+    """The text with its bytes that are not UTF-8 percent-encoded."""
+    return _NO_UTF8.sub(_percent, text)
+
+
 def _encode(text: str) -> str:
-    return _TO_ENCODE.sub(
-        lambda m: "".join(f"%{b:02X}" for b in m[0].encode("utf-8", "surrogateescape")), text
-    )
+    return _TO_ENCODE.sub(_percent, text)
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{b:02X}" for b in found[0].encode("utf-8", "surrogateescape"))
 
 
 def _malformed(text: str, number: int | None, form: str) -> MalformedRecord:

@@ -58,7 +58,7 @@ def iter_lines(
     archive: ArchiveReader,
     crawls: Collection[str],
     *,
-    on_unplaced: Callable[[str, int], None],
+    on_unplaced: Callable[[str, int, str], None],
 ) -> Iterator[bytes]:
     """The lines of the visible files of crawls, as they are now; lazy."""
     for crawl in sorted(crawls):

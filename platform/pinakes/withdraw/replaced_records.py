@@ -100,7 +100,7 @@ def _are_equal(old: Record, new: Record) -> bool:
 
 def _wrong(before: Source, offset: int) -> DigestMismatch:
     return DigestMismatch(
-        "the new file would differ in more than it should: nothing was changed",
+        "the new file would differ in more than it should",
         file=before.name,
         offset=offset,
     )

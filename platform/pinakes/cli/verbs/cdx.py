@@ -130,9 +130,8 @@ def _of_path(
         yield form.format(line).encode("utf-8", "surrogateescape")
 
 
-def _unplaced(warn: Callable[[PinakesError], None], file: str, offset: int) -> None:
-    what = "a capture without URL or readable date: left out"
-    warn(MalformedRecord(what, file=file, offset=offset))
+def _unplaced(warn: Callable[[PinakesError], None], file: str, offset: int, why: str) -> None:
+    warn(MalformedRecord(f"{why}: left out", file=file, offset=offset))
 
 
 def _in_parallel(

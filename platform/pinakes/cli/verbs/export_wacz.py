@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from pinakes import __version__
+from pinakes.archive_store.whole_files import require_absent
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console
@@ -72,6 +73,7 @@ def _export(
             on_problem=on_problem,
         )
         if dry_run:
+            require_absent(target)
             report = exporter.plan(request)
         else:
             with console.progress("export") as progress:

@@ -255,10 +255,9 @@ def _export_lines(exchange: _Exchange, request: RedisRequest) -> Exit:
     return exchange.exit
 
 
-def _unplaced(warn: Callable[[MalformedRecord], None]) -> Callable[[str, int], None]:
-    def warn_of(file: str, offset: int) -> None:
-        what = "a capture without URL or readable date: left out"
-        warn(MalformedRecord(what, file=file, offset=offset))
+def _unplaced(warn: Callable[[MalformedRecord], None]) -> Callable[[str, int, str], None]:
+    def warn_of(file: str, offset: int, why: str) -> None:
+        warn(MalformedRecord(f"{why}: left out", file=file, offset=offset))
 
     return warn_of
 

@@ -152,7 +152,7 @@ def _original_or_none(
     """The original of a revisit of ours; None, and counted, where it cannot be restored."""
     try:
         if any(finding.code != "member" for finding in record.findings):
-            raise MalformedRecord("the revisit is damaged: it is left as it is")  # noqa: TRY301
+            raise MalformedRecord("the revisit is damaged")  # noqa: TRY301
         return find_original(record, originals, files)
     except (UnresolvedReference, DigestMismatch, MalformedRecord, InputRefused) as problem:
         problem.file, problem.offset = name, record.offset
@@ -189,4 +189,4 @@ def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) ->
             crc = isal_zlib.crc32(piece, crc)
         if crc == expected:
             return record
-    raise DigestMismatch("the original found has another body: the revisit is left as it is")
+    raise DigestMismatch("the original found has another body")
