@@ -186,6 +186,25 @@ def test_records_that_share_a_member_with_others_are_named_and_not_in_the_index(
         assert done.stderr.count(f"{why}: left out") == 2
 
 
+def test_files_whose_names_are_no_archive_files_come_back(
+    store: LandedStore, out: Path, tmp_path: Path
+) -> None:
+    for number, name in enumerate(("f.txt", "f.txt.warc.gz", "g.warc.gz.open", "noext")):
+        store.land("c", name, page(f"{URI}{number}", date=f"2020-01-01T00:00:0{number}Z"))
+    store.land("c", "plain.txt", gzip.decompress(page(f"{URI}4")))
+    export(store.rows, store.archive, "c", out / "c.wacz")
+    named = [n.removeprefix("archive/") for n in members(out / "c.wacz") if n[:8] == "archive/"]
+    [marked] = set(named) - {
+        "f.txt.warc.gz", "g.warc.gz.open.warc.gz", "noext.warc.gz", "plain.txt.warc"
+    }  # fmt: skip
+    assert marked.endswith("-f.txt.warc.gz")
+    again = tmp_path / "again"
+    assert call("init", "--store", again).exit_code == 0
+    assert call("import-wacz", out / "c.wacz", "--store", again).exit_code == 0
+    for number in range(5):
+        assert call("lookup", f"{URI}{number}", "--store", again).exit_code == 0
+
+
 def test_bytes_of_urls_that_are_no_utf_8_are_percent_encoded(store: LandedStore, out: Path) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
     record = gzip.decompress(page(f"{URI}XX", head=head)).replace(b"XX", b"\xe9\xc3\xa9")

@@ -135,13 +135,26 @@ def test_members_larger_than_zip_counts(tmp_path: Path) -> None:
         {"c/x/a.warc": None, "c/y/a.warc": "y-a.warc", "c/x-a.warc": "x-a.warc"},
         {"c/a\\b.warc": "a%5Cb.warc", "c/a\x01b.warc": "a%01b.warc", "c/\udcff.warc": "%FF.warc"},
         {"c/a\\b.warc": None, "c/a%5Cb.warc": "a%5Cb.warc"},
+        {"c/f.txt": "f.txt.warc", "c/noext": "noext.warc", "c/x/y.warc.open": "y.warc.open.warc"},
+        {"c/a": None, "c/a.warc": "a.warc", "c/x/a": "x-a.warc"},
     ],
-    ids=["one", "folders", "packages", "case", "taken", "odd", "odd and taken"],
+    ids=[
+        "one",
+        "folders",
+        "packages",
+        "case",
+        "taken",
+        "odd",
+        "odd and taken",
+        "end",
+        "end, taken",
+    ],
 )
 def test_names_of_archive_files(wanted: dict[str, str | None]) -> None:
     """None: a mark before its base name."""
-    found = member_names(wanted)
-    assert found == member_names(reversed(wanted))
+    ends = {name: "" if name.lower().endswith(".warc") else ".warc" for name in wanted}
+    found = member_names(ends)
+    assert found == member_names(dict(reversed(ends.items())))
     assert len({name.casefold() for name in found.values()}) == len(wanted)
     for file, name in wanted.items():
         if name is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pinakes.catalog.crawl_rows import COMPLETED_BY, GONE, LEAVING, CrawlEntry, require_crawl
@@ -16,7 +16,7 @@ from pinakes.hbase_schema.file_cells import GenerationFacts
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
 from pinakes.row_store.port import RowStore, get_row
-from pinakes.warc.file_names import PACKAGE, base_name
+from pinakes.warc.file_names import PACKAGE, base_name, is_archive_name
 
 _LONGEST_NAME = 200
 """Of what is made of a path; a mark goes before it where it is another's."""
@@ -61,11 +61,6 @@ class Contents:
         return max(file.written_ms for file in self.files)
 
     @property
-    def captures(self) -> int:
-        """As its files landed."""
-        return sum(entry.facts.captures for entry in self.entries if entry.facts is not None)
-
-    @property
     def size_bytes(self) -> int:
         """Of its files."""
         return sum(file.size for file in self.files)
@@ -90,32 +85,44 @@ def read_contents(store: RowStore, crawl: str) -> Contents:
     stored = list(_stored(store, crawl))
     if not stored:
         raise InputRefused(f"the crawl {crawl} has no archive files")
-    names = member_names(file.archive_file for file in stored)
+    names = member_names({file.archive_file: _missing_end(file) for file in stored})
     files = tuple(_exported(store, file, names[file.archive_file]) for file in stored)
     return Contents(crawl=entry, files=files)
 
 
-def member_names(archive_files: Iterable[str]) -> dict[str, str]:
+def member_names(ends: Mapping[str, str]) -> dict[str, str]:
     """What each file is named, without folders: `a.warc.gz`; no two alike in any case.
 
-    Files of one base name get their folders before it, `item-archive-a.warc.gz`; where that is
-    long, or another's, a mark.  The same files give the same names.
+    `ends` has what is put behind each name: `.warc.gz` of `a.txt`, else nothing.  Files of one base
+    name get their folders before it, `item-archive-a.warc.gz`; where that is long, or another's, a
+    mark.  The same files give the same names.
     """
-    files = sorted(archive_files)
-    bases = Counter(base_name(name).casefold() for name in files)
+    bases = {name: base_name(name) + end for name, end in ends.items()}
+    counts = Counter(base.casefold() for base in bases.values())
     taken: set[str] = set()
     names = {}
-    # What is alone keeps its name, whatever the others become.
-    for name in sorted(files, key=lambda name: bases[base_name(name).casefold()] > 1):
-        named = plain_name(base_name(name))
-        if bases[base_name(name).casefold()] > 1:
-            named = flat_name(name.partition("/")[2])
+
+    def order(name: str) -> tuple[bool, bool, str]:
+        """What is alone keeps its name, whatever the others become; then what has its end."""
+        return counts[bases[name].casefold()] > 1, bool(ends[name]), name
+
+    for name in sorted(ends, key=order):
+        named = plain_name(bases[name])
+        if counts[bases[name].casefold()] > 1:
+            named = flat_name(name.partition("/")[2] + ends[name])
         if named.casefold() in taken:
             mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-            named = f"{mark}-{plain_name(base_name(name))}"
+            named = f"{mark}-{plain_name(bases[name])}"
         taken.add(named.casefold())
         names[name] = named
     return names
+
+
+def _missing_end(file: FileEntry) -> str:
+    """What a name lacks by which readers of WACZ files take the file for an archive file."""
+    if is_archive_name(base_name(file.archive_file)) or file.facts is None:
+        return ""
+    return f".{file.facts.format}{'.gz' if file.facts.compression == 'gzip' else ''}"
 
 
 def flat_name(path: str) -> str:

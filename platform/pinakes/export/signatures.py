@@ -106,7 +106,7 @@ def write_signed(out: WaczFile, archive: ArchiveReader, signed: Iterable[Signed]
             stem = _stem(one)
             pairs[f"{stem}/{one.digest.path}" if stem in pairs else stem] = one
     # As of archive files: no two alike.
-    stems = member_names(pairs)
+    stems = member_names(dict.fromkeys(pairs, ""))
     for place, one in pairs.items():
         out.write(f"{FOLDER}{stems[place]}.datapackage", _read(archive, one.datapackage))
         out.write(f"{FOLDER}{stems[place]}.datapackage-digest", _read(archive, one.digest))
