@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,9 @@ from packages import members_of, signing, with_datapackage, write_package
 
 from pinakes.catalog.file_rows import scan_entries
 from pinakes.catalog.required_files import scan_required
-from pinakes.errors import PinakesError
+from pinakes.errors import MalformedRecord, PinakesError
 from pinakes.export.page_members import without_header
-from pinakes.export.signatures import signed_hash
+from pinakes.export.signatures import signed_hashes
 
 URI = "http://example.org/"
 HEADER = {"format": "json-pages-1.0", "id": "p", "title": "Of a crawler", "hasText": True}
@@ -192,7 +194,8 @@ def test_a_signature_of_another_datapackage_is_named(store: LandedStore, tmp_pat
     assert not [name for name in found if name.startswith("signed/")]
     [problem] = problems
     assert str(problem) == (
-        "c/c.wacz: its signature is of another datapackage.json: kept among its documents only"
+        "c/c.wacz/datapackage-digest.json: its signature is of another datapackage.json: "
+        "kept among its documents only"
     )
     assert given["datapackage-digest.json"] in found["archive/documents.warc"]
 
@@ -227,33 +230,77 @@ def test_two_of_one_place_are_both_kept(store: LandedStore, tmp_path: Path) -> N
     assert signed == {b"one", b"two"}
 
 
+SIGNINGS: dict[str, Callable[[str], object]] = {
+    "in capitals": lambda h: {"hash": h, "signedData": {"hash": h.upper()}},
+    "without label": lambda h: {"hash": h, "signedData": {"hash": h[7:]}},
+    "no hash in it": lambda h: {"hash": h, "signedData": {"signature": "s"}},
+    "no hash beside it": lambda h: {"signedData": {"hash": h}},
+}
+OTHER = f"sha256:{'0' * 64}"
+ODD_SIGNINGS: dict[str, tuple[Callable[[str], object], str]] = {
+    "other beside it": (lambda h: {"hash": OTHER, "signedData": {"hash": h}}, "of another"),
+    "other in it": (lambda h: {"hash": h, "signedData": {"hash": OTHER}}, "of another"),
+    "a string": (lambda h: {"hash": h, "signedData": "abc"}, "is no signature"),
+    "empty": (lambda h: {"hash": h, "signedData": {}}, "is no signature"),
+    "no hash": (lambda h: {"signedData": {"a": 1}}, "has no hash"),
+    "a number": (lambda h: {"hash": 1, "signedData": {"a": 1}}, "has no hash"),
+    "a list": (lambda h: [{"signedData": {"hash": h}}], "cannot be read"),
+}
+
+
+def with_digest(path: Path, make: Callable[[str], object]) -> Path:
+    given = members_of({"a.warc.gz": page(URI)})
+    said = f"sha256:{hashlib.sha256(given['datapackage.json']).hexdigest()}"
+    return write_package(path, given | {"datapackage-digest.json": json.dumps(make(said)).encode()})
+
+
+@pytest.mark.parametrize("make", SIGNINGS.values(), ids=SIGNINGS)
+def test_signatures_in_other_spellings_are_kept(
+    store: LandedStore, tmp_path: Path, make: Callable[[str], object]
+) -> None:
+    imported(store, with_digest(tmp_path / "c.wacz", make))
+    problems: list[PinakesError] = []
+    assert "signed/c.datapackage" in exported(store, "c", tmp_path, problems)
+    assert problems == []
+
+
+@pytest.mark.parametrize(("make", "words"), ODD_SIGNINGS.values(), ids=ODD_SIGNINGS)
+def test_every_signature_that_is_not_kept_is_named(
+    store: LandedStore, tmp_path: Path, make: Callable[[str], object], words: str
+) -> None:
+    imported(store, with_digest(tmp_path / "c.wacz", make))
+    problems: list[PinakesError] = []
+    found = exported(store, "c", tmp_path, problems)
+    assert not [name for name in found if name.startswith("signed/")]
+    [problem] = problems
+    assert str(problem).startswith("c/c.wacz/datapackage-digest.json: ")
+    assert words in str(problem)
+
+
+def test_a_signature_of_nothing_is_named(store: LandedStore, tmp_path: Path) -> None:
+    given = signing(members_of({"a.warc.gz": page(URI)}))
+    extra = {"x/datapackage-digest.json": given["datapackage-digest.json"]}
+    imported(store, write_package(tmp_path / "c.wacz", given | extra))
+    problems: list[PinakesError] = []
+    assert "signed/c.datapackage" in exported(store, "c", tmp_path, problems)
+    [problem] = problems
+    assert str(problem) == (
+        "c/c.wacz/x/datapackage-digest.json: what it signs is not there: "
+        "kept among its documents only"
+    )
+
+
+@pytest.mark.parametrize("digest", [b"", b"[]", b"[" * 100_000, b"{", b'{"a": "\xff"}'])
+def test_what_cannot_be_read_is_no_digest(digest: bytes) -> None:
+    with pytest.raises(MalformedRecord, match="cannot be read"):
+        signed_hashes(digest)
+
+
 @pytest.mark.parametrize(
-    "digest",
-    [
-        b"",
-        b"[]",
-        b"{}",
-        b"[" * 100_000,
-        b'{"hash": "sha256:ab"}',
-        b'{"hash": "sha256:ab", "signedData": null}',
-        b'{"hash": 1, "signedData": {"a": 1}}',
-        b'{"hash": "sha256:ab", "signedData": 7}',
-        b'{"hash": "sha256:ab", "signedData": {"hash": "sha256:cd"}}',
-    ],
-    ids=[
-        "empty",
-        "a list",
-        "nothing",
-        "deep",
-        "unsigned",
-        "null",
-        "a number",
-        "no object",
-        "other",
-    ],
+    "digest", [b"{}", b'{"hash": "sha256:ab"}', b'{"hash": "sha256:ab", "signedData": null}']
 )
 def test_what_is_not_signed(digest: bytes) -> None:
-    assert signed_hash(digest) is None
+    assert signed_hashes(digest) is None
 
 
 # --- needed

@@ -23,7 +23,6 @@ from pinakes.errors import (
     DigestMismatch,
     InputRefused,
     MalformedRecord,
-    PinakesError,
     UnresolvedReference,
 )
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
@@ -36,14 +35,13 @@ from .contents import Contents, ExportedFile, read_contents, require_unchanged
 from .dependencies import Dependencies, read_dependencies, requires_of
 from .index_member import ARCHIVE, count_lines, write_index
 from .page_members import write_pages
-from .signatures import scan_signed, write_signed
+from .signatures import OnProblem, scan_signed, write_signed
 from .standalone import filled_file
 from .wacz_file import Member, WaczFile
 
 DATAPACKAGE, DIGEST = "datapackage.json", "datapackage-digest.json"
 WACZ_VERSION = "1.1.1"
 _PIECE_BYTES = 1 << 20
-OnProblem = Callable[[PinakesError], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,13 +201,9 @@ class Exporter:
         self._at("index")
         write_pages(out, self._archive, contents.entries, self._space)
         self._at("pages")
-        signed = scan_signed(self._archive, contents.entries)
-        for one in signed:
-            if not one.holds:
-                why = "its signature is of another datapackage.json: kept among its documents only"
-                self._on_problem(DigestMismatch(why, file=one.digest.package))
+        signed = scan_signed(self._archive, contents.entries, self._on_problem)
         write_signed(out, self._archive, signed)
-        report.signed = sum(one.holds for one in signed)
+        report.signed = len(signed)
         self._at("signed")
         self._describe(out, contents, report, moment)
         self._at("described")

@@ -6,7 +6,8 @@ signer are kept as they were, under other names:
     signed/item.datapackage           signed/item.datapackage-digest
 
 They say what the imported WACZ file held: an archive file of the export with a SHA-256 that is
-there is still that.  One whose digest is not that of its `datapackage.json` is not kept here.
+there is still that.  One that does not say the digest of its `datapackage.json`, and nothing else,
+is not kept here.
 They are not named `.json`: checkers of packages would take one for a package in this.
 Source: WACZ signing 0.1.0 (`signedData`).
 """
@@ -15,12 +16,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.file_rows import FileEntry
 from pinakes.catalog.package_documents import Document, iter_documents, read_document
+from pinakes.errors import DigestMismatch, MalformedRecord, PinakesError
 from pinakes.warc.file_names import PACKAGE
 from pinakes.warc.packages import LONGEST_DATAPACKAGE
 
@@ -36,38 +38,52 @@ _NAMES = {
 
 
 class Signed(NamedTuple):
-    """A signed `datapackage.json`; `holds`: its digest is still that of the signature."""
+    """A signature, and the `datapackage.json` whose digest it has."""
 
     datapackage: Document
     digest: Document
-    holds: bool
+
+
+OnProblem = Callable[[PinakesError], None]
 
 
 def _is_signing(path: str) -> bool:
     return path.endswith((*_NAMES, *_NAMES.values()))
 
 
-def scan_signed(archive: ArchiveReader, entries: Iterable[FileEntry]) -> list[Signed]:
-    """What was signed, in the order of the files.  Memory: one `datapackage.json` at a time."""
+def scan_signed(
+    archive: ArchiveReader, entries: Iterable[FileEntry], on_problem: OnProblem
+) -> list[Signed]:
+    """What was signed, in the order of the files; `on_problem` gets what does not hold or cannot
+    be read.  Memory: one `datapackage.json` at a time."""
     documents = list(iter_documents(archive, entries, _is_signing))
     by_place = {(one.file, one.path): one for one in documents}
-    return list(_signed(archive, documents, by_place))
+    return list(_signed(archive, documents, by_place, on_problem))
 
 
 def _signed(
     archive: ArchiveReader,
     documents: Iterable[Document],
     by_place: dict[tuple[str, str], Document],
+    on_problem: OnProblem,
 ) -> Iterator[Signed]:
     for digest in documents:
         place, end = _split(digest.path)
         if end not in _NAMES:
             continue
         datapackage = by_place.get((digest.file, place + _NAMES[end]))
-        said = signed_hash(_read(archive, digest))
-        if datapackage is not None and said is not None:
-            data = _read(archive, datapackage)
-            yield Signed(datapackage, digest, hashlib.sha256(data).hexdigest() == said)
+        try:
+            said = signed_hashes(_read(archive, digest))
+            if said is None:
+                continue
+            if datapackage is None:
+                raise DigestMismatch("what it signs is not there")  # noqa: TRY301
+            if said != {hashlib.sha256(_read(archive, datapackage)).hexdigest()}:
+                raise DigestMismatch("its signature is of another datapackage.json")  # noqa: TRY301
+            yield Signed(datapackage, digest)
+        except (DigestMismatch, MalformedRecord) as problem:
+            why = f"{problem.message}: kept among its documents only"
+            on_problem(type(problem)(why, file=f"{digest.package}/{digest.path}"))
 
 
 def _split(path: str) -> tuple[str, str]:
@@ -78,20 +94,29 @@ def _split(path: str) -> tuple[str, str]:
     return path, ""
 
 
-def signed_hash(digest: bytes) -> str | None:
-    """The SHA-256 that a `datapackage-digest.json` has signed, in hex; None if it is not signed.
+def signed_hashes(digest: bytes) -> set[str] | None:
+    """The SHA-256 that a `datapackage-digest.json` says, in hex; None if it is not signed.
 
-    Whether the signature is its signer's is not looked at.  Pure.
+    Several where that beside the signature is another than that in it.  Whether the signature is
+    its signer's is not looked at.  Pure.
+
+    Raises MalformedRecord: it cannot be read, or has a signature of nothing.
     """
     try:
         found = json.loads(digest)
-        said = found["hash"]
-        is_signed = bool(found["signedData"]) and found["signedData"].get("hash", said) == said
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise MalformedRecord("cannot be read")
+    signed = found.get("signedData")
+    if signed is None:
         return None
-    if not is_signed or not isinstance(said, str):
-        return None
-    return said.lower().removeprefix("sha256:")
+    if not isinstance(signed, dict) or not signed:
+        raise MalformedRecord("its signedData is no signature")
+    said = [one["hash"] for one in (found, signed) if "hash" in one]
+    if not said or not all(isinstance(one, str) for one in said):
+        raise MalformedRecord("its signature has no hash")
+    return {one.lower().removeprefix("sha256:") for one in said}
 
 
 def _read(archive: ArchiveReader, document: Document) -> bytes:
@@ -102,9 +127,8 @@ def write_signed(out: WaczFile, archive: ArchiveReader, signed: Iterable[Signed]
     """Write the members below `signed/`."""
     pairs: dict[str, Signed] = {}
     for one in signed:
-        if one.holds:
-            stem = _stem(one)
-            pairs[f"{stem}/{one.digest.path}" if stem in pairs else stem] = one
+        stem = _stem(one)
+        pairs[f"{stem}/{one.digest.path}" if stem in pairs else stem] = one
     # As of archive files: no two alike.
     stems = member_names(dict.fromkeys(pairs, ""))
     for place, one in pairs.items():
