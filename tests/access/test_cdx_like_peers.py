@@ -324,7 +324,7 @@ OTHERS = {
         ("url=untied.org/d*&sort=reverse&limit=2", (500, None), (200, 2)),
         ("url=untied.org/dir/a?*&limit=1&fl=url", (200, 1), (200, 1)),
         ("url=*.untied.org/dir*", (200, 0), (200, 56)),
-        ("url=*", (200, 13), (200, 0)),
+        ("url=*", (200, 9), (200, 0)),
     ],
 }
 

@@ -71,3 +71,12 @@ def test_the_closest_is_another(stored: LandedStore) -> None:
     ask = next(asking_here(stored))
     assert years_of(ask, f"/cdx?url={URL}&closest=20210601000000&limit=1")[0] in ("2020", "2023")
     assert years_of(ask, f"/cdx?url={URL}&limit=-1") == ["2023"]
+
+
+def test_a_prefix_may_end_between_parts_of_a_query(store: LandedStore) -> None:
+    pages = [page(f"{URL}p?{query}") for query in ("a=1&b=2", "a=1&c=3", "a=12")]
+    store.land("one", "a.warc.gz", *pages)
+    ask = next(asking_here(store))
+    got = ask("/cdx?url=http%3A%2F%2Fexample.org%2Fp%3Fa%3D1%26*")
+    urls = [json.loads(line.split(" ", 2)[2])["url"] for line in got.lines]
+    assert [url.rpartition("?")[2] for url in urls] == ["a=1&b=2", "a=1&c=3"]

@@ -278,7 +278,9 @@ def _range_of(url: str, match: str, given: Parameters) -> KeyRange:
             body = given.text("requestBody")
             query = f"__wb_method={method.upper()}" + (f"&{body}" if body else "")
             url = with_query(url, query)
-        key = urlkey(url)
+        # An empty part of a query would be sorted before the others.
+        is_cut = match == "prefix" and url.endswith("&")
+        key = f"{urlkey(url[:-1])}&" if is_cut else urlkey(url)
     if match == "exact":
         return captures_of(key)
     if match == "prefix":
