@@ -57,6 +57,25 @@ def test_without_a_block_nothing_has_to_be_asked() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tables", "hidden"),
+    [
+        ([], False),
+        ([{"block": "*", "crawl": "c"}], True),
+        ([{"block": ["*"], "collection": "news"}], True),
+        ([{"block": "*", "crawl": "d"}], False),
+        ([{"block": "*", "collection": "other", "crawl": "c"}], False),
+        ([{"block": "http://a.org/", "crawl": "c"}], False),
+        ([{"block": "*", "younger_than": "90 days"}], False),
+        ([{"block": "*"}, {"allow": "http://a.org/"}], False),
+        ([{"allow": "*"}, {"block": "*"}, {"block": "http://a.org/"}], True),
+        ([{"block": "*"}, {"allow": "*", "crawl": "d"}], True),
+    ],
+)
+def test_a_hidden_crawl(tables: list[dict[str, object]], hidden: bool) -> None:
+    assert parse_rules(tables).hides(collection="news", crawl="c") is hidden
+
+
+@pytest.mark.parametrize(
     ("table", "message"),
     [
         ({}, "one of block and allow"),

@@ -17,7 +17,11 @@ from packages import members_of, write_package
 from redis_servers import RunningRedis
 from warcio.archiveiterator import ArchiveIterator
 
-from pinakes.catalog.visible_files import VisibleFiles
+from pinakes.access.cdx.answer import CdxIndex
+from pinakes.access.cdx.wanted import wants_of
+from pinakes.access.rules import OPEN as ALL_ALLOWED
+from pinakes.access.rules import AccessRules
+from pinakes.dedupe.decide.policy import NO_POLICIES, DedupePolicies
 from pinakes.index.external_sort import DEFAULT_SPACE, SortSpace
 from pinakes.ingest.commit import commit_crawl
 from pinakes.row_store.port import RowStore
@@ -162,14 +166,23 @@ def export_to(
     digests: str = "declared",
     token: str = "token",
     answer_s: float = 60.0,
+    policies: DedupePolicies = NO_POLICIES,
+    rules: AccessRules = ALL_ALLOWED,
 ) -> Exported:
     """Write the collection, as `pinakes redis export` does."""
     rows = store.rows
-    shared = read_shared_crawls(rows, COLLECTION, crawls)
+    shared = read_shared_crawls(
+        rows,
+        COLLECTION,
+        crawls,
+        hides=lambda crawl: rules.hides(collection=COLLECTION, crawl=crawl),
+    )
+    lines = CdxIndex(rows, rules=rules).lines
     gathered = shared.gather(
         rows,
-        VisibleFiles(rows),
-        admits=lambda key, file: True,
+        lines.files,
+        admits=lines.admits,
+        wants_of=lambda crawl: wants_of(policies, COLLECTION, crawl, now="20260701000000"),
         digests=digests,
         space=DEFAULT_SPACE,
     )

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from pinakes.errors import ConfigError
@@ -96,7 +96,18 @@ class AccessRules:
                 return rule.allows
         return True
 
+    def hides(self, *, collection: str, crawl: str) -> bool:
+        """Whether nothing of a crawl may be given out, whatever its URL and time."""
+        for rule in reversed(self.rules):
+            if rule.collection in (None, collection) and rule.crawl in (None, crawl):
+                if rule.allows:
+                    return False
+                if replace(rule, collection=None, crawl=None) == _ALL_BLOCKED:
+                    return True
+        return False
 
+
+_ALL_BLOCKED = AccessRule(allows=False)
 OPEN = AccessRules()
 """Nothing is restricted."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.browsertrix_counts import count_as_browsertrix
+from pinakes.catalog.crawl_originals import CrawlFinder
 from pinakes.catalog.crawl_rows import COMMITTED, OPEN, require_crawl, scan_crawls
-from pinakes.catalog.originals import ALL_OPEN, OriginalFinder
-from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed
+from pinakes.catalog.originals import ALL_OPEN, Asked, Original, OriginalFinder, Wants
+from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed, scan_reports
 from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
 from pinakes.catalog.wacz_rows import scan_wacz_files
 from pinakes.errors import ConfigError
@@ -22,10 +24,14 @@ from .keys import ListedFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedCrawls:
-    """The open and committed crawls of a collection, and those of them to be written."""
+    """The open and committed crawls of a collection, and those of them to be written.
+
+    `withheld` are its other crawls: crawlers must not refer to what they have, or had.
+    """
 
     collection: str
     states: dict[str, str]
+    withheld: Collection[str]
     chosen: Collection[str]
     waczs: WaczNumbers
 
@@ -35,10 +41,15 @@ class SharedCrawls:
         files: VisibleFiles,
         *,
         admits: Callable[[bytes, VisibleFile], bool],
+        wants_of: Callable[[str | None], Wants],
         digests: str,
         space: SortSpace,
     ) -> Gathered:
-        """What these crawls have, to be read once."""
+        """What these crawls have, to be read once.
+
+        `admits` are the access rules, `wants_of` has the policies: of each crawl, and that of the
+        collection for None.
+        """
         finder = OriginalFinder(
             store, files, collection=self.collection, crawl=ALL_OPEN, admits=admits
         )
@@ -46,11 +57,56 @@ class SharedCrawls:
             finder.iter_candidates(),
             self.states,
             self.waczs,
-            reports=_reports_of(store, self.chosen),
+            why_unwanted=self._judge(wants_of),
+            reports=self._referable(store, files, admits, wants_of),
             crawls=self.chosen,
             digests=digests,
             space=space,
         )
+
+    def _judge(self, wants_of: Callable[[str | None], Wants]) -> Callable[[Original], str | None]:
+        """What is committed is there for all crawls: one policy holds for it."""
+        of_all = wants_of(None)
+        of_open = {c: wants_of(c) for c in self.chosen if self.states[c] != COMMITTED}
+
+        def why_unwanted(original: Original) -> str | None:
+            return of_open.get(original.place.crawl, of_all)(original.copy.traits, False)
+
+        return why_unwanted
+
+    def _referable(
+        self,
+        store: RowStore,
+        files: VisibleFiles,
+        admits: Callable[[bytes, VisibleFile], bool],
+        wants_of: Callable[[str | None], Wants],
+    ) -> Iterator[tuple[str, Report | None]]:
+        """Of each digest that an open crawl reported, what its own look-up gives, unless a capture
+        that landed; None where it gives nothing."""
+        for crawl in sorted(self.chosen):
+            scope = find_open_scope(store, crawl)
+            if scope is None:
+                continue
+            landed = OriginalFinder(
+                store,
+                files,
+                collection=self.collection,
+                crawl=crawl,
+                admits=admits,
+                wants=wants_of(crawl),
+            )
+            finder = CrawlFinder(
+                store,
+                landed,
+                collection=self.collection,
+                crawl=crawl,
+                admits=admits,
+                wants=wants_of(crawl),
+            )
+            by_digest = groupby(scan_reports(store, scope), key=lambda report: report.digest)
+            for found in finder.iter_found(Asked(digest) for digest, _ in by_digest):
+                if found is not None and found.original is None:
+                    yield crawl, found.report.report if found.report is not None else None
 
     def count(self, store: RowStore, archive: ArchiveReader) -> dict[str, dict[str, int]]:
         """What Browsertrix counts of these crawls; reads their sidecars."""
@@ -61,29 +117,45 @@ class SharedCrawls:
 
 
 def read_shared_crawls(
-    store: RowStore, collection: str, chosen: Collection[str] = ()
+    store: RowStore,
+    collection: str,
+    chosen: Collection[str] = (),
+    *,
+    hides: Callable[[str], bool] = lambda crawl: False,
 ) -> SharedCrawls:
     """The crawls of a collection; `chosen`, if any, are to be written, else all.
 
+    `hides` says of which crawls the access rules give nothing: committed ones are not written.
+
     Raises:
-        ConfigError: one of them is unknown, of another collection, neither open nor committed; or
-            the collection has no crawl.
+        ConfigError: one of them is unknown, of another collection, neither open nor committed,
+            hidden; or the collection has no crawl.
     """
     of_collection = [one for one in scan_crawls(store) if one.facts.collection == collection]
     if not of_collection:
         raise ConfigError(f"{collection}: no collection of this name: see `pinakes crawl list`")
-    states = {one.crawl: one.state for one in of_collection if one.state in (OPEN, COMMITTED)}
+    states = {
+        one.crawl: one.state
+        for one in of_collection
+        if one.state == OPEN or (one.state == COMMITTED and not hides(one.crawl))
+    }
     for crawl in chosen:
         entry = require_crawl(store, crawl)
         if crawl not in states:
-            place = f"{entry.state}, in the collection {entry.facts.collection}"
+            is_hidden = entry.state == COMMITTED and entry.facts.collection == collection
+            state = "hidden by access rules" if is_hidden else entry.state
+            place = f"{state}, in the collection {entry.facts.collection}"
             raise ConfigError(
                 f"the crawl {crawl} is {place}: name one of {collection} that is open or committed"
             )
     wanted = chosen or states
     lists = {crawl: _files_of(store, collection, crawl) for crawl in sorted(wanted)}
     return SharedCrawls(
-        collection=collection, states=states, chosen=frozenset(wanted), waczs=WaczNumbers(lists)
+        collection=collection,
+        states=states,
+        withheld=frozenset(one.crawl for one in of_collection) - states.keys(),
+        chosen=frozenset(wanted),
+        waczs=WaczNumbers(lists),
     )
 
 

@@ -9,8 +9,8 @@ have is left out.  A SHA-256 is believed, as there.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from pinakes.catalog.originals import Candidate, Copy, Original
 from pinakes.catalog.reported import Report
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.index.external_sort import SortSpace, sort_outside_memory
+from pinakes.warc.dates import UNREADABLE_17, format_17, parse_date
 from pinakes.warc.digest import Digest, parse_digest
 
 from .keys import Entry, ListedFile, format_entry
@@ -82,7 +83,9 @@ class Gathered:
     """What crawls have.
 
     `states` are the open and committed crawls, of which all are looked at; `crawls` those whose
-    entries are given.
+    entries are given.  `why_unwanted` says which policy keeps crawls from referring to an original,
+    if one does; `reports` are those of each crawl that it may refer to, None for one that it may
+    not.
     """
 
     def __init__(
@@ -91,7 +94,8 @@ class Gathered:
         states: dict[str, str],
         waczs: WaczNumbers,
         *,
-        reports: Iterable[tuple[str, Report]] = (),
+        why_unwanted: Callable[[Original], str | None],
+        reports: Iterable[tuple[str, Report | None]] = (),
         crawls: Collection[str],
         digests: str,
         space: SortSpace,
@@ -99,6 +103,7 @@ class Gathered:
         self._candidates = candidates
         self._states = states
         self._waczs = waczs
+        self._why_unwanted = why_unwanted
         self._reports = reports
         self._crawls = crawls
         self._digests = digests
@@ -107,6 +112,10 @@ class Gathered:
         """Digests that are left out, since several bodies have them."""
         self.unwritable = 0
         """Captures that are left out, since their URL cannot stand in an entry."""
+        self.unwanted: Counter[str] = Counter()
+        """Captures that are left out, by the policy that does not want them."""
+        self.withheld = 0
+        """Reported digests that are left out: by them, no look-up finds an original."""
 
     def items(self) -> Iterator[Given | Owned]:
         """Entries and owners, by digest; lazy."""
@@ -119,7 +128,10 @@ class Gathered:
             for one in candidates:
                 yield from self._of_candidate(one)
         for crawl, report in self._reports:
-            yield from self._of_report(crawl, report)
+            if report is None:
+                self.withheld += 1
+            else:
+                yield from self._of_report(crawl, report)
 
     def _of_candidate(self, one: Candidate) -> Iterator[_Line]:
         for form in ("stored", "dechunked"):
@@ -127,19 +139,23 @@ class Gathered:
             sha1 = _sha1(one.copy, form) if body is not None else None
             if body is not None and sha1 is not None:
                 yield _Line(f"sha1:{sha1.hex}", _BODY, text=body.decode("ascii"))
-        if one.original is not None and (found := self._digest_of(one.copy)) is not None:
-            digest, text = found
-            yield from self._of_original(one.original, f"{digest.algorithm}:{digest.hex}", text)
+        original, found = one.original, self._digest_of(one.copy)
+        if original is None or found is None or original.place.crawl not in self._crawls:
+            return
+        why = self._why_unwanted(original)
+        if why is not None:
+            self.unwanted[why] += 1
+            return
+        digest, text = found
+        yield from self._of_original(original, f"{digest.algorithm}:{digest.hex}", text)
 
     def _of_original(self, original: Original, key: str, text: str) -> Iterator[_Line]:
         copy, name = original.copy, original.place.archive_file
         choice, second, ordinal = copy.choice, copy.second, copy.ordinal
         crawl = original.place.crawl
         is_open = int(self._states.get(crawl) != COMMITTED)
-        time = copy.time
-        time = time[:14] if time.endswith("000") else time
         size = original.location.length
-        entry = Entry(self._waczs.of(name), time, copy.facts["url"], size)
+        entry = Entry(self._waczs.of(name), _shown(copy.time), copy.facts["url"], size)
         rank = (is_open, choice, second, name, ordinal)
         yield from self._of_entry(_Line(key, _ORIGINAL, rank, crawl, text), entry)
 
@@ -148,7 +164,8 @@ class Gathered:
         seen, digest = report.seen, report.digest
         name = archive_file(crawl, seen.file) if seen.file else ""
         length = seen.length if seen.length is not None else seen.size or 0
-        time = re.sub("[^0-9]", "", seen.date)[:17]
+        moment = parse_date(seen.date)
+        time = _shown(format_17(moment) if moment is not None else UNREADABLE_17)
         rank = (2, 0, report.second, name, 0)
         key = f"{digest.algorithm}:{digest.hex}"
         line = _Line(key, _ORIGINAL, rank, crawl, str(digest))
@@ -158,7 +175,7 @@ class Gathered:
         value = format_entry(entry)
         if value is not None:
             yield line._replace(value=value)
-        elif line.crawl in self._crawls:
+        else:
             self.unwritable += 1
 
     def _digest_of(self, copy: Copy) -> tuple[Digest, str] | None:
@@ -184,14 +201,17 @@ class Gathered:
             if len(bodies) > 1:
                 self.several_bodies += 1
                 return
-            if line.crawl not in self._crawls:
-                continue
             if (line.crawl, line.text) not in given:
                 given.add((line.crawl, line.text))
                 yield Given(line.crawl, line.text, line.value)
             if self._states[line.crawl] == COMMITTED and line.text not in owned:
                 owned.add(line.text)
                 yield Owned(line.text, line.crawl)
+
+
+def _shown(time: str) -> str:
+    """A time of 17 digits, without milliseconds that are 0: most dates have none."""
+    return time.removesuffix("000")
 
 
 def _sha1(copy: Copy, form: str) -> Digest | None:

@@ -30,9 +30,7 @@ from pinakes.catalog.originals import (
     Asked,
     Original,
     OriginalFinder,
-    Traits,
     Wants,
-    wants_all,
 )
 from pinakes.catalog.visible_files import VisibleFile
 from pinakes.dedupe.decide.policy import DedupePolicies
@@ -50,6 +48,7 @@ from .lines import PLACE, encoded
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
 from .reports import report_json
 from .row_lines import RowLines
+from .wanted import wants_of
 
 MOST_DIGESTS = 10_000
 MOST_BODY_BYTES = 4 << 20
@@ -115,28 +114,10 @@ class CrawlTimeSite:
             "collection": collection,
             "crawl": crawl,
             "admits": self._lines.admits,
-            "wants": self._wants(collection, crawl),
+            "wants": wants_of(self._policies, collection, crawl, now=format_14(self._now())),
         }
         landed = OriginalFinder(self._store, self._lines.files, **asks)
         return CrawlFinder(self._store, landed, **asks)
-
-    def _wants(self, collection: str | None, crawl: str | None) -> Wants:
-        policy = self._policies.of(collection or "", crawl or "")
-        if policy.wants_all:
-            return wants_all
-        now = format_14(self._now())
-
-        def wants(traits: Traits, has_url: bool) -> str | None:
-            return policy.why_no_original(
-                size=traits.size,
-                media_type=traits.media_type,
-                status=traits.status,
-                second=traits.second,
-                now=now,
-                has_url=has_url,
-            )
-
-        return wants
 
     def iter_seen(self, given: Parameters, collection: str | None) -> Iterator[bytes]:
         """The answer to warcprox's query on the paths of CDX queries: the digest as the original

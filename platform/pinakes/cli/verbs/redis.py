@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from pinakes.access.cdx.answer import CdxIndex
+from pinakes.access.cdx.wanted import wants_of
 from pinakes.access.rules import parse_rules
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import add_dry_run, add_settings, configuration_of
 from pinakes.cli.frame.output import Console, printable
 from pinakes.config import Configuration
+from pinakes.dedupe.decide.policy import parse_policies
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.index.external_sort import SortSpace
 from pinakes.ingest.acts import Actor
@@ -31,6 +33,7 @@ from pinakes.shared_index.sorted_set import (
     iter_lines,
     key_of,
 )
+from pinakes.warc.dates import format_14
 
 BROWSERTRIX, PYWB = "browsertrix", "pywb"
 
@@ -160,10 +163,23 @@ class _Exchange:
 
 def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
     rows = exchange.stores.rows
-    lines = CdxIndex(rows, rules=parse_rules(exchange.configuration.access)).lines
-    crawls = read_shared_crawls(rows, request.collection, request.crawls)
+    rules = parse_rules(exchange.configuration.access)
+    policies = parse_policies(exchange.configuration.dedupe)
+    lines = CdxIndex(rows, rules=rules).lines
+    now = datetime.now(timezone.utc)
+    crawls = read_shared_crawls(
+        rows,
+        request.collection,
+        request.crawls,
+        hides=lambda crawl: rules.hides(collection=request.collection, crawl=crawl),
+    )
     gathered = crawls.gather(
-        rows, lines.files, admits=lines.admits, digests=request.digests, space=exchange.space
+        rows,
+        lines.files,
+        admits=lines.admits,
+        wants_of=lambda crawl: wants_of(policies, request.collection, crawl, now=format_14(now)),
+        digests=request.digests,
+        space=exchange.space,
     )
     exporter = Exporter(
         exchange.server,
@@ -173,7 +189,7 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
         crawls.count(rows, exchange.stores.archive),
         spelling=request.spelling,
         token=exchange.actor.new_token(),
-        now=f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
+        now=f"{now:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
     )
     done = exporter.export(gathered, whole=not request.crawls)
     for crawl, digests in sorted(done.digests.items()):
@@ -196,6 +212,10 @@ def _say_rest(console: Console, done: Exported, gathered: Gathered) -> None:
         console.say(f"{gathered.several_bodies:,} digests left out: several bodies have them")
     if gathered.unwritable:
         console.say(f"{gathered.unwritable:,} captures left out: a blank in their URL, or no UTF-8")
+    for why, number in sorted(gathered.unwanted.items()):
+        console.say(f"{number:,} captures left out: {why}")
+    if gathered.withheld:
+        console.say(f"{gathered.withheld:,} reported digests left out: look-ups do not give them")
 
 
 def _import_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
