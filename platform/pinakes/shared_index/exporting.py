@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from pinakes.catalog.crawl_rows import COMMITTED
-from pinakes.errors import Conflict, MalformedRecord, StoreUnavailable
+from pinakes.errors import Conflict, StoreUnavailable
 
 from .gathered import Gathered, Given, WaczNumbers
 from .keys import (
     ALL_COUNTS,
+    CANCELED,
     COMMITTED_CRAWLS,
     DONE_WACZS,
     LAST_UPDATE,
@@ -32,33 +32,24 @@ from .keys import (
     digest_field,
     format_listed,
     keys_of,
-    parse_counts,
 )
+from .marks import EXPORTED, Mark, read_counts, read_marks, why_left
 from .server import Command, SharedServer, Watch, lost
 
-EXPORTED = b"pinakes:exported"
 _ASIDE_S = 86_400
 _ATTEMPTS = 5
 _BATCH = 1000
 _FIXED = {
     COMMITTED_CRAWLS: "set",
     OPEN_CRAWLS: "set",
+    CANCELED: "set",
     ALL_COUNTS: "hash",
     DONE_WACZS: "set",
     LAST_UPDATE: "string",
     EXPORTED: "hash",
     **dict.fromkeys(MERGED.values(), "hash"),
 }
-
-
-class Mark(NamedTuple):
-    """What stands in `pinakes:exported` of a crawl that we have written: what was there then."""
-
-    collection: str
-    spelling: str
-    digests: int
-    waczs: int
-    counts: dict[str, int]
+_OF_CRAWL = ("hash", "list", "hash")
 
 
 @dataclass(slots=True)
@@ -67,48 +58,17 @@ class Exported:
 
     digests: dict[str, int] = field(default_factory=dict)
     """By crawl that was written: how many digests it has."""
-    running: list[str] = field(default_factory=list)
-    """Open crawls that a crawler has written to: left as they are."""
+    left: dict[str, str] = field(default_factory=dict)
+    """Open crawls that are left as they are, and why."""
     taken_out: list[str] = field(default_factory=list)
-    """Crawls that an earlier export had written, and that the collection no longer has."""
-
-
-def read_marks(server: SharedServer) -> dict[str, Mark]:
-    """The crawls that exports have written.  Raises Conflict if something else stands there."""
-    marks = {}
-    for crawl, value in server.read_hash(EXPORTED).items():
-        try:
-            mark = Mark(**json.loads(value))
-            marks[crawl.decode("ascii")] = mark
-        except (ValueError, TypeError) as error:
-            raise Conflict(
-                f"{server.name}: the key {EXPORTED.decode()} holds something else"
-            ) from error
-    return marks
-
-
-def has_changed(server: SharedServer, crawl: str, mark: Mark) -> bool:
-    """Whether a crawler has written to the keys of a crawl since they were exported."""
-    keys = keys_of(crawl)
-    digests, waczs = server.ask([("HLEN", keys.hashes), ("LLEN", keys.waczs)])
-    counts = read_counts(server, crawl)
-    return (digests, waczs, counts) != (mark.digests, mark.waczs, mark.counts)
-
-
-def read_counts(server: SharedServer, crawl: str) -> dict[str, int]:
-    """What is counted of a crawl.  Raises Conflict where that are no numbers."""
-    key = keys_of(crawl).counts
-    try:
-        return parse_counts(server.read_hash(key))
-    except MalformedRecord as error:
-        words = f"{server.name}: {key.decode('utf-8', 'backslashreplace')}: {error.message}"
-        raise Conflict(words) from error
+    """Crawls that are no longer in the index, since the collection does not have them."""
 
 
 class Exporter:
     """Writes crawls of one collection: those of `counts`, with what Browsertrix counts of them.
 
-    `token` tells this export's keys from another's.
+    `withheld` are crawls of the collection that nobody may refer to, whoever wrote them.  `token`
+    tells this export's keys from another's.
     """
 
     def __init__(
@@ -119,6 +79,7 @@ class Exporter:
         waczs: WaczNumbers,
         counts: Mapping[str, Mapping[str, int]],
         *,
+        withheld: Collection[str] = (),
         spelling: str,
         token: str,
         now: str,
@@ -128,6 +89,7 @@ class Exporter:
         self._states = states
         self._waczs = waczs
         self._counts = counts
+        self._withheld = withheld
         self._spelling = spelling
         self._aside = f"pinakes:aside:{token}:".encode("ascii")
         self._now = now
@@ -135,18 +97,21 @@ class Exporter:
         self._made: dict[bytes, int] = {}
         """The keys aside, and how many members each has got."""
         self._marks: dict[str, Mark] = {}
+        self._evictions = 0
 
     def export(self, gathered: Gathered, *, whole: bool) -> Exported:
-        """Write these crawls; `whole`: they are all that the collection has, and what earlier
-        exports wrote of others is taken out.
+        """Write these crawls; `whole`: they are all that the collection has, and what is there of
+        others is taken out: of those that earlier exports wrote, and of `withheld` ones that are
+        committed there.
 
         Raises:
             Conflict: the database has the index of another collection or in the other spelling,
                 something else lies at a key, or crawlers change it all the time.
-            StoreUnavailable: the Redis cannot be reached, or is full.  Nothing was changed, but if
-                it was lost just at the end, everything may have been: run it again.
+            StoreUnavailable: the Redis cannot be reached, is full, or evicts keys.  Nothing was
+                changed, but if that was just at the end, everything may have been: run it again.
         """
         self._require_ours()
+        self._evictions = self._server.count_evictions()
         done = Exported()
         try:
             self._write_aside(gathered, done)
@@ -155,14 +120,14 @@ class Exporter:
                 lambda watch: self._decide(done, watch, whole=whole),
                 attempts=_ATTEMPTS,
             )
-            done.digests = {c: n for c, n in done.digests.items() if c not in done.running}
+            self._require_kept()
+            done.digests = {c: n for c, n in done.digests.items() if c not in done.left}
         finally:
             self._drop_aside()
         return done
 
     def _require_ours(self) -> None:
-        for key, kind in _FIXED.items():
-            self._server.require(key, kind)
+        self._server.require_all(_FIXED)
         self._marks = read_marks(self._server)
         other = next((m for m in self._marks.values() if m.collection != self._collection), None)
         if other is not None:
@@ -176,6 +141,10 @@ class Exporter:
                 f"{self._server.name} has an index in the spelling {unlike.spelling}: export with "
                 f"--spelling {unlike.spelling}, or to another database"
             )
+        crawls = sorted({*self._counts, *self._marks})
+        self._server.require_all(
+            dict(pair for crawl in crawls for pair in zip(keys_of(crawl), _OF_CRAWL, strict=True))
+        )
 
     # Aside.
 
@@ -244,14 +213,15 @@ class Exporter:
     def _decide(self, done: Exported, watch: Watch, *, whole: bool) -> list[Command]:
         self._require_ours()
         self._require_whole()
-        done.running = [crawl for crawl in self._counts if self._is_running(crawl)]
-        ours = [crawl for crawl in self._counts if crawl not in done.running]
-        gone = [crawl for crawl in self._marks if crawl not in self._states] if whole else []
+        done.left = {c: why for c in self._counts if (why := self._why_left(c)) is not None}
+        ours = [crawl for crawl in self._counts if crawl not in done.left]
+        gone = self._gone(watch) if whole else []
         done.taken_out = gone
         commands = [*self._names(ours), *self._without(gone)]
         commands += self._merge({*ours, *gone}, watch)
         commands += self._sets(ours, gone)
         commands += self._sums(ours, gone, done)
+        self._require_kept()
         return commands
 
     def _require_whole(self) -> None:
@@ -265,17 +235,32 @@ class Exporter:
         if self._server.ask(asked) != list(self._made.values()):
             raise lost(self._server)
 
-    def _is_running(self, crawl: str) -> bool:
-        """Whether an open crawl is one that a crawler writes to: it does not wait for us."""
+    def _require_kept(self) -> None:
+        """Raises StoreUnavailable if the server has evicted keys since the export began: of the
+        index, perhaps, or what a crawler had written."""
+        if self._server.count_evictions() != self._evictions:
+            raise StoreUnavailable(
+                f"{self._server.name} has evicted keys during the export, for want of memory: give "
+                "it more, or the maxmemory-policy noeviction, and export again"
+            )
+
+    def _why_left(self, crawl: str) -> str | None:
         if self._states[crawl] == COMMITTED:
-            return False
-        mark = self._marks.get(crawl)
-        if mark is not None:
-            return has_changed(self._server, crawl, mark)
-        keys = keys_of(crawl)
-        return any(kind != "none" for kind in self._server.kinds(list(keys)).values()) or any(
-            self._server.ask([("SISMEMBER", key, crawl) for key in (OPEN_CRAWLS, COMMITTED_CRAWLS)])
-        )
+            return None
+        return why_left(self._server, crawl, self._marks.get(crawl))
+
+    def _gone(self, watch: Watch) -> list[str]:
+        """Crawls to take out.  What crawlers committed there of a crawl that was taken out here is
+        nothing to refer to: its captures are not here."""
+        exported = [crawl for crawl in self._marks if crawl not in self._states]
+        others = sorted(set(self._withheld) - set(exported))
+        asked = self._server.ask(("SISMEMBER", COMMITTED_CRAWLS, crawl) for crawl in others)
+        gone = [crawl for crawl, is_there in zip(others, asked, strict=True) if is_there]
+        for crawl in gone:
+            for key, kind in zip(keys_of(crawl), _OF_CRAWL, strict=True):
+                watch(key)
+                self._server.require(key, kind)
+        return [*exported, *gone]
 
     def _names(self, ours: Sequence[str]) -> Iterator[Command]:
         for crawl in ours:

@@ -26,8 +26,8 @@ from pinakes.hbase_schema.text import check_name
 from pinakes.index.external_sort import SortSpace, sort_outside_memory
 from pinakes.row_store.port import RowStore
 
-from .exporting import has_changed, read_marks
 from .keys import (
+    CANCELED,
     COMMITTED_CRAWLS,
     OPEN_CRAWLS,
     ListedFile,
@@ -36,9 +36,9 @@ from .keys import (
     parse_field,
     parse_listed,
 )
+from .marks import has_changed, read_marks
 from .server import SharedServer
 
-CANCELED = b"canceledcrawls"
 MOST_WACZS = 100_000
 """Of one crawl: more are no crawl's."""
 _TOGETHER = 1000

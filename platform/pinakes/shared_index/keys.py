@@ -16,6 +16,7 @@ from pinakes.warc.dates import parse_digits_date
 from pinakes.warc.digest import Digest, parse_digest
 
 COMMITTED_CRAWLS, OPEN_CRAWLS = b"allcrawls", b"uncommittedcrawls"
+CANCELED = b"canceledcrawls"
 ALL_COUNTS, DONE_WACZS, LAST_UPDATE = b"allcounts", b"src:d", b"last_update_ts"
 CODE, DOCUMENTED = "code", "documented"
 MERGED = {CODE: b"alldupes", DOCUMENTED: b"allhashes"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -38,12 +38,23 @@ class SharedServer:
 
     def require(self, key: bytes, kind: str) -> None:
         """Raises Conflict if something else lies at the key, which is nothing of a crawler's."""
-        found = self.kinds([key])[key]
-        if found not in (kind, "none"):
-            raise Conflict(
-                f"{self.name}: a {found} lies at the key {_shown(key)}, where a {kind} should be: "
-                "is this the right database?"
-            )
+        self.require_all({key: kind})
+
+    def require_all(self, kinds: Mapping[bytes, str]) -> None:
+        """The same for many keys, each with its kind."""
+        for key, found in self.kinds(list(kinds)).items():
+            if found not in (kinds[key], "none"):
+                raise Conflict(
+                    f"{self.name}: a {found} lies at the key {_shown(key)}, where a {kinds[key]} "
+                    "should be: is this the right database?"
+                )
+
+    def count_evictions(self) -> int:
+        """How many keys the server has evicted so far, if it evicts such as do not expire."""
+        with self._translated():
+            found = self._client.info()
+        evicts_all = str(found.get("maxmemory_policy", "")).startswith("allkeys")
+        return int(found.get("evicted_keys", 0)) if evicts_all else 0
 
     def send(self, commands: Iterable[Command]) -> None:
         """Send commands, a thousand together; their answers do not matter."""

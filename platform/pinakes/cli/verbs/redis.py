@@ -187,6 +187,7 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
         crawls.states,
         crawls.waczs,
         crawls.count(rows, exchange.stores.archive),
+        withheld=crawls.withheld,
         spelling=request.spelling,
         token=exchange.actor.new_token(),
         now=f"{now:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
@@ -203,9 +204,8 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
 
 
 def _say_rest(console: Console, done: Exported, gathered: Gathered) -> None:
-    for crawl in done.running:
-        words = "left as it is: a crawler writes to it; `pinakes redis import` takes what it adds"
-        console.result({"crawl": crawl, "outcome": "left"}, text=f"{crawl}: {words}")
+    for crawl, why in done.left.items():
+        console.result({"crawl": crawl, "outcome": "left"}, text=f"{crawl}: left as it is: {why}")
     for crawl in done.taken_out:
         console.result({"crawl": crawl, "outcome": "taken out"}, text=f"{crawl}: taken out")
     if gathered.several_bodies:

@@ -1,0 +1,148 @@
+"""An export where crawlers, or the server, have done something since the last one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from importing import COLLECTION
+from landed_stores import LandedStore
+from redis_servers import Crawler, RunningRedis, running_redis
+from shared_crawls import (
+    HOME,
+    NEWS,
+    SITE,
+    export_to,
+    import_from,
+    land_waczs,
+    response,
+    sha256_text,
+    unresolved,
+)
+
+from pinakes.access.rules import parse_rules
+from pinakes.errors import ConfigError, Conflict, StoreUnavailable
+from pinakes.ingest.commit import commit_crawl
+from pinakes.ingest.removal import CANCEL, Remover
+from pinakes.shared_index.marks import ENDED, RUNS
+
+NEW = b"new" * 800
+
+
+def test_a_crawl_that_was_cancelled_before_it_was_ever_exported(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path
+) -> None:
+    """A crawler committed it there; others refer to what is not here, until it is taken out."""
+    land_waczs(store, tmp_path / "in", committed=["first"])
+    for name in ("third", "theirs"):
+        crawler = Crawler(redis, name, wacz=f"{name}.wacz")
+        crawler.add(sha256_text(name.encode()), f"{SITE}{name}", "20260102030420", 900)
+        crawler.finish(f"{name}.wacz", "e" * 64, 7000)
+        crawler.commit()
+    runs = Crawler(redis, "fourth")
+    runs.add(sha256_text(b"4"), f"{SITE}4", "20260102030420", 900)
+    import_from(redis.url, store.rows, crawls=["third", "fourth"])
+    remover = Remover(store.rows, store.archive, store.actor)
+    for name in ("third", "fourth"):
+        remover.take_out(name, CANCEL)
+    assert export_to(redis.url, store, crawls=["first"]).taken_out == []
+    assert export_to(redis.url, store).taken_out == ["third"]
+    dump = redis.dump()
+    assert dump["allcrawls"] == {"first", "theirs"}
+    assert set(dump["alldupes"].values()) == {"first", "theirs"}
+    assert not [key for key in dump if "third" in key]
+    assert "third.wacz" not in dump["src:d"]
+    assert unresolved(redis) == []
+    assert runs.look_up(sha256_text(b"4")) is not None  # runs, for itself alone
+    runs.commit()
+    assert export_to(redis.url, store).taken_out == ["fourth"]
+
+
+@pytest.mark.parametrize("key", ["h:second", "c:second:wacz", "h:second:counts"])
+@pytest.mark.parametrize("ever", [False, True])
+def test_something_else_at_a_key_of_a_committed_crawl(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path, key: str, ever: bool
+) -> None:
+    land_waczs(store, tmp_path / "in", committed=["first", "second"])
+    if ever:
+        export_to(redis.url, store)
+    redis.client.set(key, "theirs")
+    before = redis.dump()
+    with pytest.raises(Conflict, match=f"string lies at the key {key}"):
+        export_to(redis.url, store)
+    assert redis.dump() == before
+
+
+def test_an_open_crawl_that_a_crawler_has_ended(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path
+) -> None:
+    """It is not moved back: others refer to it by now."""
+    land_waczs(store, tmp_path / "in", committed=["first"])
+    export_to(redis.url, store)
+    Crawler(redis, "second").commit()
+    before = redis.dump()
+    assert export_to(redis.url, store).left == {"second": ENDED}
+    assert redis.dump() == before
+    commit_crawl(store.rows, store.archive, "second", store.actor)
+    assert export_to(redis.url, store).left == {}
+    assert redis.dump()["allcrawls"] == {"first", "second"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param(["h:second"], id="digests"),
+        pytest.param(["h:second", "c:second:wacz", "h:second:counts"], id="all"),
+        pytest.param(["uncommittedcrawls"], id="its name"),
+    ],
+)
+def test_keys_that_are_gone_are_written_again(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path, keys: list[str]
+) -> None:
+    land_waczs(store, tmp_path / "in", committed=["first"])
+    export_to(redis.url, store)
+    before = redis.dump()
+    redis.client.delete(*keys)
+    assert export_to(redis.url, store).left == {}
+    assert redis.dump() == before
+    redis.client.delete(*keys)
+    Crawler(redis, "second").add(sha256_text(NEW), f"{SITE}new", "20260102030420", 900)
+    assert export_to(redis.url, store).left == {"second": RUNS}
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "allkeys-random"])
+def test_evicted_keys_are_noticed(store: LandedStore, tmp_path: Path, policy: str) -> None:
+    """Those of crawlers, too, which nothing else would miss."""
+    records = [response(f"{n}", b"%d" % n * 100, n % 60) for n in range(3000)]
+    store.land("spring", "a.warc.gz", *records, collection=COLLECTION)
+    commit_crawl(store.rows, store.archive, "spring", store.actor)
+    with running_redis(tmp_path) as redis:
+        for n in range(200):
+            redis.client.hset(f"h:runs{n}", mapping={f"{m}": "x" * 100 for m in range(60)})
+        redis.client.config_set("maxmemory-policy", policy)
+        redis.client.config_set("maxmemory", redis.client.info("memory")["used_memory"] + 300_000)
+        with pytest.raises(StoreUnavailable, match="evict"):
+            export_to(redis.url, store)
+        assert redis.client.info("stats")["evicted_keys"] > 0
+        redis.client.config_set("maxmemory", 0)
+        export_to(redis.url, store)
+        assert redis.client.hlen("alldupes") == 3000
+
+
+def test_a_hidden_crawl_is_not_named(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path
+) -> None:
+    land_waczs(store, tmp_path / "in", committed=["first", "second"])
+    export_to(redis.url, store)
+    hidden = parse_rules([{"block": "*", "crawl": "second"}])
+    assert export_to(redis.url, store, rules=hidden).taken_out == ["second"]
+    assert "second" not in str(redis.dump())
+    with pytest.raises(ConfigError, match="the crawl second is hidden by access rules"):
+        export_to(redis.url, store, rules=hidden, crawls=["second"])
+    partly = parse_rules([*[{"block": "*", "crawl": "second"}], {"allow": f"{SITE}news"}])
+    export_to(redis.url, store, rules=partly)
+    dump = redis.dump()
+    assert dump["allcrawls"] == {"first", "second"}
+    assert [value.split()[2] for value in dump["h:second"].values()] == [f"{SITE}news"]
+    assert Crawler(redis, "x").look_up(sha256_text(NEWS)) is not None
+    assert Crawler(redis, "x").look_up(sha256_text(HOME)) is not None
