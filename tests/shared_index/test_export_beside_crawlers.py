@@ -25,6 +25,8 @@ from pinakes.errors import ConfigError, Conflict, StoreUnavailable
 from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.removal import CANCEL, Remover
 from pinakes.shared_index.marks import ENDED, RUNS
+from pinakes.shared_index.server import open_server
+from pinakes.shared_index.sorted_set import key_of
 
 NEW = b"new" * 800
 
@@ -146,3 +148,26 @@ def test_a_hidden_crawl_is_not_named(
     assert [value.split()[2] for value in dump["h:second"].values()] == [f"{SITE}news"]
     assert Crawler(redis, "x").look_up(sha256_text(NEWS)) is not None
     assert Crawler(redis, "x").look_up(sha256_text(HOME)) is not None
+
+
+@pytest.mark.parametrize("path", ["3x", "x", "3/4", "-1", "0%31", "٣"])
+def test_a_database_is_a_number(redis: RunningRedis, path: str) -> None:
+    """The client takes what is none for 0."""
+    with (
+        pytest.raises(ConfigError, match="a database of a Redis is a number"),
+        open_server(f"{redis.url.removesuffix('0')}{path}"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(("path", "name"), [("", "/0"), ("/", "/0"), ("/3", "/3"), ("?db=2", "/2")])
+def test_databases(redis: RunningRedis, path: str, name: str) -> None:
+    with open_server(redis.url.removesuffix("/0") + path) as server:
+        assert server.name.endswith(name)
+
+
+def test_pywbs_key_is_none_of_ours() -> None:
+    assert key_of("pywb:{coll}:cdxj", "news") == b"pywb:news:cdxj"
+    for template in ("pinakes:exported", "{coll}:exported"):
+        with pytest.raises(ConfigError, match="keys that begin with pinakes:"):
+            key_of(template, "pinakes")

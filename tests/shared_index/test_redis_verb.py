@@ -136,6 +136,12 @@ def test_what_is_left_out_is_named(folder: Path, redis: RunningRedis) -> None:
             "--spelling says nothing with --for pywb",
             id="spelling",
         ),
+        pytest.param(
+            ["export", "news", "--for", "pywb", "--key", "pinakes:exported"],
+            2,
+            "keys that begin with pinakes: are for our own notes",
+            id="our key",
+        ),
     ],
 )
 def test_wrong_calls(
@@ -145,6 +151,28 @@ def test_wrong_calls(
     assert done[:2] == (code, "")
     assert answer in done[2]
     assert redis.client.dbsize() == 0
+
+
+def test_what_is_withheld_is_counted(folder: Path, redis: RunningRedis) -> None:
+    Crawler(redis, "third").add(sha256_text(NEW), f"{SITE}", "20260102030401", 900)
+    assert call(folder, redis, "import", "news", "--crawl", "third")[0] == 0
+    redis.client.flushall()
+    with (folder / "pinakes.toml").open("a") as settings:
+        settings.write('[[dedupe]]\ncollection = "news"\nmin_bytes = 9999\n')
+    code, out, err = call(folder, redis, "export", "news")
+    assert (code, out.splitlines()) == (
+        0,
+        [
+            "first: written, committed, 0 digests",
+            "second: written, open, 0 digests",
+            "third: written, open, 0 digests",
+        ],
+    )
+    assert "1 reported digests left out: look-ups do not give them" in err
+    assert "6 captures left out: policy-size" in err
+    done = call_here(folder, "redis", "export", "news", "--redis", f"{redis.url}x")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a database of a Redis is a number" in done.stderr
 
 
 def test_a_redis_that_is_away(folder: Path) -> None:

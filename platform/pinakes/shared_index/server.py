@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -20,6 +21,7 @@ Watch = Callable[[bytes], object]
 """Watches one more key from now on."""
 _TOGETHER = 1000
 _CONNECT_S, _ANSWER_S = 10.0, 60.0
+_NO_DATABASE = re.compile(r"rediss?://[^/?#]*/(?![0-9]{0,9}(?:[?#]|\Z))", re.ASCII | re.IGNORECASE)
 _UNAVAILABLE = ("OOM", "MISCONF", "LOADING", "BUSY", "TRYAGAIN", "MASTERDOWN", "CLUSTERDOWN")
 
 
@@ -191,6 +193,8 @@ def open_server(url: str, *, answer_s: float = _ANSWER_S) -> Iterator[SharedServ
 
     A command that is not answered in `answer_s` counts as lost.
     """
+    if _NO_DATABASE.match(url):  # the client takes it for database 0, or 34 for `3/4`
+        raise ConfigError("a database of a Redis is a number: give redis://HOST:PORT/DATABASE")
     try:
         from redis import Redis
         from redis.backoff import NoBackoff

@@ -41,8 +41,12 @@ class Replaced(NamedTuple):
 
 
 def key_of(template: str, collection: str) -> bytes:
-    """The key of a collection, as pywb makes it of its template."""
-    return template.replace("{coll}", collection).encode()
+    """The key of a collection, as pywb makes it of its template; Raises ConfigError for one of
+    our own."""
+    key = template.replace("{coll}", collection).encode()
+    if key.startswith(b"pinakes:"):
+        raise ConfigError(f"--key {template}: keys that begin with pinakes: are for our own notes")
+    return key
 
 
 def crawls_of(store: RowStore, collection: str) -> dict[str, str]:
