@@ -16,7 +16,7 @@ from threading import Thread
 
 import pytest
 from landed_stores import LandedStore, page
-from redis_servers import RunningRedis, relay_of
+from redis_servers import RunningRedis, relay_of, running_redis
 from serve_process import serve_process
 from shared_crawls import land_waczs
 from verbs_here import call_here
@@ -147,6 +147,26 @@ def test_a_set_of_something_else(folder: Path, redis: RunningRedis) -> None:
     code, said = call(folder, redis, "import")
     assert code == 3
     assert redis.client.zcard(KEY) == 3000
+
+
+def test_evicted_keys_are_noticed(folder: Path, tmp_path: Path) -> None:
+    with running_redis(tmp_path) as redis:
+        redis.client.config_set("maxmemory-policy", "allkeys-lru")
+        redis.client.set("theirs", b"x" * 100_000)
+        numbers, value = itertools.count(), redis.client.dump("theirs")
+
+        def write_more() -> None:  # what goes first: nobody has asked for it for an hour
+            redis.client.restore(f"theirs:{next(numbers)}", 0, value, idletime=3600)
+
+        for _ in range(40):
+            write_more()
+        redis.client.config_set("maxmemory", redis.client.info("memory")["used_memory"])
+        with relay_of(redis, 0, then=write_more, always=True) as way:
+            code, said = call(folder, redis, "export", url=way.url)
+        assert code == 4
+        assert "has evicted keys during the export" in said
+        redis.client.config_set("maxmemory", 0)
+        assert call(folder, redis, "export")[0] == 0
 
 
 def test_redis_gone_at_any_moment(folder: Path, redis: RunningRedis) -> None:

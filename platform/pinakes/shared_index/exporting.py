@@ -120,7 +120,7 @@ class Exporter:
                 lambda watch: self._decide(done, watch, whole=whole),
                 attempts=_ATTEMPTS,
             )
-            self._require_kept()
+            self._server.require_kept(self._evictions)
             done.digests = {c: n for c, n in done.digests.items() if c not in done.left}
         finally:
             self._drop_aside()
@@ -221,7 +221,7 @@ class Exporter:
         commands += self._merge({*ours, *gone}, watch)
         commands += self._sets(ours, gone)
         commands += self._sums(ours, gone, done)
-        self._require_kept()
+        self._server.require_kept(self._evictions)
         return commands
 
     def _require_whole(self) -> None:
@@ -234,15 +234,6 @@ class Exporter:
         ]
         if self._server.ask(asked) != list(self._made.values()):
             raise lost(self._server)
-
-    def _require_kept(self) -> None:
-        """Raises StoreUnavailable if the server has evicted keys since the export began: of the
-        index, perhaps, or what a crawler had written."""
-        if self._server.count_evictions() != self._evictions:
-            raise StoreUnavailable(
-                f"{self._server.name} has evicted keys during the export, for want of memory: give "
-                "it more, or the maxmemory-policy noeviction, and export again"
-            )
 
     def _why_left(self, crawl: str) -> str | None:
         if self._states[crawl] == COMMITTED:

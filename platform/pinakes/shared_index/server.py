@@ -58,6 +58,15 @@ class SharedServer:
         evicts_all = str(found.get("maxmemory_policy", "")).startswith("allkeys")
         return int(found.get("evicted_keys", 0)) if evicts_all else 0
 
+    def require_kept(self, evictions: int) -> None:
+        """Raises StoreUnavailable if it has evicted keys since there were so many evictions: of an
+        index, perhaps, or what a crawler had written."""
+        if self.count_evictions() != evictions:
+            raise StoreUnavailable(
+                f"{self.name} has evicted keys during the export, for want of memory: give it "
+                "more, or the maxmemory-policy noeviction, and export again"
+            )
+
     def send(self, commands: Iterable[Command]) -> None:
         """Send commands, a thousand together; their answers do not matter."""
         iterator = iter(commands)

@@ -88,6 +88,7 @@ def export_lines(
     end, everything.
     """
     server.require(key, "zset")
+    evictions = server.count_evictions()
     aside = f"pinakes:aside:{token}:lines".encode("ascii")
     stale = f"pinakes:aside:{token}:stale".encode("ascii")
     committed = [crawl for crawl, state in states.items() if state == COMMITTED]
@@ -97,6 +98,7 @@ def export_lines(
         taken_out = _add(server, stale, _without(server, aside, old))
         made = {aside: count, stale: taken_out}
         server.change([*made], lambda _: _commands(server, key, made), attempts=1)
+        server.require_kept(evictions)
     finally:
         with suppress(StoreUnavailable):  # they expire
             server.send([("UNLINK", aside, stale)])
