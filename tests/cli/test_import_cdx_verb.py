@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,44 @@ def test_files_that_cannot_be_read(folder: Path) -> None:
     assert out[-2:] == ["empty.cdx: 0 lines taken", "fine.cdx: 1 lines taken"]
     for name in names[:4]:
         assert f"warning: {name}: " in err
+
+
+@pytest.mark.parametrize(
+    ("tail", "count"),
+    [
+        pytest.param("cut", 450, id="cut, before the first write"),
+        pytest.param("cut", 7000, id="cut, after one"),
+        pytest.param("damage", 700, id="damage"),
+        pytest.param("garbage", 1, id="behind a whole member"),
+    ],
+)
+def test_lines_before_a_cut_are_taken(folder: Path, tail: str, count: int) -> None:
+    """As many whole lines as zlib gives."""
+    data = "".join(lines(count)).encode()
+    packed = gzip.compress(data)
+    if tail == "cut":
+        packed = packed[: len(packed) * 9 // 10]
+    elif tail == "damage":
+        packer = zlib.compressobj(wbits=31)
+        packed = packer.compress(data) + packer.flush(zlib.Z_FULL_FLUSH) + b"\x07" * 600
+    else:
+        packed += b"trailing garbage"
+    (folder / "a.cdx.gz").write_bytes(packed)
+    whole = inflated(packed).count(b"\n")
+    assert 0 < whole <= count
+    code, out, err = take(folder, "a.cdx.gz")
+    assert (code, out) == (3, [f"a.cdx.gz: {whole:,} lines taken"])
+    assert "warning: a.cdx.gz: cannot be read to its end" in err
+    assert len(externals(folder)) == whole
+
+
+def inflated(packed: bytes) -> bytes:
+    """What zlib gives of the first member, byte by byte, until it refuses one."""
+    inflater, out = zlib.decompressobj(31), b""
+    with suppress(zlib.error):
+        for n in range(len(packed)):
+            out += inflater.decompress(packed[n : n + 1])
+    return out
 
 
 def test_dry_run_changes_nothing(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,12 +28,12 @@ from pinakes.cli.frame.options import (
 from pinakes.cli.frame.output import Console, printable
 from pinakes.errors import InputRefused, MalformedRecord
 from pinakes.index.cdxj import CdxLine
+from pinakes.index.inflated import GZIP, inflated
 from pinakes.ingest.acts import Actor
 from pinakes.profile import Stores, open_stores
 
 _TOGETHER = 5000
 _MOST_LINE_BYTES = 1 << 20
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,22 +68,16 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
 def _import(stores: Stores, request: ImportCdxRequest, console: Console) -> Exit:
     act_time_ms, failed = Actor().now_ms(), False
     for name in request.names:
-        lines = _Lines(name, console)
-        taken, problem = 0, None
-        try:
-            with _opened(name) as file:
-                parsed = lines.parsed(file)
-                while batch := list(islice(parsed, _TOGETHER)):
-                    taken += len(batch)
-                    if not request.dry_run:
-                        put_lines(stores.rows, batch, request.collection, act_time_ms=act_time_ms)
-        except InputRefused as refusal:
-            problem = refusal
-            console.warn(refusal)
-        failed |= problem is not None or lines.bad > 0
+        lines, taken = _Lines(name, console), 0
+        parsed = lines.parsed()
+        while batch := list(islice(parsed, _TOGETHER)):
+            taken += len(batch)
+            if not request.dry_run:
+                put_lines(stores.rows, batch, request.collection, act_time_ms=act_time_ms)
+        failed |= not lines.is_whole or lines.bad > 0
         would = "would be " if request.dry_run else ""
         left_out = f", {lines.bad:,} left out" if lines.bad else ""
-        if problem is None or taken:
+        if lines.is_whole or taken:
             console.result(
                 {"file": name, "lines": taken, "left_out": lines.bad},
                 text=f"{printable(name)}: {taken:,} lines {would}taken{left_out}",
@@ -93,15 +86,25 @@ def _import(stores: Stores, request: ImportCdxRequest, console: Console) -> Exit
 
 
 class _Lines:
-    """The lines of one file; `bad` counts those that are none."""
+    """The lines of one file; `bad` counts those that are none, and `is_whole` is False of a file
+    that cannot be read to its end."""
 
     def __init__(self, name: str, console: Console) -> None:
         self.bad = 0
+        self.is_whole = True
         self._name = name
         self._console = console
 
-    def parsed(self, file: BufferedIOBase) -> Iterator[CdxLine]:
-        """Lazily.  Raises InputRefused where the file cannot be read on."""
+    def parsed(self) -> Iterator[CdxLine]:
+        """Lazily; where the file cannot be read on, that is said, and they end."""
+        try:
+            with _opened(self._name) as file:
+                yield from self._parsed(file)
+        except InputRefused as refusal:
+            self.is_whole = False
+            self._console.warn(refusal)
+
+    def _parsed(self, file: BufferedIOBase) -> Iterator[CdxLine]:
         header: list[str] = []
         for number, raw in enumerate(_read_lines(file, self._name), 1):
             line = raw.decode("utf-8", "surrogateescape").rstrip("\r\n")
@@ -147,4 +150,4 @@ def _opened(name: str) -> Iterator[BufferedIOBase]:
     except OSError as error:
         raise InputRefused(error.strerror or str(error), file=name) from error
     with file:
-        yield gzip.GzipFile(fileobj=file) if first.startswith(_GZIP) else file
+        yield inflated(file) if first.startswith(GZIP) else file
