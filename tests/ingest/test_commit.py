@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from cluster_stores import store_on
@@ -31,6 +32,7 @@ from pinakes.ingest.removal import CANCEL, PURGE, REMOVE, Remover, TakingOut
 from pinakes.profile import open_stores
 from pinakes.row_store.port import RowStore
 
+T = TypeVar("T")
 URI = "http://example.org/"
 DATE, LATER = "2020-01-02T03:04:05Z", "2021-01-02T03:04:05Z"
 BODY, LOST = b"what landed", b"what never landed"
@@ -212,6 +214,54 @@ def test_two_commits_at_once_find_the_same(
     assert numbers(done.findings) == numbers(others[0].findings) == numbers(FOUND)
     assert (done.is_new, others[0].is_new) == (True, False)
     assert state_of(store) == committed
+
+
+class _AnotherFirst(FailingRowStore):
+    """Has another process commit the crawl before its n-th call, which does not fail."""
+
+    def __init__(self, store: LandedStore, call: int) -> None:
+        super().__init__(store.rows, 0)
+        self._at = call
+        self._landed = store
+        self.other: Commit | None = None
+
+    def _call(self, call: Callable[[], T]) -> T:
+        if self.calls + 1 == self._at:
+            self.other = commit(self._landed)
+        return super()._call(call)
+
+
+def test_another_commit_at_any_call(
+    filled: Path, committed: dict[str, object], tmp_path: Path
+) -> None:
+    """As soon as the other one is done, its findings are those of both."""
+    call, news = 0, set()
+    while True:
+        call += 1
+        store = LandedStore(shutil.copytree(filled, tmp_path / str(call)))
+        rows = _AnotherFirst(store, call)
+        done = commit(store, rows)
+        if rows.other is None:
+            break
+        assert numbers(done.findings) == numbers(rows.other.findings) == numbers(FOUND)
+        assert done.is_new is not rows.other.is_new
+        news.add(done.is_new)
+        assert state_of(store) == committed
+        store.close()
+    assert news == {False, True}
+    store.close()
+
+
+def test_a_commit_that_another_act_comes_before(store: LandedStore) -> None:
+    """Where it is not in the wanted state, that stays a conflict."""
+
+    class Cancelled(FailingRowStore):
+        def check_and_put(self, *of: object, **options: object) -> bool:
+            take_out(store, CANCEL)
+            return super().check_and_put(*of, **options)  # type: ignore[arg-type]
+
+    with pytest.raises(Conflict, match="the crawl one is cancelled and cannot become committed"):
+        commit(store, Cancelled(store.rows, 0))
 
 
 def test_what_is_reported_during_a_commit_is_refused(

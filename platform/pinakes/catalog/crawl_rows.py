@@ -136,11 +136,9 @@ def require_open(store: RowStore, crawl: str) -> None:
     Landing calls this after taking its claim, and removal looks for claims after changing the
     state: so one of the two sees the other.
     """
-    row = get_row(store, TABLE, encode_crawl_key(crawl), columns=[CrawlState.COLUMN])
-    value = row.value(CrawlState.COLUMN) if row is not None else None
-    state = decode_cell(CrawlState, value).state if value is not None else OPEN
-    if state != OPEN:
-        raise _refusal(crawl, state)
+    _, now = _read_state(store, encode_crawl_key(crawl))
+    if now.state != OPEN:
+        raise _refusal(crawl, now.state)
 
 
 def _refusal(crawl: str, state: str) -> Conflict:
@@ -154,23 +152,30 @@ def _refusal(crawl: str, state: str) -> Conflict:
 
 def change_crawl_state(
     store: RowStore, crawl: str, expected: Collection[str], state: str, *, act: str
-) -> None:
-    """Move the crawl from one of the expected states to another.
+) -> str:
+    """Move the crawl from one of the expected states to another; gives the act that moved it there:
+    of another process, if that was first.
 
     Raises:
-        Conflict: it is in none of them, or another process moves it.
+        Conflict: it is in none of them, or another process moves it elsewhere.
     """
     key = encode_crawl_key(crawl)
+    value, now = _read_state(store, key)
+    if now.state in expected and now.state != state:
+        cell = encode_cell(CrawlState(state=state, act=act))
+        if store.check_and_put(TABLE, key, CrawlState.COLUMN, expected=value, value=cell):
+            return act
+        _, now = _read_state(store, key)
+    if now.state != state:
+        raise Conflict(f"the crawl {crawl} is {now.state} and cannot become {state}")
+    return now.act
+
+
+def _read_state(store: RowStore, key: bytes) -> tuple[bytes | None, CrawlState]:
+    """The cell of a crawl's state, and what it says."""
     row = get_row(store, TABLE, key, columns=[CrawlState.COLUMN])
     value = row.value(CrawlState.COLUMN) if row is not None else None
-    now = decode_cell(CrawlState, value).state if value is not None else OPEN
-    if now == state:
-        return
-    cell = encode_cell(CrawlState(state=state, act=act))
-    if now not in expected or not store.check_and_put(
-        TABLE, key, CrawlState.COLUMN, expected=value, value=cell
-    ):
-        raise Conflict(f"the crawl {crawl} is {now} and cannot become {state}")
+    return value, decode_cell(CrawlState, value) if value else CrawlState(state=OPEN, act="")
 
 
 def set_crawl_state(store: RowStore, crawl: str, state: str, *, act: str) -> None:

@@ -94,14 +94,17 @@ def commit_crawl(
     if is_new:
         _require_landed(rows, crawl)
     if is_new and not dry_run:
-        act = actor.new_act("commit")
-        change_crawl_state(rows, crawl, (OPEN,), COMMITTED, act=act)
+        mine = actor.new_act("commit")
+        act = change_crawl_state(rows, crawl, (OPEN,), COMMITTED, act=mine)
+        is_new = act == mine
         at("committed")
         entry = replace(entry, state=COMMITTED, act=act)
     scopes = list(scan_scopes_of(rows, entry.facts.collection, crawl))
-    if require_crawl(rows, crawl).act != entry.act:
+    now = require_crawl(rows, crawl)
+    if now.act != entry.act:
         # Taken out meanwhile, and perhaps begun again: then those reports are not of this crawl.
         raise Conflict(f"another process has changed the crawl {crawl}")
+    entry = now
     if entry.is_settled and entry.findings is not None:
         done = Commit(crawl, is_new, entry.findings)
     else:
