@@ -96,7 +96,7 @@ def _conserved(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> int
     return sum(
         max(0, _landed_length(one.targets[0]) - one.row.length)
         for one in iter_referring(store, archive, entry)
-        if one.targets and _counts(one.row)
+        if one.resolves and _counts(one.row)
     )
 
 

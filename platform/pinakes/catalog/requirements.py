@@ -39,10 +39,14 @@ class Requirement(NamedTuple):
 
 class Referring(NamedTuple):
     """A revisit as its file has it, and the captures that it may mean, the most likely first:
-    those of its own crawl before others."""
+    those of its own crawl before others.
+
+    Unless `resolves`, readers of its body find none of them.
+    """
 
     row: SidecarRow
     targets: tuple[Capture, ...]
+    resolves: bool
 
 
 @dataclass(slots=True)
@@ -71,11 +75,12 @@ def read_requirements(
         if entry.state is not FileState.STORED:
             continue
         for referring in iter_referring(store, archive, entry):
-            original = next(iter(referring.targets), None)
-            if original is None:
+            if not referring.resolves:
                 found.unresolved += 1
-            elif crawl_of(original.facts.archive_file) != crawl:
-                needs[entry.archive_file, original.facts.archive_file] += 1
+                continue
+            original = referring.targets[0].facts.archive_file
+            if crawl_of(original) != crawl:
+                needs[entry.archive_file, original] += 1
     needed_by = Counter(
         (reference.archive_file, reference.original_file)
         for reference in scan_references(store, archive, crawl, collection)
@@ -116,14 +121,18 @@ def _referring(
     for row in batch:
         if row.is_replaced:
             original = originals.get(row.original_key or b"")
-            yield Referring(row, () if original is None else (original,))
+            found = [] if original is None else [original]
+            yield Referring(row, tuple(found), bool(found))
             continue
         revisit = revisits.get(row.row_key or b"")
         if revisit is not None and is_foreign_revisit(revisit):
-            found = targets.of(revisit) or _with_id(store, revisit, collection)
+            found, resolves = targets.of(revisit), targets.resolve(revisit)
+            if not found:
+                found = _with_id(store, revisit, collection)
+                resolves = bool(found)
             own = [one for one in found if crawl_of(one.facts.archive_file) == crawl]
             rest = [one for one in found if crawl_of(one.facts.archive_file) != crawl]
-            yield Referring(row, (*own, *rest))
+            yield Referring(row, (*own, *rest), resolves)
 
 
 def _with_id(store: RowStore, revisit: Capture, collection: str | None) -> list[Capture]:
@@ -159,7 +168,7 @@ def scan_unresolved(
         if entry.state is not FileState.STORED or facts is None or not facts.records.get("revisit"):
             continue
         referring = iter_referring(store, archive, entry)
-        rows = (one.row for one in referring if not one.targets and not one.row.is_replaced)
+        rows = (one.row for one in referring if not one.resolves and not one.row.is_replaced)
         while batch := list(islice(rows, _BATCH_ROWS)):
             yield batch
 

@@ -70,6 +70,18 @@ class Targets:
         self._there = there
         self._elsewhere: dict[tuple[object, ...], list[Capture]] = {}
 
+    def resolve(self, revisit: Capture) -> bool:
+        """Whether it leads to a record, as readers of its body look for that: a URI and second that
+        it names decide, and nothing else of that URI stands in for what is not there."""
+        named = _named_by(revisit)
+        if named is None:
+            return bool(self.of(revisit))
+        declared = revisit.facts.declared_digest
+        return any(
+            capture.facts.target_uri == named[0] and _may_have_digest(capture, declared)
+            for capture in _full(self._there[named])
+        )
+
     def of(self, revisit: Capture, beside: Sequence[Capture] = ()) -> list[Capture]:
         """The records, full as they landed, that this revisit may mean, the most likely first.
 

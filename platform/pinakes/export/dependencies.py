@@ -100,7 +100,7 @@ def judge_revisits(store: RowStore, archive: ArchiveReader, entry: FileEntry) ->
 
 def judge(referring: Referring, originals: Mapping[bytes, Capture], crawl: str) -> Judged:
     """What becomes of a revisit; `originals` are those of targets that are revisits of ours."""
-    row, targets = referring
+    row, targets = referring.row, referring.targets
     if not targets:
         return Judged(row, is_resolved=False)
     target = targets[0]
