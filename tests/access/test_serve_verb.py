@@ -142,6 +142,24 @@ def test_missing_store_is_refused(tmp_path: Path, exit_of: Exit) -> None:
     assert "pinakes init" in said
 
 
+@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("content", [None, b"", b"short\n", b"\xff" * 20], ids=str)
+def test_bad_tokens_are_refused_before_anything_is_served(
+    store: LandedStore,
+    exit_of: Exit,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    processes: str,
+    content: bytes | None,
+) -> None:
+    if content is not None:
+        (tmp_path / "tokens").write_bytes(content)
+    monkeypatch.setenv("PINAKES_TOKEN_FILE", str(tmp_path / "tokens"))
+    code, said = exit_of(store.folder, "--port", "0", "--processes", processes)
+    assert code == 2
+    assert "token_file" in said
+
+
 def children_of(pid: int) -> set[int]:
     return set(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 

@@ -92,6 +92,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
     hosts = (*LOOPBACK_NAMES, host) if is_loopback(host) else None
     processes = arguments.processes
     command = _wayback(configuration) if arguments.replay is not None else ()
+    # Read here, once: a process that begins later has the same.
+    tokens = _tokens(configuration.token_file)
     with ExitStack() as stack:
         url, groups = stack.enter_context(bound_sockets(host, port, processes))
         with open_stores(configuration):
@@ -102,7 +104,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
                 replaying(command, _local(url, host), host, arguments.replay, console.warn)
             )
             configuration = replace(configuration, replay_url=told["replay"])
-        open_site = partial(_open_site, configuration, hosts)
+        open_site = partial(_open_site, configuration, hosts, tokens)
         console.result(told, text="\n".join(told.values()))
         console.flush()
         if processes == 1:
@@ -124,7 +126,9 @@ def _local(url: str, host: str) -> str:
 
 
 @contextmanager
-def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Iterator[Application]:
+def _open_site(
+    configuration: Configuration, hosts: Sequence[str] | None, tokens: tuple[str, ...]
+) -> Iterator[Application]:
     """What one process answers with, on stores of its own."""
     with ExitStack() as stack:
         stores = stack.enter_context(open_stores(configuration, serving=True))
@@ -142,7 +146,7 @@ def _open_site(configuration: Configuration, hosts: Sequence[str] | None) -> Ite
             threads=threads,
             otherwise=pages,
             pages=site.first_parts,
-            tokens=_tokens(configuration.token_file),
+            tokens=tokens,
             replay_url=configuration.replay_url,
             policies=parse_policies(configuration.dedupe),
         )
