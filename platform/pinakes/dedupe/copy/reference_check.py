@@ -1,7 +1,7 @@
 """Do the references of a set of archive files resolve within it; and in which order to copy.
 
-Reads headers alone.  What a revisit's original holds is not compared here: `validate`
-does that, which knows what the revisit replaced.
+Reads headers, and the bodies of originals whose digest is of another algorithm than that of
+their revisit.  What a revisit replaced is not known here: `validate` of two folders knows it.
 """
 
 from __future__ import annotations
@@ -9,14 +9,21 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from pinakes.archive_store.located import open_place
 from pinakes.dedupe.references.index_originals import add_indexed
-from pinakes.dedupe.references.outcomes import CHECKED, HARMLESS, KEPT, OUTCOMES
-from pinakes.dedupe.references.resolution import Reference, Resolution
-from pinakes.dedupe.references.values import digest_of
+from pinakes.dedupe.references.outcomes import (
+    CHECKED,
+    HARMLESS,
+    KEPT,
+    OUTCOMES,
+    algorithm_of,
+)
+from pinakes.dedupe.references.resolution import Places, Reference, Resolution
+from pinakes.dedupe.references.values import digest_of, indexed_full
 from pinakes.dedupe.validate.folders import archive_folder
 from pinakes.errors import InputRefused, UnresolvedReference
 from pinakes.warc.opening import open_source
@@ -25,6 +32,7 @@ from pinakes.warc.record import Record
 from pinakes.warc.revisit import is_ours
 from pinakes.warc.source import Source
 
+_FULL = ("response", "resource")
 _RESOLVES = frozenset({"resolves"})
 
 
@@ -77,7 +85,7 @@ def add_standing_records(references: IndexedReferences, source: Source, number: 
 
 
 def _add_full(references: IndexedReferences, record: Record, number: int) -> None:
-    if record.type not in ("response", "resource"):
+    if record.type not in _FULL:
         return
     references.add_indexed(
         record.target_uri,
@@ -86,6 +94,26 @@ def _add_full(references: IndexedReferences, record: Record, number: int) -> Non
         record_id=record.record_id,
         file=number,
     )
+
+
+def _add_bodies(references: IndexedReferences, source: Source, places: Places) -> None:
+    """Add the records of a file that are at these places by further digests: those of the body, of
+    algorithms in which they declare none."""
+    algorithms = sorted(set().union(*places.values()))
+    for record in iter_records(source, digests=algorithms, types=_FULL):
+        if not isinstance(record, Record):
+            continue
+        uri, full = indexed_full(record.target_uri, record.date_text, record.header.payload_digest)
+        for algorithm in sorted(places.get((uri or "", full.second or ""), ())):
+            if full.declared is not None and algorithm_of(full.declared) == algorithm:
+                continue
+            stored, dechunked = (
+                record.payload_digest(algorithm),
+                record.dechunked_digest(algorithm),
+            )
+            for digest in (stored, dechunked):
+                if digest is not None:
+                    references.add_indexed(uri, record.date_text, str(digest))
 
 
 def unresolved(resolution: Resolution) -> Iterator[Reference]:
@@ -105,26 +133,36 @@ def check_set(
 ) -> Iterator[Reference]:
     """Every reference of the files at these places, paths or URLs, with its outcome.
 
+    A file is read twice if a revisit has a digest of another algorithm than its original there.
+
     The files of `further`, and `index`, have full records that they may refer to.  `on_refused`
     is called for a file that cannot be read, or not to its end.
     """
+    refused: set[str] = set()
+
+    def read(place: str, take: Callable[[Source], None]) -> None:
+        try:
+            with open_place(place) as source:
+                take(source)
+        except InputRefused as refusal:
+            if place not in refused:
+                on_refused(refusal)
+            refused.add(place)
+
+    def check(source: Source, number: int) -> None:
+        add_set_records(resolution, source, number, all_must_resolve=True)
+        advance(source.size)
+
     with Resolution() as resolution:
         for place in places:
-            try:
-                with open_place(place) as source:
-                    number = resolution.add_file(place)
-                    add_set_records(resolution, source, number, all_must_resolve=True)
-                    advance(source.size)
-            except InputRefused as refusal:
-                on_refused(refusal)
+            read(place, partial(check, number=resolution.add_file(place)))
         for place in further:
-            try:
-                with open_place(place) as source:
-                    add_standing_records(resolution, source, resolution.add_file(place))
-            except InputRefused as refusal:
-                on_refused(refusal)
+            number = resolution.add_file(place)
+            read(place, partial(add_standing_records, resolution, number=number))
         if index is not None:
             add_indexed(index, resolution)
+        for place, named in resolution.other_digests().items():
+            read(place, partial(_add_bodies, resolution, places=named))
         yield from resolution.outcomes()
 
 

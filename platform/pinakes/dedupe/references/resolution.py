@@ -18,10 +18,12 @@ from typing import NamedTuple
 from pinakes.index.external_sort import SortSpace, Spool, sort_outside_memory
 from pinakes.warc.record import Record
 
-from .outcomes import Full, Revisit
+from .outcomes import Full, Revisit, algorithm_of, judge_at
 from .stream import Entry, entries_of, has_place, judge_references, place_of, uri_of
 from .values import full_of, indexed_full, revisit_of
 
+Places = dict[tuple[str, str], set[str]]
+"""Algorithms of digests, by a URI and a second."""
 _SPACE = SortSpace(memory_bytes=32 << 20)
 _ENTRY_BYTES = 900
 _REFERENCE_BYTES = 500
@@ -143,6 +145,28 @@ class Resolution:
         for file, other in sorted(pairs):
             if 0 != other != file:
                 yield self._names[file], self._names[other]
+
+    def other_digests(self) -> dict[str, Places]:
+        """The files with full records that `other-digest` was found of where they are named: which
+        records, and the algorithms of the digests that were looked for.
+
+        A digest says nothing of one of another algorithm: that, the body does.  Memory: those.
+        """
+        found: dict[int, Places] = {}
+        for (uri, second), entries in groupby(self._sorted(), key=itemgetter(0, 1)):
+            files: dict[Full, set[int]] = {}
+            for one in entries:
+                if isinstance(one.entry, Full):
+                    files.setdefault(one.entry, set()).add(one.file)
+                    continue
+                if not isinstance(one.entry, Revisit) or one.entry.second is None:
+                    continue
+                if judge_at(one.entry, list(files)) == "other-digest":
+                    algorithm = algorithm_of(one.entry.declared or "")
+                    for number in set().union(*files.values()) - {0} if algorithm else ():
+                        places = found.setdefault(number, {})
+                        places.setdefault((uri, second), set()).add(algorithm)
+        return {self._names[number]: found[number] for number in sorted(found)}
 
     def _sorted(self) -> Iterator[_Found]:
         return sort_outside_memory(
