@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from importing import COLLECTION, import_all, write_wacz
 from landed_stores import LandedStore, page, revisit
+from purged import capture, land, paths_now, purge, revisit_of
 from scenes import Scene, make_scene
 from taken_down import withdraw
 
@@ -113,6 +116,49 @@ def test_what_dedupe_and_a_take_down_leave(tmp_path: Path) -> None:
         assert conserved == saved_by_members(scene)
         withdraw(scene, "http://example.org/1")
         assert counted(scene, "c2", "news")[1:3] == [11, 7]
+
+
+@pytest.mark.parametrize("by", ["crawlers", "dedupe"])
+def test_what_a_purge_leaves(tmp_path: Path, by: str) -> None:
+    """A revisit that was made full is the original of others at the length that it has now."""
+    with make_scene(tmp_path) as scene:
+        numbers = range(1, 4)
+        land(scene, 1, *(capture(1, n) for n in numbers))
+        for crawl in (2, 3):
+            by_crawler = by == "crawlers"
+            land(
+                scene,
+                crawl,
+                *(
+                    revisit_of(crawl, n, (1, n)) if by_crawler else capture(crawl, n)
+                    for n in numbers
+                ),
+            )
+        scene.dedupe()
+        assert purge(scene, 1).problems == []
+        for crawl in ("c2", "c3"):
+            conserved = counted(scene, crawl, "news")[3]
+            assert conserved == conserved_in_files(scene, crawl)
+        assert conserved > 3 * 2500
+
+
+def conserved_in_files(scene: Scene, crawl: str) -> int:
+    """By the members of the files as they are now, read by zlib alone."""
+    full: dict[tuple[str, str], int] = {}
+    revisits = []
+    for path in paths_now(scene):
+        data = path.read_bytes()
+        while data:
+            inflater = zlib.decompressobj(31)
+            record = inflater.decompress(data).decode("latin-1")
+            length, data = len(data) - len(inflater.unused_data), inflater.unused_data
+            fields = dict(re.findall(r"(?m)^([\w-]+): ([^\r]*)", record.partition("\r\n\r\n")[0]))
+            if fields["WARC-Type"] == "revisit":
+                named = fields["WARC-Refers-To-Target-URI"], fields["WARC-Refers-To-Date"]
+                revisits += [(named, length)] if f"/{crawl}/" in str(path) else []
+            elif fields["WARC-Type"] == "response":
+                full[fields["WARC-Target-URI"], fields["WARC-Date"]] = length
+    return sum(full[named] - length for named, length in revisits)
 
 
 def saved_by_members(scene: Scene) -> int:

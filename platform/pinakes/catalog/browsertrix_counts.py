@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.hbase_schema.capture_cells import FIRST_GENERATION
 from pinakes.hbase_schema.file_states import FileState
 from pinakes.row_store.port import RowStore
 
-from .captures import Capture
+from .captures import Capture, Placed, place_each
 from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import FileEntry, scan_entries
 from .requirements import iter_referring
@@ -23,6 +24,7 @@ from .sidecar import SidecarRow
 from .wacz_rows import scan_wacz_files
 
 _COUNTED = ("response", "revisit")
+_BATCH_ROWS = 500
 
 
 @dataclass(slots=True)
@@ -31,7 +33,8 @@ class BrowsertrixCounts:
 
     `total_urls` are its responses and revisits, `dupe_urls` its revisits, by crawlers and by
     `dedupe`.  `conserved_size` sums by how much the compressed record of each revisit is smaller
-    than that of its original, where that is in the store.
+    than the full one of its original, where that is in the store: both as they are, the latter as
+    it landed where it is a revisit now.
     """
 
     total_crawl_size: int = 0
@@ -93,14 +96,21 @@ def _counts(row: SidecarRow) -> bool:
 
 
 def _conserved(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> int:
-    return sum(
-        max(0, _landed_length(one.targets[0]) - one.row.length)
-        for one in iter_referring(store, archive, entry)
-        if one.resolves and _counts(one.row)
+    resolved = (
+        one for one in iter_referring(store, archive, entry) if one.resolves and _counts(one.row)
     )
+    conserved = 0
+    while batch := list(islice(resolved, _BATCH_ROWS)):
+        placed = place_each(store, [one.targets[0] for one in batch])
+        for one, (original, place) in zip(batch, placed, strict=True):
+            conserved += max(0, _full_length(original, place) - one.row.length)
+    return conserved
 
 
-def _landed_length(original: Capture) -> int:
-    """The length of its full record, in compressed bytes: it may be a revisit by now."""
-    location = original.locations.get(FIRST_GENERATION)
-    return location.length if location is not None else 0
+def _full_length(original: Capture, place: Placed | None) -> int:
+    """The length of its full record, in compressed bytes: as it is now, since a purge may have made
+    that of a revisit; of one that `dedupe` has made a revisit, as it landed."""
+    if place is not None and not original.is_duplicate:
+        return place.location.length
+    landed = original.locations.get(FIRST_GENERATION)
+    return landed.length if landed is not None else 0
