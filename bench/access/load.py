@@ -54,17 +54,18 @@ def cpu_seconds(process_id: int) -> float:
     return own + sum(cpu_seconds(int(child)) for child in children)
 
 
-def resident_bytes(process_id: int) -> int:
-    """What a process has in memory, and its running descendants: Pss of proc(5)."""
+def own_bytes(process_id: int) -> int:
+    """The memory of a process and its running descendants, without pages of files, which the
+    kernel may take back: Pss_Anon of proc(5)."""
     folder = Path("/proc") / str(process_id)
     try:
         lines = (folder / "smaps_rollup").read_text().splitlines()
-        own = sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        own = sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss_Anon:"))
         tasks = list((folder / "task").iterdir())
         children = [child for task in tasks for child in (task / "children").read_text().split()]
     except (FileNotFoundError, ProcessLookupError):
         return 0
-    return own + sum(resident_bytes(int(child)) for child in children)
+    return own + sum(own_bytes(int(child)) for child in children)
 
 
 def ask(

@@ -28,7 +28,7 @@ from bench.rounds import say
 
 from . import stored
 from .drawn import CRAWL, captures
-from .load import cpu_seconds, resident_bytes
+from .load import cpu_seconds, own_bytes
 from .servers import OURS, pinakes
 
 GROUP = "access: look-ups of digests"
@@ -44,7 +44,7 @@ HEAD = (
     "time ÷ Redis'",
     "p50 ms",
     "p99 ms",
-    "MB in memory",
+    "MB of its own",
 )
 
 Ask = Callable[[Sequence[str]], int]
@@ -228,7 +228,7 @@ def _measured(
                 quotient,
                 f"{median(times) * 1000:.2f}",
                 f"{times[len(times) * 99 // 100] * 1000:.2f}",
-                f"{resident_bytes(servers[name][0]) / 1e6:,.0f}",
+                f"{own_bytes(servers[name][0]) / 1e6:,.0f}",
             )
         )
     return rows
