@@ -88,6 +88,23 @@ def test_what_rules_hide_is_not_listed(
     assert hidden("/crawl/spring").status_code == 404
 
 
+def test_what_rules_hide_does_not_bring_pages_back(
+    store: LandedStore, site: Callable[..., Ask], tmp_path: Path
+) -> None:
+    count = 6 * PAGES
+    urls = [f"{URI}{'private' if n % 3 else 'open'}/{n}" for n in range(count)]
+    land(store, tmp_path, [HEADER, *({"url": url, "title": f"No. {url}"} for url in urls)])
+    ask = site(rules=parse_rules([{"block": f"{URI}private/"}]))
+    link, seen = "/crawl/spring", list[str]()
+    for _ in range(count):
+        outline = check_page(ask(link))
+        seen += re.findall(r"No\. \S+/open/([0-9]+) not captured", outline.text)
+        link = next(iter(outline.links("after=")), "")
+        if not link:
+            break
+    assert seen == [str(n) for n in range(0, count, 3)]
+
+
 @pytest.mark.parametrize("crawl", ["autumn", "%2B", "+default", "a%20b", "..", "%00", "é" * 200])
 def test_no_such_crawl(store: LandedStore, ask: Ask, crawl: str) -> None:
     assert ask(f"/crawl/{crawl}").status_code == 404

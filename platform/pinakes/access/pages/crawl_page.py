@@ -30,8 +30,12 @@ _WACZ_SHOWN = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLine:
-    """A listed page; `is_captured`: a capture of its URL may be shown."""
+    """A listed page; `is_captured`: a capture of its URL may be shown.
 
+    `position` is how many listed pages come before it, shown or not.
+    """
+
+    position: int
     url: str
     urlkey: str
     title: str
@@ -63,13 +67,12 @@ def crawl_page(
     why: str | None = None
     lines: list[PageLine] = []
     try:
-        listed = islice(
-            PageLists(captures.archive, scan_entries(captures.rows, crawl)), after, None
-        )
+        pages = PageLists(captures.archive, scan_entries(captures.rows, crawl))
+        listed = islice(enumerate(pages), after, MOST_LISTED + PAGES)
         lines = list(islice(_lines(captures, entry, listed), PAGES + 1))
     except PinakesError as problem:  # a list that cannot be read is no reason to show nothing
         why = str(problem)
-    is_more = len(lines) > PAGES
+    following = lines[PAGES].position if len(lines) > PAGES else None
     return render(
         "crawl.html",
         links=links,
@@ -79,21 +82,22 @@ def crawl_page(
         most_waczs=_WACZ_SHOWN,
         lines=lines[:PAGES],
         after=after,
-        next=after + PAGES if is_more and after + PAGES <= MOST_LISTED else None,
+        next=following if following is not None and following <= MOST_LISTED else None,
         why=why,
     )
 
 
 def _lines(
-    captures: ReadableCaptures, entry: CrawlEntry, listed: Iterator[ListedPage]
+    captures: ReadableCaptures, entry: CrawlEntry, listed: Iterator[tuple[int, ListedPage]]
 ) -> Iterator[PageLine]:
-    for page in listed:
+    for position, page in listed:
         key = encode_urlkey(urlkey(page.url))
         second = second_of(page.date) if page.date is not None else None
         time = second or UNREADABLE_TIME
         name = key.decode("ascii")
         if captures.shows(name, time, entry.crawl, entry.facts.collection):
             yield PageLine(
+                position=position,
                 url=page.url,
                 urlkey=name,
                 title=" ".join((page.title or "").split()),
