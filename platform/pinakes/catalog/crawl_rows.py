@@ -143,11 +143,16 @@ def require_open(store: RowStore, crawl: str) -> None:
 
 def _refusal(crawl: str, state: str) -> Conflict:
     if state in LEAVING:
-        verb = COMPLETED_BY[state]
-        return Conflict(
-            f"the crawl {crawl} is being taken out: complete it with `pinakes crawl {verb} {crawl}`"
-        )
+        return leaving_refusal(crawl, state)
     return Conflict(f"the crawl {crawl} is {state}: land new files in another crawl")
+
+
+def leaving_refusal(crawl: str, state: str) -> Conflict:
+    """Says which command completes what is taking the crawl out; `state` is one of LEAVING."""
+    verb = COMPLETED_BY[state]
+    return Conflict(
+        f"the crawl {crawl} is being taken out: complete it with `pinakes crawl {verb} {crawl}`"
+    )
 
 
 def change_crawl_state(

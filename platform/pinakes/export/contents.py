@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pinakes.catalog.crawl_rows import COMPLETED_BY, GONE, LEAVING, CrawlEntry, require_crawl
+from pinakes.catalog.crawl_rows import GONE, LEAVING, CrawlEntry, leaving_refusal, require_crawl
 from pinakes.catalog.file_rows import TABLE, FileEntry, scan_entries, scan_inflight
 from pinakes.errors import Conflict, InputRefused
 from pinakes.hbase_schema.cells import decode_cell
@@ -76,10 +76,7 @@ def read_contents(store: RowStore, crawl: str) -> Contents:
     """
     entry = require_crawl(store, crawl)
     if entry.state in LEAVING:
-        verb = COMPLETED_BY[entry.state]
-        raise Conflict(
-            f"the crawl {crawl} is being taken out: complete it with `pinakes crawl {verb} {crawl}`"
-        )
+        raise leaving_refusal(crawl, entry.state)
     if entry.state in GONE:
         raise Conflict(f"the crawl {crawl} is {entry.state}: there is nothing to export")
     stored = list(_stored(store, crawl))

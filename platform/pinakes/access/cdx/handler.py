@@ -57,7 +57,7 @@ class CdxSite:
     `threads`: where the store is asked; None: in the event loop, if it answers at once.
     `pages` are the first parts of the pages' paths, and `otherwise` answers what is neither.
     `tokens`: those of which writing needs one.  `replay_url` is where captures are replayed.
-    Crawlers are told of no original that the `policies` do not want.
+    Look-ups by crawlers leave out originals that the `policies` do not allow.
     """
 
     def __init__(
