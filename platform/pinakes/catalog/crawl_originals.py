@@ -23,6 +23,7 @@ from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
 
 from .captures import TABLE as CAPTURES
+from .copies import Traits
 from .file_rows import hidden_among
 from .originals import (
     ALL_OPEN,
@@ -30,9 +31,7 @@ from .originals import (
     Found,
     Original,
     OriginalFinder,
-    Traits,
     Wants,
-    wants_all,
 )
 from .reported import (
     OwnReport,
@@ -67,7 +66,7 @@ class CrawlFinder:
         collection: str | None,
         crawl: str | None,
         admits: Callable[[bytes, VisibleFile], bool],
-        wants: Wants = wants_all,
+        wants: Wants | None = None,
     ) -> None:
         self._store = store
         self._landed = landed
@@ -134,6 +133,8 @@ class CrawlFinder:
         ]
 
     def _is_wanted(self, report: Report, one: Asked) -> bool:
+        if self._wants is None:
+            return True
         seen = report.seen
         # What it does not tell is taken for wanted: nothing but this crawl refers to it.
         size = seen.size if seen.size is not None else 1 << 62

@@ -12,35 +12,22 @@ docs/dedupe.md, "Who takes part" and "Addressable".
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
-from pinakes.hbase_schema.capture_cells import (
-    FACTS_LEAD,
-    FIRST_GENERATION,
-    NAME_END,
-    NAME_LEAD,
-    CaptureFacts,
-    DedupeMark,
-    DigestEntry,
-    ExternalLine,
-    Location,
-    Pin,
-)
-from pinakes.hbase_schema.cells import decode_cell, encode_cell
-from pinakes.hbase_schema.columns import numbered_column
+from pinakes.hbase_schema.capture_cells import DigestEntry, Location
+from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.digest_keys import digests_of
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.hbase_schema.ranges import ALL_ROWS, KeyRange, prefix_range
-from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.row_store.port import Row, RowStore
 from pinakes.warc.digest import Digest, parse_digest
 
 from .captures import COLUMNS
 from .captures import TABLE as CAPTURES
+from .copies import Copy, Traits, copies_of, gives_body_of
 from .crawl_rows import COMMITTED, OPEN, read_crawl_states
 from .lookup import TABLE as DIGESTS
 from .lookup import scan_scopes
@@ -55,10 +42,6 @@ FEW_COPIES = 8
 MOST_COPIES = 10_000
 _PIECE_ROWS = 500
 _PIECE_RANGES = 500
-_DUPLICATE = 3
-_RESPONSE = NAME_END + b'response"'
-_ORDINAL = b',"ordinal":'
-_STORED, _DECHUNKED = b',"payload_sha256":"', b',"dechunked_sha256":"'
 _ENTRY_LEAD = b'{"v":1,"capture_key":"'
 _MOST_OF_SECOND = 8
 """With more captures of one urlkey in one second, nobody looks whether they are the same."""
@@ -71,131 +54,9 @@ class Asked(NamedTuple):
     url: str | None = None
 
 
-class Traits(NamedTuple):
-    """What policies go by: size of the stored body, media type, status, 14 digits."""
-
-    size: int
-    media_type: str | None
-    status: int | None
-    second: str
-
-
 Wants = Callable[[Traits, bool], str | None]
 """Why the crawl that asks does not want such an original, None if it does; given whether it has
-asked for one of just this URL."""
-
-
-def wants_all(traits: Traits, has_url: bool) -> str | None:
-    """Every original is wanted."""
-    return None
-
-
-class Copy:
-    """A capture with a digest: its row, and its `m:capture` as it is stored.
-
-    What every look-up asks of it is found in the bytes: to read all fields of the cell takes three
-    times as long as the rest of an answer.  A quote within a value is escaped, so a name with its
-    quotes is that of a field.
-    """
-
-    __slots__ = ("_facts", "cells", "filename", "key", "name_end", "value")
-
-    def __init__(self, row: Row) -> None:
-        """Raises KeyError if the row has no facts, as a leftover."""
-        self.key = row.key
-        self.cells = row.cells
-        value = self.cells[CaptureFacts.COLUMN].value
-        if not value.startswith(FACTS_LEAD):
-            value = encode_cell(decode_cell(CaptureFacts, value))
-        self.value = value
-        start = value.find(NAME_LEAD) + len(NAME_LEAD)
-        self.name_end = end = value.find(NAME_END, start)
-        name = value[start:end]
-        self.filename = str(json.loads(b'"%b"' % name)) if b"\\" in name else name.decode()
-        """The archive file that it landed in."""
-        self._facts: dict[str, Any] | None = None
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """All fields of the cell, by their names in it."""
-        if self._facts is None:
-            self._facts = json.loads(self.value)
-        return self._facts
-
-    @property
-    def time(self) -> str:
-        """Its time, 17 digits."""
-        return self.key[-26:-9].decode("ascii")
-
-    @property
-    def second(self) -> str:
-        """Its time, 14 digits."""
-        return self.key[-26:-12].decode("ascii")
-
-    @property
-    def ordinal(self) -> int:
-        """The number of its record in the file as landed."""
-        start = self.value.find(_ORDINAL, self.name_end) + len(_ORDINAL)
-        return int(self.value[start : self.value.find(b",", start)].rstrip(b"}"))
-
-    def sha256(self, body: str) -> bytes | None:
-        """The digest of its `stored` or `dechunked` body, as it is in the cell."""
-        lead = _STORED if body == "stored" else _DECHUNKED
-        start = self.value.find(lead, self.name_end) + len(lead)
-        return self.value[start : self.value.find(b'"', start)] if start >= len(lead) else None
-
-    def location(self, generation: int) -> Location | None:
-        """Its place in a generation of its file, if it is known."""
-        facts = self.facts
-        if generation == FIRST_GENERATION and "offset" in facts and "length" in facts:
-            return Location(offset=int(facts["offset"]), length=int(facts["length"]))
-        cell = self.cells.get(numbered_column(Location, generation))
-        return decode_cell(Location, cell.value) if cell is not None else None
-
-    @property
-    def traits(self) -> Traits:
-        """What policies go by."""
-        facts = self.facts
-        status = str(facts.get("status", ""))
-        return Traits(
-            size=int(facts.get("payload_size", 0)),
-            media_type=facts.get("media_type") or facts.get("mime"),
-            status=int(status) if status.isdecimal() else None,
-            second=self.second,
-        )
-
-    @property
-    def choice(self) -> int:
-        """0 if something refers to it, 1 if `dedupe` made it an original, 3 a duplicate, else 2."""
-        if len(self.cells) == 1:
-            return 2
-        pin, mark = self.cells.get(Pin.COLUMN), self.cells.get(DedupeMark.COLUMN)
-        if mark is not None and decode_cell(DedupeMark, mark.value).copy_number > 1:
-            return _DUPLICATE
-        if pin is not None and decode_cell(Pin, pin.value).pinned:
-            return 0
-        return 1 if mark is not None else 2
-
-    def is_fit(self, generation: int) -> bool:
-        """Whether it is a full record that `dedupe` would let others refer to, in this generation
-        of its file.
-
-        One that declares the digest of no bytes is none: tools that go by declared digests would
-        not find it.
-        """
-        value, end = self.value, self.name_end
-        return (
-            value.startswith(_RESPONSE, end)
-            and value.find(b',"skip":"', end) < 0
-            and value.find(b',"declared_over":"none"', end) < 0
-            and value.find(_STORED, end) > 0
-            and Withdrawal.COLUMN not in self.cells
-            and self.choice != _DUPLICATE
-            and (
-                (generation == FIRST_GENERATION and value.find(b',"offset":"') > 0)
-                or self.location(generation) is not None
-            )
-        )
+asked for one of just this URL.  In place of one, None: every original is wanted."""
 
 
 class Original(NamedTuple):
@@ -258,7 +119,7 @@ class OriginalFinder:
         collection: str | None,
         crawl: str | None,
         admits: Callable[[bytes, VisibleFile], bool],
-        wants: Wants = wants_all,
+        wants: Wants | None = None,
         most_copies: int = MOST_COPIES,
     ) -> None:
         self._store = store
@@ -267,7 +128,6 @@ class OriginalFinder:
         self._crawl = crawl
         self._admits = admits
         self._wants = wants
-        self._asks = wants is not wants_all
         self._most_copies = most_copies
 
     def iter_found(self, asked: Iterable[Asked]) -> Iterator[Found | None]:
@@ -288,7 +148,7 @@ class OriginalFinder:
         of each URL and SHA-1 one.  In their order; lazy."""
         rows = self._store.scan(CAPTURES, keys or ALL_ROWS, columns=COLUMNS)
         while piece := list(islice(rows, _PIECE_ROWS)):
-            copies = _copies(piece)
+            copies = copies_of(piece)
             places = self._places_of(copies.values())
             asked = {
                 key: Asked(digest, facts["url"])
@@ -309,7 +169,7 @@ class OriginalFinder:
         caller to see."""
         rows = self._store.scan(CAPTURES, ALL_ROWS, columns=COLUMNS)
         while piece := list(islice(rows, _PIECE_ROWS)):
-            copies = _copies(piece)
+            copies = copies_of(piece)
             places = self._places_of(copies.values())
             fit = {key for key, copy in copies.items() if self._may_be_original(copy, places)}
             seconds = self._seconds_of(fit)
@@ -331,7 +191,7 @@ class OriginalFinder:
         rows = list(self._store.first_rows(DIGESTS, ranges, limit_rows=FEW_COPIES + 1))
         keys = [_keys_of(found) if len(found) <= FEW_COPIES else None for found in rows]
         seconds = self._seconds_of({key for some in keys if some for key, _ in some})
-        copies = _copies(
+        copies = copies_of(
             row for key, of_second in seconds.items() for row in of_second if row.key == key
         )
         crowded = [key for key, of_second in seconds.items() if len(of_second) > _MOST_OF_SECOND]
@@ -367,7 +227,9 @@ class OriginalFinder:
         """The first of these that the crawl wants; else why it does not want the first."""
         why: str | None = None
         for original in originals:
-            refused = self._wants(original.copy.traits, one.url is not None) if self._asks else None
+            if self._wants is None:
+                return Found(original)
+            refused = self._wants(original.copy.traits, one.url is not None)
             if refused is None:
                 return Found(original)
             why = why or refused
@@ -401,7 +263,7 @@ class OriginalFinder:
     def _read_copies(self, keys: Sequence[bytes]) -> dict[bytes, Copy]:
         if not keys:
             return {}
-        return _copies(self._store.get_rows(CAPTURES, keys, columns=COLUMNS).values())
+        return copies_of(self._store.get_rows(CAPTURES, keys, columns=COLUMNS).values())
 
     def _of_copies(
         self,
@@ -459,8 +321,9 @@ class OriginalFinder:
             return True
         if len(rows) > _MOST_OF_SECOND:
             return False
-        digests = _digests_of(original.copy)
-        return all(_has_body(row, original.copy, digests) for row in rows if row.key != key)
+        copy = original.copy
+        digests = copy.digests
+        return all(gives_body_of(copy, row, digests) for row in rows if row.key != key)
 
 
 def _key_of(entry: bytes) -> tuple[bytes, str]:
@@ -475,33 +338,6 @@ def _keys_of(rows: Iterable[Row]) -> list[tuple[bytes, str]]:
     return [_key_of(row.value(DigestEntry.COLUMN) or b"") for row in rows]
 
 
-def _copies(rows: Iterable[Row]) -> dict[bytes, Copy]:
-    return {row.key: Copy(row) for row in rows if CaptureFacts.COLUMN in row.cells}
-
-
 def _bodies(named: Sequence[tuple[bytes, str]], copies: Mapping[bytes, Copy]) -> set[bytes | None]:
     """The SHA-256 of what the digest was computed over."""
     return {copies[key].sha256(body) for key, body in named if key in copies}
-
-
-def _digests_of(copy: Copy) -> set[Digest]:
-    names, facts = ("digest", "payload_sha256", "dechunked_sha1", "dechunked_sha256"), copy.facts
-    texts = (facts[name] for name in names if name in facts)
-    return {digest for text in texts if (digest := parse_digest(text)) is not None}
-
-
-def _has_body(row: Row, copy: Copy, digests: set[Digest]) -> bool:
-    """Whether another capture at the same address gives the same body; withdrawn ones give none."""
-    if row.value(Withdrawal.COLUMN) is not None:
-        return True
-    external = row.value(ExternalLine.COLUMN)
-    if external is not None:
-        return parse_digest(decode_cell(ExternalLine, external).digest or "") in digests
-    if CaptureFacts.COLUMN not in row.cells:
-        return True
-    other = Copy(row)
-    facts = other.facts
-    if facts["type"] == "revisit":
-        return parse_digest(facts.get("declared_digest", "")) in digests
-    is_fit = facts["type"] == "response" and "skip" not in facts
-    return is_fit and other.sha256("stored") == copy.sha256("stored")

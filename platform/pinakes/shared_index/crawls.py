@@ -41,7 +41,7 @@ class SharedCrawls:
         files: VisibleFiles,
         *,
         admits: Callable[[bytes, VisibleFile], bool],
-        wants_of: Callable[[str | None], Wants],
+        wants_of: Callable[[str | None], Wants | None],
         digests: str,
         space: SortSpace,
     ) -> Gathered:
@@ -64,13 +64,16 @@ class SharedCrawls:
             space=space,
         )
 
-    def _judge(self, wants_of: Callable[[str | None], Wants]) -> Callable[[Original], str | None]:
+    def _judge(
+        self, wants_of: Callable[[str | None], Wants | None]
+    ) -> Callable[[Original], str | None]:
         """What is committed is there for all crawls: one policy holds for it."""
         of_all = wants_of(None)
         of_open = {c: wants_of(c) for c in self.chosen if self.states[c] != COMMITTED}
 
         def why_unwanted(original: Original) -> str | None:
-            return of_open.get(original.place.crawl, of_all)(original.copy.traits, False)
+            wants = of_open.get(original.place.crawl, of_all)
+            return wants(original.copy.traits, False) if wants is not None else None
 
         return why_unwanted
 
@@ -79,7 +82,7 @@ class SharedCrawls:
         store: RowStore,
         files: VisibleFiles,
         admits: Callable[[bytes, VisibleFile], bool],
-        wants_of: Callable[[str | None], Wants],
+        wants_of: Callable[[str | None], Wants | None],
     ) -> Iterator[tuple[str, Report | None]]:
         """Of each digest that an open crawl reported, what its own look-up gives, unless a capture
         that landed; None where it gives nothing."""

@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import groupby
 from typing import NamedTuple
 
+from pinakes.catalog.copies import Copy
 from pinakes.catalog.crawl_rows import COMMITTED
 from pinakes.catalog.lookup import INDEXED
-from pinakes.catalog.originals import Candidate, Copy, Original
+from pinakes.catalog.originals import Candidate, Original
 from pinakes.catalog.reported import Report
 from pinakes.hbase_schema.name_keys import archive_file
 from pinakes.index.external_sort import SortSpace, sort_outside_memory

@@ -72,7 +72,7 @@ class _Asks(TypedDict):
     collection: str | None
     crawl: str | None
     admits: Callable[[bytes, VisibleFile], bool]
-    wants: Wants
+    wants: Wants | None
 
 
 class CrawlTimeSite:

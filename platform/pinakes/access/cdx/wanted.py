@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pinakes.catalog.originals import Traits, Wants, wants_all
+from pinakes.catalog.copies import Traits
+from pinakes.catalog.originals import Wants
 from pinakes.dedupe.decide.policy import DedupePolicies
 
 
 def wants_of(
     policies: DedupePolicies, collection: str | None, crawl: str | None, *, now: str
-) -> Wants:
+) -> Wants | None:
     """What a crawl that captures now (14 digits) may refer to; None: by the collection's policy."""
     policy = policies.of(collection or "", crawl or "")
     if policy.wants_all:
-        return wants_all
+        return None
 
     def wants(traits: Traits, has_url: bool) -> str | None:
         return policy.why_no_original(
