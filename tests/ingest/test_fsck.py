@@ -13,11 +13,14 @@ from landed_stores import LandedStore, page
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, scan_inflight
+from pinakes.catalog.reported import Report, has_reports, open_scope, put_reports
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.capture_cells import CaptureFacts
 from pinakes.hbase_schema.cells import encode_cell
+from pinakes.hbase_schema.seen_cells import SeenCapture
+from pinakes.hbase_schema.seen_keys import seen_in
 from pinakes.index.urlkey import urlkey
 from pinakes.ingest import fsck
 from pinakes.ingest.acts import Actor
@@ -26,6 +29,7 @@ from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.fsck_findings import CODES, FsckFinding
 from pinakes.ingest.removal import REMOVE, Remover
 from pinakes.row_store.port import Delete, Put, RowStore
+from pinakes.warc.digest import Digest
 
 URI = "http://example.org/"
 FILE = "one/a.warc.gz"
@@ -43,6 +47,7 @@ def store(tmp_path: Path) -> Iterator[LandedStore]:
 def look(store: LandedStore, *, repair: bool = False, **depth: bool) -> list[FsckFinding]:
     found = []
     for finding in Fsck(store.rows, store.archive, Actor(), **depth).findings():
+        assert finding.code in CODES
         found.append(finding)
         if repair and finding.mend is not None:
             finding.mend()
@@ -217,6 +222,32 @@ def test_rows_of_no_file_are_found_by_a_full_look(store: LandedStore) -> None:
         key for key in store.dump()["captures"] if b"b,example" in key or b"example,b" in key
     ]
     assert "rows-alone" not in codes(look(store, full=True))
+
+
+def test_reports_of_a_crawl_that_has_ended_are_deleted(store: LandedStore) -> None:
+    def report(crawl: str) -> None:
+        scope = open_scope(store.rows, crawl)
+        seen = SeenCapture(url=URI, date="2024-02-29T12:34:56Z")
+        put_reports(store.rows, scope, [Report(digest=Digest("sha1", b"d" * 20), seen=seen)])
+
+    for crawl in ("two", "three"):
+        store.land(crawl, "b.warc.gz", page(f"http://{crawl}.example/"))
+        report(crawl)
+    assert codes(look(store)) == []
+    end_crawl(store, "two")
+    [finding] = look(store, repair=True)
+    assert (finding.code, finding.file) == ("reports-alone", "two")
+    assert codes(look(store)) == []
+    assert has_reports(store.rows, open_scope(store.rows, "three"))
+
+
+def end_crawl(store: LandedStore, crawl: str) -> None:
+    """Commit it, as beside a server that wrote reports at that moment and died."""
+    rows = [*store.rows.scan("crawls", seen_in("default", crawl))]
+    assert rows
+    commit_crawl(store.rows, store.archive, crawl, store.actor)
+    cells = ((row.key, {c: cell.value for c, cell in row.cells.items()}) for row in rows)
+    store.rows.mutate("crawls", [Put(key, found, None) for key, found in cells])
 
 
 # --- acts that died

@@ -22,6 +22,7 @@ from pinakes.catalog.file_rows import (
     scan_inflight,
 )
 from pinakes.catalog.leases import read_lease
+from pinakes.catalog.reported import delete_scope, find_open_scope, scan_scopes_of
 from pinakes.catalog.row_deletion import RowName, delete_rows, scan_rows_outside
 from pinakes.catalog.run_rows import is_running
 from pinakes.catalog.sidecar import sidecar_name
@@ -99,6 +100,7 @@ class Fsck:
         yield from self._check_asides(asides, tokens)
         yield from self._check_archive(known)
         yield from self._check_leases()
+        yield from self._check_reports()
         if self._full:
             yield from self._check_strays(stored)
 
@@ -224,6 +226,19 @@ class Fsck:
                     file=f"+{collection}",
                     message=f"{lease.act} did not finish: run it again",
                 )
+
+    def _check_reports(self) -> Iterator[FsckFinding]:
+        """Reports that were written while their crawl ended, by a server that died then."""
+        for crawl in scan_crawls(self._rows):
+            for scope in scan_scopes_of(self._rows, crawl.facts.collection, crawl.crawl):
+                if scope != find_open_scope(self._rows, crawl.crawl):
+                    yield FsckFinding(
+                        code="reports-alone",
+                        file=crawl.crawl,
+                        message="has reported captures from before it ended",
+                        repair="delete them: no look-up finds them",
+                        mend=partial(delete_scope, self._rows, scope),
+                    )
 
     def _check_strays(self, stored: set[str]) -> Iterator[FsckFinding]:
         """Rows of files that have not landed; reads both tables to the end."""

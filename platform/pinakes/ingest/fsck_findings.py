@@ -22,7 +22,10 @@ CODES = MappingProxyType(
         "sidecar-alone": "a sidecar without its file",
         "sidecar-unreadable": "a sidecar that cannot be read",
         "rows-missing": "captures or digests without their rows",
+        "references": "revisits that are not found by what they refer to",
+        "pin-missing": "an original of ours that is not pinned",
         "rows-alone": "rows of a file that has not landed",
+        "reports-alone": "captures reported of a crawl that has ended",
         "location": "a row does not point at its record",
         "reference": "a revisit of ours whose original is not there, or is a revisit",
     }
