@@ -20,6 +20,7 @@ from pinakes.row_store.hbase_batches import (
     PIECE_ROWS,
     deletes_by_time,
     iter_batches,
+    key_parts,
     narrowed,
     next_piece_rows,
     pieces,
@@ -100,6 +101,19 @@ def test_a_whole_row_is_the_families_of_its_clock() -> None:
 )
 def test_a_family_has_its_columns(columns: list[bytes], expected: list[bytes]) -> None:
     assert narrowed(columns) == expected
+
+
+def test_keys_are_shared_out_unless_they_are_few_or_very_many() -> None:
+    def sizes(count: int) -> list[int]:
+        parts = list(key_parts([b"%d" % n for n in range(count)], 4))
+        assert [key for part in parts for key in part] == [b"%d" % n for n in range(count)]
+        return list(map(len, parts))
+
+    assert sizes(0) == []
+    assert sizes(100) == [100]
+    assert sizes(150) == [100, 50]
+    assert sizes(1783) == [446, 446, 446, 445]
+    assert sizes(4500) == [1000, 1000, 1000, 1000, 500]
 
 
 def test_pieces_are_slices() -> None:

@@ -21,6 +21,9 @@ CELL_BYTES = 32
 """Size of a cell on the wire beside its row, column and value: field headers, lengths."""
 
 KEYS_PER_CALL = 1_000
+KEYS_TO_SHARE_OUT = 100
+"""Fewer keys are read by one call."""
+
 PIECE_BYTES = 4_000_000
 PIECE_ROWS = 10_000
 """Of one scan piece: opening a scanner for each takes as long as reading 1,000 rows."""
@@ -104,6 +107,12 @@ def narrowed(columns: Sequence[bytes]) -> list[bytes]:
 def pieces(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Slices of at most `size`."""
     return (items[first : first + size] for first in range(0, len(items), size))
+
+
+def key_parts(keys: Sequence[bytes], parts: int) -> Iterator[Sequence[bytes]]:
+    """Keys for calls side by side: in as many parts, unless they are few or very many."""
+    each = -(-len(keys) // parts)
+    return pieces(keys, max(KEYS_TO_SHARE_OUT, min(KEYS_PER_CALL, each)))
 
 
 def next_piece_rows(asked_rows: int, found_rows: int, found_bytes: int) -> int:

@@ -10,9 +10,11 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import cycle
+from itertools import chain, cycle, islice
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -25,7 +27,29 @@ from .hbase_errors import passing_errors, translated
 from .hbase_retries import waits_s
 from .hbase_wire import open_client
 
+PARTS_AT_ONCE = 4
+P = TypeVar("P")
 T = TypeVar("T")
+
+
+def side_by_side(parts: Iterable[P], ask: Callable[[P], T]) -> Iterator[T]:
+    """What `ask` returns for each part, in order: some parts at once, each on a connection.
+
+    A server reads the rows of one call one after the other.  Lazy: a few answers ahead.
+    """
+    iterator = iter(parts)
+    first = list(islice(iterator, 2))
+    if len(first) < 2:
+        yield from map(ask, first)
+        return
+    with ThreadPoolExecutor(PARTS_AT_ONCE) as threads:
+        asked: deque[Future[T]] = deque()
+        for part in chain(first, iterator):
+            asked.append(threads.submit(ask, part))
+            if len(asked) > PARTS_AT_ONCE:
+                yield asked.popleft().result()
+        while asked:
+            yield asked.popleft().result()
 
 
 class HBaseCalls:

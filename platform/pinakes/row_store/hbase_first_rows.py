@@ -7,21 +7,19 @@ on its own connection.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from pinakes.hbase_schema.ranges import KeyRange
 
 from .hbase_ahead import Call
 from .hbase_batches import ANSWER_ROWS, pieces
+from .hbase_calls import side_by_side
 from .hbase_ranges import ScanRange
 from .hbase_reads import FIRST_PIECE_ROWS, Reading, some_rows
 from .port import Row
 
 RANGES_TOGETHER = 50
-PARTS_AT_ONCE = 4
 
 
 def first_rows(
@@ -32,18 +30,9 @@ def first_rows(
     Memory: the rows of some parts; with a high limit, parts have few ranges.
     """
     together = max(1, min(RANGES_TOGETHER, ANSWER_ROWS // limit_rows))
-    parts = list(pieces([ScanRange(keys, False) for keys in key_ranges], together))
-    if len(parts) == 1:
-        yield from _rows_of_part(reading, parts[0], limit_rows)
-        return
-    with ThreadPoolExecutor(PARTS_AT_ONCE) as threads:
-        asked: deque[Future[list[list[Row]]]] = deque()
-        for part in parts:
-            asked.append(threads.submit(_rows_of_part, reading, part, limit_rows))
-            if len(asked) > PARTS_AT_ONCE:
-                yield from asked.popleft().result()
-        while asked:
-            yield from asked.popleft().result()
+    parts = pieces([ScanRange(keys, False) for keys in key_ranges], together)
+    for found in side_by_side(parts, lambda part: _rows_of_part(reading, part, limit_rows)):
+        yield from found
 
 
 def rows_around(

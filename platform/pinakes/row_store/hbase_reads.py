@@ -14,8 +14,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .hbase_ahead import Call
-from .hbase_batches import ANSWER_ROWS, KEYS_PER_CALL, narrowed, next_piece_rows, pieces
-from .hbase_calls import HBaseCalls
+from .hbase_batches import (
+    ANSWER_ROWS,
+    KEYS_PER_CALL,
+    key_parts,
+    narrowed,
+    next_piece_rows,
+    pieces,
+)
+from .hbase_calls import PARTS_AT_ONCE, HBaseCalls, side_by_side
 from .hbase_present import decode_present
 from .hbase_ranges import ScanRange
 from .port import Row, StoredCell
@@ -49,12 +56,12 @@ class Reading(NamedTuple):
         return None if self.selected is None else narrowed(self.selected)
 
     def get(self, keys: Sequence[bytes]) -> Iterator[Row]:
-        """The rows that exist among these keys, some thousand per call."""
+        """The rows that exist among these keys, some hundred per call."""
         if self.finds_nothing:
             return
-        for some in pieces(list(dict.fromkeys(keys)), KEYS_PER_CALL):
-            rows = self._get(some, self.before_ms)
-            yield from rows if self.before_ms is None else self._kept(rows)
+        wanted = list(dict.fromkeys(keys))
+        for rows in side_by_side(key_parts(wanted, PARTS_AT_ONCE), self._get_kept):
+            yield from rows
 
     def scan(self, scan_range: ScanRange, limit_rows: int | None) -> Iterator[Row]:
         """The rows of a range, piece by piece."""
@@ -89,6 +96,10 @@ class Reading(NamedTuple):
             return client.getRowsWithColumnsTs(self.name, keys, self.columns, before_ms, {})
 
         return [self.row(found) for found in self.calls.call(ask)]
+
+    def _get_kept(self, keys: Sequence[bytes]) -> list[Row]:
+        rows = self._get(keys, self.before_ms)
+        return rows if self.before_ms is None else [*self._kept(rows)]
 
     def _piece(self, scan_range: ScanRange, asked_rows: int) -> tuple[list[Row], bool]:
         """The first rows of a range, at most `asked_rows`; and whether the range ends there."""
