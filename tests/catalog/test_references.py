@@ -42,6 +42,12 @@ NAMED: dict[str, tuple[dict[str, str], str, bool]] = {
     "id": ({"WARC-Refers-To": f"<{ID}>"}, URI, True),
     "id, of another URL": ({"WARC-Refers-To": f"<{ID}>"}, "http://else.example/", True),
     "another id": ({"WARC-Refers-To": "<urn:uuid:1>"}, "http://else.example/", False),
+    "another id, of its URL": ({"WARC-Refers-To": "<urn:uuid:1>"}, URI, False),
+    "another id, its digest": (
+        {"WARC-Refers-To": "<urn:uuid:1>", "WARC-Payload-Digest": DIGEST},
+        URI,
+        True,
+    ),
     "nothing but its digest": ({"WARC-Payload-Digest": DIGEST}, URI, True),
     "nothing but another digest": ({"WARC-Payload-Digest": sha1_of(b"else")}, URI, False),
     "nothing at all": ({}, URI, True),

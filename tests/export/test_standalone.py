@@ -196,6 +196,35 @@ def test_one_that_refers_to_nothing_cannot_stand_alone(scene: Scene, tmp_path: P
     assert said.exit_code == 3, said
 
 
+UNPROVEN = {
+    "another digest": (
+        [revisit_of(2, 1, (1, 1), digest=lambda _: f"md5:{'0' * 32}")],
+        "nothing proves",
+    ),
+    "two bodies at its second": (
+        [revisit_of(2, 3, (1, 3), head=NOT_MODIFIED, digest=lambda _: None)],
+        "several records of unequal bodies",
+    ),
+    "the id of a record at another URL": (
+        [revisit_of(2, 1, (2, 5), named="id", digest=lambda _: None), capture(2, 5)],
+        "refer to nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize(("records", "why"), UNPROVEN.values(), ids=UNPROVEN)
+def test_a_body_that_is_not_proven_is_not_written(
+    scene: Scene, tmp_path: Path, records: list[bytes], why: str
+) -> None:
+    land(scene, 1, capture(1, 1), capture(1, 3), capture(1, 3, 4))
+    land(scene, 2, *records)
+    wacz = tmp_path / "c2.wacz"
+    with pytest.raises(UnresolvedReference, match=why):
+        export(scene.rows, scene.archive, "c2", wacz, standalone=True)
+    assert not wacz.exists()
+    export(scene.rows, scene.archive, "c2", wacz)
+
+
 def test_what_it_needs_may_be_gone_since(scene: Scene, tmp_path: Path) -> None:
     """Taken out by force between the survey and the writing."""
     _by_both(scene)

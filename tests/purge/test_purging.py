@@ -381,3 +381,52 @@ def test_a_damaged_body_is_not_copied(tmp_path: Path) -> None:
         crawl = read_crawl(scene.rows, "c1")
         assert crawl is not None
         assert crawl.state == "open"
+
+
+def _md5(content: bytes) -> str:
+    return f"md5:{hashlib.md5(content).hexdigest()}"
+
+
+def test_a_digest_that_rows_do_not_have_is_computed(tmp_path: Path) -> None:
+    with make_scene(tmp_path, crawls=()) as scene:
+        land(scene, 1, capture(1, 1))
+        land(scene, 2, revisit_of(2, 1, (1, 1), digest=_md5))
+        before = given(scene)
+        report = purge(scene, 1)
+        assert report.is_complete
+        assert len(report.filled) == 1
+        assert given(scene).items() <= before.items()
+
+
+UNPROVEN = {
+    "another digest": revisit_of(2, 1, (1, 1), content=9, digest=_md5),
+    "a digest that is not computed": revisit_of(
+        2, 1, (1, 1), digest=lambda content: f"sha384:{hashlib.sha384(content).hexdigest()}"
+    ),
+    "two bodies at its second": revisit_of(2, 3, (1, 3), head=NOT_MODIFIED, digest=lambda _: None),
+}
+
+
+@pytest.mark.parametrize("revisit", UNPROVEN.values(), ids=UNPROVEN)
+def test_nothing_is_written_that_is_not_proven(tmp_path: Path, revisit: bytes) -> None:
+    """In the plan, too; and what could be done is not, either."""
+    with make_scene(tmp_path, crawls=()) as scene:
+        at_one_second = _with_ids_of_page(capture(1, 3, 4), 4)
+        land(scene, 1, capture(1, 1), capture(1, 2), capture(1, 3), at_one_second)
+        land(scene, 2, revisit)
+        land(scene, 3, revisit_of(3, 2, (1, 2)))
+        before = {path: path.read_bytes() for path in paths_of(scene.folder / "store/archive")}
+        request = PurgeRequest(crawl="c1", references=PROMOTE)
+        [planned] = purger(scene).plan(request).problems
+        [problem] = purge(scene, 1).problems
+        assert str(problem) == str(planned)
+        assert str(problem).startswith("c2/a.warc.gz:0: ")
+        assert before == {
+            path: path.read_bytes() for path in paths_of(scene.folder / "store/archive")
+        }
+        assert purge(scene, 1, FORCE).is_complete
+
+
+def _with_ids_of_page(member: bytes, number: int) -> bytes:
+    data = gzip.decompress(member)
+    return gzip.compress(data.replace(record_id(1, 3).encode(), record_id(1, number).encode()))

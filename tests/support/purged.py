@@ -54,13 +54,16 @@ def revisit_of(
     named: str = "URI and date",
     content: int | None = None,
     second: int | None = None,
+    digest: Callable[[bytes], str | None] = sha1_of,
 ) -> bytes:
     """A crawler's revisit, at page `number`, of the page of a crawl."""
     target, page_number = of
     fields = {
-        "WARC-Payload-Digest": sha1_of(body(page_number if content is None else content)),
         "WARC-Profile": "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
     }
+    declared = digest(body(page_number if content is None else content))
+    if declared is not None:
+        fields["WARC-Payload-Digest"] = declared
     if named == "URI and date":
         fields |= {
             "WARC-Refers-To-Target-URI": uri(page_number),

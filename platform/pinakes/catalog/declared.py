@@ -37,6 +37,26 @@ def verified_over(record: Record, stored_sha1: bytes | None = None) -> str | Non
     declared = parse_digest(text)
     if declared is None:
         return "unreadable"
+    return _computed_over(declared, record, stored_sha1)
+
+
+def may_stand_for(declared: str | None, body: Record) -> bool:
+    """Whether a revisit that declares this payload digest may have the body of a record.
+
+    The record declares the same, or its body has the digest, in any of the ways in which writers
+    compute it.  Without a digest nothing speaks against it; with one that cannot be computed (in
+    an unknown spelling, or by another algorithm) it is not proven.
+    """
+    own = body.header.payload_digest
+    if declared is None or declared == own:
+        return True
+    digest = parse_digest(declared)
+    if digest is None:
+        return False
+    return digest == parse_digest(own or "") or _computed_over(digest, body) != "none"
+
+
+def _computed_over(declared: Digest, record: Record, stored_sha1: bytes | None = None) -> str:
     if stored_sha1 is None or declared.algorithm != "sha1":
         stored = record.payload_hash(declared.algorithm)
     else:

@@ -1,8 +1,8 @@
 """What a revisit that a crawler wrote refers to, by rows alone.
 
 As replay tools look for it: at the URI and second that it names; else by its record id, or by its
-digest among the captures of that URI; where it names neither second nor digest, any earlier
-capture of its URI may be meant.
+digest among the captures of that URI; where it names no second, digest or id, any earlier capture
+of its URI may be meant.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ class Targets:
 
 
 def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> list[Capture]:
-    """By id or digest among the captures of its URI; else, without a second, any earlier one."""
+    """By id or digest among the captures of its URI; else, without a second or id, any earlier
+    one."""
     if not has_second:
         own = decode_capture_key(revisit.key).time
         captures = [capture for capture in captures if capture.time <= own]
@@ -128,9 +129,14 @@ def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> l
     found = _meant(
         revisit, captures, lambda c: declared is not None and has_digest(c.facts, declared)
     )
-    if not found and not has_second:
+    if not found and not has_second and revisit.facts.refers_to_id is None:
         found = [c for c in captures if _may_have_digest(c, declared)]
     return found[::-1]
+
+
+def have_one_body(captures: Sequence[Capture]) -> bool:
+    """Whether it makes no difference which of these records a revisit means."""
+    return len(captures) == 1 or len({one.facts.payload_sha256 or one.key for one in captures}) == 1
 
 
 def _full(captures: Iterable[Capture]) -> Iterator[Capture]:

@@ -24,6 +24,7 @@ from pinakes.catalog.file_rows import FileEntry, read_entries
 from pinakes.catalog.page_lists import package_of
 from pinakes.catalog.required_files import RequiredFile
 from pinakes.catalog.requirements import Referring, iter_referring
+from pinakes.catalog.revisit_targets import have_one_body
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.catalog.wacz_rows import read_wacz_file
 from pinakes.errors import UnresolvedReference
@@ -39,12 +40,14 @@ _NAMED = 3
 
 class Judged(NamedTuple):
     """A revisit; `body` is the capture whose body it gets where the crawl stands alone, None: it
-    stays; `needs` are the archive files of other crawls that it needs otherwise."""
+    stays; `needs` are the archive files of other crawls that it needs otherwise.  Where it may mean
+    several bodies, it is not certain that this is the one."""
 
     row: SidecarRow
     is_resolved: bool
     body: Capture | None = None
     needs: tuple[str, ...] = ()
+    is_certain: bool = True
 
 
 @dataclass(slots=True)
@@ -122,7 +125,8 @@ def judge(referring: Referring, originals: Mapping[bytes, Capture], crawl: str) 
         return Judged(row, is_resolved=True)
     files = dict.fromkeys((target.facts.archive_file, body.facts.archive_file))
     needs = tuple(name for name in files if crawl_of(name) != crawl)
-    return Judged(row, is_resolved=True, body=body, needs=needs)
+    is_certain = row.is_replaced or have_one_body(targets)
+    return Judged(row, is_resolved=True, body=body, needs=needs, is_certain=is_certain)
 
 
 def _is_of(capture: Capture, crawl: str) -> bool:

@@ -109,6 +109,12 @@ def filled_file(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> It
     for one in judge_revisits(store, archive, entry):
         if not one.is_resolved:  # since the survey
             raise unresolved(entry, one.row)
+        if not one.is_certain:
+            raise UnresolvedReference(
+                "this revisit may mean several records of unequal bodies",
+                file=current_name(entry),
+                offset=one.row.offset,
+            )
         if one.body is not None:
             judged.append(one)
     names = {one.body.facts.archive_file for one in judged if one.body is not None}
@@ -124,7 +130,7 @@ def _filled(
     ours, wanted = Originals(), set()
     theirs: dict[tuple[int, int], Change] = {}
     ordinals: dict[int, Change | None] = {}
-    for row, _, body, _ in judged:
+    for row, _, body, *_ in judged:
         if body is None:
             continue
         at = row.offset, row.inner_offset

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import get_captures
+from pinakes.catalog.declared import may_stand_for
 from pinakes.catalog.file_records import iter_sidecar
 from pinakes.catalog.file_rows import FileEntry, Held, release_claim
 from pinakes.catalog.record_rows import capture_cells, digest_rows, sidecar_row
@@ -118,6 +119,8 @@ class ChangedRevisits:
         body = self._read(change.body)
         if any(finding.code != "member" for finding in record.findings):
             raise _unwritable(source, record, "damaged")
+        if not may_stand_for(record.header.payload_digest, body):
+            raise _unwritable(source, record, "nothing proves that its digest is that of the body")
         try:
             if change.original is not None:
                 original = self._read(change.original)

@@ -66,7 +66,13 @@ from pinakes.withdraw.repointing import OriginalPlace
 
 from .foreign import Change, change_revisits, put_changed_rows
 from .requests import FORCE, REFUSE, PurgeReport, PurgeRequest
-from .survey import References, added_bytes, superseded_files, survey_references
+from .survey import (
+    References,
+    added_bytes,
+    iter_unproven,
+    superseded_files,
+    survey_references,
+)
 
 VERB = "purge"
 _OF_A_FILE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference, Conflict)
@@ -260,6 +266,7 @@ class Purger:
             known = {one.capture for one in report.dangling}
             report.dangling += [one for one in found.found if one.capture not in known]
         else:
+            report.problems += iter_unproven(self._rows, self._archive, found)
             choice = found.choose(self._rows, collection, entry.crawl)
             theirs = {one.row.row_key for one in found.theirs}
             full = {copy.key for copy in choice.promoted}
