@@ -7,7 +7,7 @@ latest earlier record of its URI with its digest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pinakes.archive_store.port import ArchiveReader
@@ -29,8 +29,11 @@ from .captures import (
     require_visible,
     scan_captures_of,
 )
+from .declared import may_stand_for
 
 _WINDOW_BYTES = 1 << 16
+_COMPUTED = ("sha1", "sha256")
+"""The algorithms of which rows know the digest of each body."""
 
 
 @contextmanager
@@ -74,17 +77,25 @@ def open_body(rows: RowStore, archive: ArchiveReader, placed: Placed) -> Iterato
     """The record with the body of a capture: its own, or of a revisit its original's.
 
     Raises:
-        UnresolvedReference: the original is not in the store.
+        UnresolvedReference: the original is not in the store, or nothing proves that it has the
+            digest that the revisit declares.
     """
     with open_placed(rows, archive, placed) as record:
         if record.type != "revisit":
             yield record
             return
+        declared = record.header.payload_digest
         original = resolve(rows, placed.capture, record)
     with open_placed(rows, archive, original) as record:
         if record.type == "revisit":
             raise UnresolvedReference(
                 "it refers to a revisit, which has no body either", file=_where(placed.capture)
+            )
+        is_known = declared is None or has_digest(original.capture.facts, declared)
+        if not (is_known or may_stand_for(declared, record)):
+            raise UnresolvedReference(
+                f"nothing proves that its original has the digest {declared}",
+                file=_where(placed.capture),
             )
         yield record
 
@@ -105,13 +116,18 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
         candidates = [
             c
             for c in scan_captures_of(rows, urlkey(uri), start_time=second)
-            if c.time.startswith(second) and _fits(c, uri, declared)
+            if c.time.startswith(second) and _fits(c, uri, declared, may_have_digest)
         ]
-        candidates.sort(key=lambda c: c.facts.record_id != wanted_id)
+        candidates.sort(
+            key=lambda c: (
+                c.facts.record_id != wanted_id,
+                declared is not None and not has_digest(c.facts, declared),
+            )
+        )
     elif declared and capture.facts.target_uri:
         uri = capture.facts.target_uri
         earlier = scan_captures_of(rows, urlkey(uri), stop_time=capture.time)
-        candidates = [c for c in earlier if _fits(c, uri, declared)][::-1]
+        candidates = [c for c in earlier if _fits(c, uri, declared, has_digest)][::-1]
     else:
         raise UnresolvedReference("the revisit names no original", file=_where(capture))
     for placed in place_captures(rows, candidates):
@@ -123,14 +139,19 @@ def resolve(rows: RowStore, capture: Capture, revisit: Record) -> Placed:
     )
 
 
-def _fits(candidate: Capture, uri: str, declared: str | None) -> bool:
-    """Whether this is a full record of that URI without a different digest."""
+def _fits(
+    candidate: Capture,
+    uri: str,
+    declared: str | None,
+    has_it: Callable[[CaptureFacts, str], bool],
+) -> bool:
+    """Whether this is a full record of that URI, with that digest."""
     facts = candidate.facts
     if facts.type not in ("response", "resource") or facts.target_uri != uri:
         return False
     if candidate.is_duplicate:
         return False
-    return declared is None or has_digest(facts, declared)
+    return declared is None or has_it(facts, declared)
 
 
 def has_digest(facts: CaptureFacts, declared: str) -> bool:
@@ -146,6 +167,17 @@ def has_digest(facts: CaptureFacts, declared: str) -> bool:
         facts.declared_digest,
     )
     return wanted is not None and wanted in {parse_digest(text) for text in known if text}
+
+
+def may_have_digest(facts: CaptureFacts, declared: str) -> bool:
+    """Whether nothing says that its digest is another one."""
+    if has_digest(facts, declared):
+        return True
+    digest = parse_digest(declared)
+    if digest is None or digest.algorithm not in _COMPUTED:
+        known = parse_digest(facts.declared_digest or "")
+        return known is None or digest is None or known.algorithm != digest.algorithm
+    return facts.payload_sha256 is None
 
 
 def _where(capture: Capture) -> str:

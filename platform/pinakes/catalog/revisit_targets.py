@@ -13,17 +13,15 @@ from pinakes.hbase_schema.capture_keys import captures_of, decode_capture_key
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
-from pinakes.warc.digest import parse_digest
 
 from .captures import COLUMNS, TABLE, Capture, decode_capture, scan_captures_of
 from .file_rows import hidden_among
 from .many_ranges import rows_in
-from .payloads import has_digest
+from .payloads import has_digest, may_have_digest
 
 FULL = ("response", "resource")
 Named = tuple[str, str]
 """A URI and a second."""
-_COMPUTED = ("sha1", "sha256")
 
 
 def is_foreign_revisit(capture: Capture) -> bool:
@@ -78,7 +76,7 @@ class Targets:
             return bool(self.of(revisit))
         declared = revisit.facts.declared_digest
         return any(
-            capture.facts.target_uri == named[0] and _may_have_digest(capture, declared)
+            capture.facts.target_uri == named[0] and _may_have(capture, declared)
             for capture in _full(self._there[named])
         )
 
@@ -97,7 +95,7 @@ class Targets:
         if named is not None:
             second = named[1]
             at = [c for c in _full((*self._there[named], *further)) if c.time.startswith(second)]
-            found = _meant(revisit, at, lambda c: _may_have_digest(c, facts.declared_digest))
+            found = _meant(revisit, at, lambda c: _may_have(c, facts.declared_digest))
             if found:
                 exact = [capture for capture in found if capture.facts.target_uri == uri]
                 return exact or found
@@ -130,7 +128,7 @@ def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> l
         revisit, captures, lambda c: declared is not None and has_digest(c.facts, declared)
     )
     if not found and not has_second and revisit.facts.refers_to_id is None:
-        found = [c for c in captures if _may_have_digest(c, declared)]
+        found = [c for c in captures if _may_have(c, declared)]
     return found[::-1]
 
 
@@ -156,12 +154,5 @@ def _meant(
     return by_id or [capture for capture in captures if fits(capture)]
 
 
-def _may_have_digest(capture: Capture, declared: str | None) -> bool:
-    """Whether nothing says that its digest is another one."""
-    if declared is None or has_digest(capture.facts, declared):
-        return True
-    digest = parse_digest(declared)
-    if digest is None or digest.algorithm not in _COMPUTED:
-        known = parse_digest(capture.facts.declared_digest or "")
-        return known is None or digest is None or known.algorithm != digest.algorithm
-    return capture.facts.payload_sha256 is None
+def _may_have(capture: Capture, declared: str | None) -> bool:
+    return declared is None or may_have_digest(capture.facts, declared)

@@ -1,0 +1,65 @@
+"""The body of a crawler's revisit is that of its original, if that has the digest it declares."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from landed_stores import LandedStore, page, sha1_of
+
+from pinakes.catalog.captures import place_captures, scan_captures_of
+from pinakes.catalog.payloads import read_body
+from pinakes.errors import UnresolvedReference
+from pinakes.index.urlkey import urlkey
+
+URI, DATE, BODY = "http://example.org/", "2020-01-02T03:04:05Z", b"hello"
+REVISIT = "http://example.org/later"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LandedStore]:
+    made = LandedStore(tmp_path / "store")
+    made.land("one", "a.warc.gz", page(URI, BODY, date=DATE))
+    yield made
+    made.close()
+
+
+def body_of_revisit(store: LandedStore, declared: str | None) -> bytes:
+    fields = {"WARC-Refers-To-Target-URI": URI, "WARC-Refers-To-Date": DATE}
+    if declared is not None:
+        fields["WARC-Payload-Digest"] = declared
+    record = page(REVISIT, b"", record_type="revisit", extra=fields.items())
+    store.land("two", "r.warc.gz", record)
+    [placed] = place_captures(store.rows, scan_captures_of(store.rows, urlkey(REVISIT)))
+    return b"".join(read_body(store.rows, store.archive, placed))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        None,
+        sha1_of(BODY),
+        f"sha256:{hashlib.sha256(BODY).hexdigest()}",
+        f"md5:{hashlib.md5(BODY).hexdigest()}",
+        f"sha512:{hashlib.sha512(BODY).hexdigest()}",
+    ],
+    ids=["none", "sha1", "sha256", "md5", "sha512"],
+)
+def test_it_has_the_body_with_its_digest(store: LandedStore, declared: str | None) -> None:
+    assert body_of_revisit(store, declared) == BODY
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        sha1_of(b"else"),
+        f"md5:{hashlib.md5(b'else').hexdigest()}",
+        f"sha384:{hashlib.sha384(BODY).hexdigest()}",
+    ],
+    ids=["sha1", "md5", "not-computed"],
+)
+def test_no_other_body_is_taken_for_it(store: LandedStore, declared: str) -> None:
+    with pytest.raises(UnresolvedReference):
+        body_of_revisit(store, declared)
