@@ -346,6 +346,7 @@ def test_lines_of_other_archives_keep_their_collection(
         ("x 2019 http://a/ - - - - - 1 2 f\nnonsense", TOKEN, 400),
         ("x 2019 http://a/ - - - - - 1 - f", TOKEN, 400),
         ("x 2019130 http://a/ - - - - - 1 2 f", TOKEN, 400),
+        ("CDX N b a\nx 2019 http://a/ - - - - - 1 2 f", TOKEN, 400),
         ('x 2019 {"url": 5', TOKEN, 400),
         ("x 2019 http://a/ - - - - - 1 -5 f", TOKEN, 400),
         (f"x 2019 http://a/ - - - - - 1 {10**22} f", TOKEN, 400),

@@ -119,6 +119,18 @@ def test_bad_lines_are_named_and_the_rest_is_taken(folder: Path) -> None:
     assert len(externals(folder)) == 2
 
 
+def test_columns_are_not_guessed_behind_a_first_line(folder: Path) -> None:
+    swapped = CDX_11.replace(" S V g", " V S g").replace(" CDX", "\ufeffcdx").encode()
+    (folder / "swapped.cdx.gz").write_bytes(gzip.compress(swapped))
+    (folder / "none.cdx").write_text(CDX_11.replace(" S V g", ""))
+    code, out, err = take(folder, "swapped.cdx.gz", "none.cdx")
+    assert (code, out) == (
+        3, ["swapped.cdx.gz: 1 lines taken", "none.cdx: 0 lines taken, 2 left out"]
+    )  # fmt: skip
+    assert "none.cdx: line 1 does not name the columns a, b, V and g" in err
+    assert [(line.offset, line.length) for line in externals(folder).values()] == [("700", "12")]
+
+
 def test_files_that_cannot_be_read(folder: Path) -> None:
     packed = gzip.compress((CDXJ * 2000 + MANIFEST).encode())
     (folder / "cut.cdx.gz").write_bytes(packed[: len(packed) // 2])

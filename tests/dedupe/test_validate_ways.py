@@ -173,7 +173,7 @@ def test_outcomes_of_foreign_revisits(
     assert f"1 {outcome}" in capsys.readouterr().err
 
 
-@pytest.fixture(params=["cdxj", "cdx"])
+@pytest.fixture(params=["cdxj", "cdx", "cdx with a byte order mark"])
 def index(
     request: pytest.FixtureRequest, made: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> Path:
@@ -183,7 +183,8 @@ def index(
         texts = [format_cdxj(line) for line in lines]
     else:
         texts = [format_cdx_header(), *(format_cdx(line) for line in lines)]
-    path.write_text("".join(text + "\n" for text in texts))
+    encoding = "utf-8-sig" if "mark" in request.param else "utf-8"
+    path.write_text("".join(text + "\n" for text in texts), encoding)
     return path
 
 

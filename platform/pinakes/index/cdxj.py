@@ -4,7 +4,8 @@
     CDX-11  urlkey timestamp url mime status digest redirect robots length offset filename
     CDX-9   urlkey timestamp url mime status digest redirect offset filename
 
-A CDX file names its columns in its first line, by letters; they may come in any order.
+A CDX file names its columns in its first line, by letters; they may come in any order.  Some write
+that line without its first blank, or in lower case.
 Files are sorted as bytes.
 """
 
@@ -12,10 +13,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pinakes.errors import MalformedRecord
+
+from .urlkey import urlkey
 
 CDX_11 = "N b a m s k r M S V g"
 CDX_9 = "N b a m s k r V g"
@@ -36,6 +39,9 @@ _COLUMNS = {
 _JSON_KEYS = ("url", "mime", "status", "digest", "length", "offset", "filename", "redirect")
 _ALWAYS = frozenset({"urlkey", "timestamp"})
 _NUMBERS = frozenset({"length", "offset"})
+_JSON_NUMBERS = _NUMBERS | {"status"}
+_REQUEST_KEYS = ("method", "requestBody")
+_NUMBER = re.compile("-?[0-9]+")
 _TO_ENCODE = re.compile("[\x00-\x20\x7f\ud800-\udfff]")
 _NO_UTF8 = re.compile("[\udc80-\udcff]+")
 
@@ -77,18 +83,21 @@ def format_cdxj(line: CdxLine) -> str:
 
 
 def parse_cdxj(text: str, *, number: int | None = None) -> CdxLine:
-    """Read a CDXJ line; unknown keys are kept in `extra`.
+    """Read a CDXJ line; unknown keys are kept in `extra`.  A null is as if it were not there.
 
     Raises:
-        MalformedRecord: naming the line's number, where it is given.
+        MalformedRecord: naming the line's number, where it is given; also where a value that is to
+            be text is something else, or a number is none.
     """
     try:
         key, timestamp, body = text.rstrip("\r\n").split(" ", 2)
-        fields = dict(json.loads(body).items())
+        fields = {name: value for name, value in json.loads(body).items() if value is not None}
         int(timestamp)
-        known = {name: _value(name, str(fields.pop(name))) for name in _JSON_KEYS if name in fields}
+        known = {name: _json_value(name, fields.pop(name)) for name in _JSON_KEYS if name in fields}
+        for name in _REQUEST_KEYS:
+            _json_value(name, fields.get(name, ""))
         return CdxLine(key, timestamp, **known, extra=fields or None)  # type: ignore[arg-type]
-    except (ValueError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise _malformed(text, number, "CDXJ") from error
 
 
@@ -106,41 +115,70 @@ def format_cdx_header(columns: str = CDX_11) -> str:
     return f" CDX {columns}"
 
 
-def parse_cdx(texts: Iterable[str], *, number: int = 1) -> Iterator[CdxLine]:
+def cdx_columns(text: str) -> list[str] | None:
+    """The words behind `CDX` in a line that names columns; None of any other line."""
+    name, *words = text.split() if text.lstrip()[:3].upper() == "CDX" else [""]
+    is_key = bool(words) and words[0].isdecimal()  # and a time, or a place
+    return None if name.upper() != "CDX" or is_key else words
+
+
+def parse_cdx(texts: Iterable[str]) -> Iterator[CdxLine]:
     """Read the lines of a CDX file, lazily; without a first line, by their number of columns.
 
-    Columns with unknown letters are ignored; `number` is that of the first of these lines.
+    Columns with unknown letters are ignored.
 
     Raises:
         MalformedRecord: naming the line's number.
     """
     letters: list[str] | None = None
-    for at, text in enumerate(texts, number):
-        parts = text.split()
-        if parts[:1] == ["CDX"] and all(len(letter) == 1 for letter in parts[1:]):
-            letters = parts[1:]
-        elif parts:
-            yield _parse_columns(parts, letters or _letters_of(len(parts)), text, at)
+    for number, text in enumerate(texts, 1):
+        words = cdx_columns(text)
+        if words is None:
+            if text.strip():
+                yield parse_cdx_line(text, letters, number=number)
+        elif all(len(word) == 1 for word in words):
+            letters = words
+        else:
+            raise _malformed(text, number, "CDX")
 
 
-def _letters_of(count: int) -> list[str]:
-    return (CDX_9 if count == len(CDX_9.split()) else CDX_11).split()
+def parse_cdx_line(text: str, letters: Sequence[str] | None = None, *, number: int) -> CdxLine:
+    """Read a line of columns, by their letters, else by their number; without a urlkey, it is made
+    from the URL.
 
-
-def _parse_columns(parts: list[str], letters: list[str], text: str, number: int) -> CdxLine:
+    Raises:
+        MalformedRecord: naming the line's number.
+    """
+    parts = text.split()
+    if letters is None:
+        letters = (CDX_9 if len(parts) == len(CDX_9.split()) else CDX_11).split()
     try:
         fields = {
             _COLUMNS[letter]: _value(_COLUMNS[letter], part)
             for letter, part in zip(letters, parts, strict=True)
             if letter in _COLUMNS and (part != "-" or _COLUMNS[letter] in _ALWAYS)
         }
+        if "urlkey" not in fields:
+            fields["urlkey"] = urlkey(str(fields["url"]))
         return CdxLine(**fields)  # type: ignore[arg-type]
-    except (ValueError, TypeError) as error:
+    except (LookupError, ValueError, TypeError) as error:
         raise _malformed(text, number, "CDX") from error
 
 
+def _json_value(name: str, value: object) -> str | int:
+    if type(value) is int and name in _JSON_NUMBERS:
+        value = str(value)
+    if not isinstance(value, str):
+        raise TypeError(name)
+    return _value(name, value)
+
+
 def _value(name: str, text: str) -> str | int:
-    return int(text) if name in _NUMBERS else text
+    if name not in _NUMBERS:
+        return text
+    if not _NUMBER.fullmatch(text):  # int() would take digits of other scripts
+        raise ValueError(text)
+    return int(text)
 
 
 def encode_no_utf8(text: str) -> str:

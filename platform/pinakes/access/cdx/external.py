@@ -16,7 +16,7 @@ from pinakes.hbase_schema.capture_cells import REVISIT_MIME, ExternalLine, cdx_d
 from pinakes.hbase_schema.capture_keys import encode_external_mark, encode_urlkey
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.index import manifest
-from pinakes.index.cdxj import CdxLine, parse_cdx, parse_cdxj
+from pinakes.index.cdxj import CdxLine, cdx_columns, parse_cdx_line, parse_cdxj
 from pinakes.index.post_query import with_query
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import Delete, Put, RowStore
@@ -31,10 +31,49 @@ _COLLECTION = b',"collection":"'
 _PADDING = "10000101000000"
 _MOST_OFFSET = 1 << 53  # what every client reads as a number
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_HEADERS = {
-    10: " CDX N b a m s k r M V g",
-    14: " CDX N b a m s k r M S V g x x x",  # and the original's place, of a revisit
+_MARK = "\ufeff"
+_COLUMNS = {
+    10: "NbamskrMVg",
+    14: "NbamskrMSVgxxx",  # and the original's place, of a revisit
 }
+_NEEDED = frozenset("abVg")
+
+
+class LineReader:
+    """Reads the lines of one index, in their order: one may name the columns of those behind it.
+
+    Without such a line, it takes lines of a manifest, too, if it `takes_manifests`.
+    """
+
+    def __init__(self, *, takes_manifests: bool = False) -> None:
+        self._takes_manifests = takes_manifests
+        self._letters: list[str] | None = None
+
+    def read(self, line: str, number: int) -> CdxLine | None:
+        """What a line says; None of a blank one, and of one that names columns.
+
+        Raises:
+            MalformedRecord: as `parse_line`; it names columns of which URL, time, file or offset is
+                missing; or it stands behind such a line.
+        """
+        line = line.removeprefix(_MARK) if number == 1 else line
+        words = cdx_columns(line)
+        if words is not None:
+            self._letters = words if _are_usable(words) else []
+            if not self._letters:
+                what = "does not name the columns a, b, V and g, each by one letter and once"
+                raise MalformedRecord(f"line {number} {what}: {line[:200]!r}")
+        if words is not None or not line.strip():
+            return None
+        if self._letters == []:
+            raise MalformedRecord(f"line {number} has columns that no line names: {line[:200]!r}")
+        if self._letters is None and self._takes_manifests and is_of_manifest(line):
+            return parse_manifest_line(line, number)
+        return parse_line(line, number, self._letters)
+
+
+def _are_usable(letters: Sequence[str]) -> bool:
+    return len("".join(letters)) == len(set(letters)) and _NEEDED.issubset(letters)
 
 
 def parse_lines(text: str, *, skips_bad: bool = False) -> list[CdxLine]:
@@ -46,35 +85,34 @@ def parse_lines(text: str, *, skips_bad: bool = False) -> list[CdxLine]:
     """
     if text.count("\n") > MOST_LINES:
         raise InputRefused(f"nothing was changed: more than {MOST_LINES:,} lines: post some a time")
-    lines = text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
+    reader = LineReader()
     found: list[CdxLine] = []
-    header: list[str] = []
-    for number, line in enumerate(lines, 1):
-        if line.startswith(" CDX "):
-            header = [line]
-            continue
+    for number, line in enumerate(text.split("\n"), 1):
         try:
-            found.append(parse_line(line, number, header))
+            parsed = reader.read(line, number)
         except MalformedRecord as error:
             if not skips_bad:
                 raise InputRefused(f"nothing was changed: {error.message}") from error
+            continue
+        if parsed is not None:
+            found.append(parsed)
     return found
 
 
-def parse_line(line: str, number: int, header: Sequence[str] = ()) -> CdxLine:
-    """One line of CDX, under a first line that names its columns if there is one, or of CDXJ.
+def parse_line(line: str, number: int, letters: Sequence[str] | None = None) -> CdxLine:
+    """One line of CDX, with the columns of these letters, or of CDXJ.
 
     Raises:
         MalformedRecord: it is neither, or says not which URL, when, in which file and where.
     """
-    is_json = line.rstrip().endswith("}")
-    named = header or [_HEADERS.get(len(line.split()), "")]
-    if is_json:
+    if _is_json(line):
         return _checked(parse_cdxj(line, number=number), line, number)
-    given = parse_cdx([*named, line], number=number - len(named))
-    return _checked(next(iter(given), None), line, number)
+    letters = letters or _COLUMNS.get(len(line.split()))
+    return _checked(parse_cdx_line(line, letters, number=number), line, number)
+
+
+def _is_json(line: str) -> bool:
+    return line.split(" ", 2)[-1].startswith("{")
 
 
 def parse_manifest_line(line: str, number: int) -> CdxLine:
@@ -103,8 +141,8 @@ def is_of_manifest(line: str) -> bool:
     return len(fields) == 4 and fields[1].isdecimal() and fields[2].isdecimal()
 
 
-def _checked(parsed: CdxLine | None, line: str, number: int) -> CdxLine:
-    if parsed is None or not parsed.url or not parsed.filename or parsed.offset is None:
+def _checked(parsed: CdxLine, line: str, number: int) -> CdxLine:
+    if not parsed.url or not parsed.filename or parsed.offset is None:
         raise MalformedRecord(f"line {number} has no URL, file name or offset: {line[:200]!r}")
     time = _full_time(parsed.timestamp)
     if time is None:

@@ -11,12 +11,7 @@ from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
 
-from pinakes.access.cdx.external import (
-    is_of_manifest,
-    parse_line,
-    parse_manifest_line,
-    put_lines,
-)
+from pinakes.access.cdx.external import LineReader, put_lines
 from pinakes.cli.frame.exits import Exit
 from pinakes.cli.frame.options import (
     add_dry_run,
@@ -105,28 +100,23 @@ class _Lines:
             self._console.warn(refusal)
 
     def _parsed(self, file: BufferedIOBase) -> Iterator[CdxLine]:
-        header: list[str] = []
+        reader = LineReader(takes_manifests=True)
         for number, raw in enumerate(_read_lines(file, self._name), 1):
-            line = raw.decode("utf-8", "surrogateescape").rstrip("\r\n")
-            if line.startswith(" CDX "):
-                header = [line]
-                continue
-            if not line.strip():
-                continue
             try:
-                yield _parsed(line, number, header)
+                line = _read(reader, raw, number)
             except MalformedRecord as problem:
                 self.bad += 1
                 problem.file = self._name
                 self._console.warn(problem, kind="not a line of an index")
+                continue
+            if line is not None:
+                yield line
 
 
-def _parsed(line: str, number: int, header: Sequence[str]) -> CdxLine:
-    if len(line) > _MOST_LINE_BYTES - 2:
+def _read(reader: LineReader, raw: bytes, number: int) -> CdxLine | None:
+    if len(raw) > _MOST_LINE_BYTES:
         raise MalformedRecord(f"line {number} has more than {_MOST_LINE_BYTES:,} bytes")
-    if is_of_manifest(line):
-        return parse_manifest_line(line, number)
-    return parse_line(line, number, header)
+    return reader.read(raw.decode("utf-8", "surrogateescape").rstrip("\r\n"), number)
 
 
 def _read_lines(file: BufferedIOBase, name: str) -> Iterator[bytes]:

@@ -24,7 +24,7 @@ def read_index(path: Path) -> Iterator[CdxLine]:
         MalformedRecord: for a line that is neither.
     """
     try:
-        with path.open(encoding="utf-8", errors="surrogateescape") as lines:
+        with path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
             first = next((text for text in lines if text.strip()), "")
             texts = chain((first,), lines) if first else iter(())
             if first.rstrip().endswith("}"):
