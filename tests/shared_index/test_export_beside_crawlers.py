@@ -23,8 +23,8 @@ from shared_crawls import (
 from pinakes.access.rules import parse_rules
 from pinakes.errors import ConfigError, Conflict, StoreUnavailable
 from pinakes.ingest.commit import commit_crawl
-from pinakes.ingest.removal import CANCEL, Remover
-from pinakes.shared_index.marks import ENDED, RUNS
+from pinakes.ingest.removal import CANCEL, PURGE, REMOVE, Remover, TakingOut
+from pinakes.shared_index.marks import ENDED, RUNS, STALE
 from pinakes.shared_index.server import open_server
 from pinakes.shared_index.sorted_set import key_of
 
@@ -90,6 +90,72 @@ def test_an_open_crawl_that_a_crawler_has_ended(
     assert redis.dump()["allcrawls"] == {"first", "second"}
 
 
+@pytest.mark.parametrize("crawls", [(), ("second",)], ids=["all", "chosen"])
+@pytest.mark.parametrize("how", [REMOVE, PURGE], ids=lambda how: how.verb)
+def test_a_crawl_that_was_taken_out_and_begun_anew(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path, how: TakingOut, crawls: list[str]
+) -> None:
+    """That it stands committed there is our own doing: nobody else did."""
+    land_waczs(store, tmp_path / "in", committed=["first", "second"])
+    export_to(redis.url, store)
+    _begin_anew(store, "second", how)
+    assert import_from(redis.url, store.rows)["second"].reported == 0
+    done = export_to(redis.url, store, crawls=crawls)
+    assert (done.left, done.digests["second"]) == ({}, 1)
+    dump = redis.dump()
+    assert (dump["allcrawls"], dump["uncommittedcrawls"]) == ({"first"}, {"second"})
+    assert set(dump["alldupes"].values()) == {"first"}
+    assert [value.split()[2] for value in dump["h:second"].values()] == [f"{SITE}anew"]
+    assert dump["src:d"] == {"a.wacz", "b.wacz"}
+    assert dump["allcounts"]["totalUrls"] == dump["h:first:counts"]["totalUrls"]
+    assert Crawler(redis, "x").look_up(sha256_text(NEWS)) is None
+
+
+def test_a_crawl_begun_anew_that_a_crawler_writes_to(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path
+) -> None:
+    """No crawler is told of what was taken out, and what this one adds stays."""
+    land_waczs(store, tmp_path / "in", committed=["first", "second"])
+    export_to(redis.url, store)
+    _begin_anew(store, "second", REMOVE)
+    crawler = Crawler(redis, "second")
+    crawler.add(sha256_text(NEW), f"{SITE}more", "20260102030423", 600)
+    for _ in range(2):
+        assert export_to(redis.url, store).left == {"second": STALE}
+        assert redis.dump()["allcrawls"] == {"first"}
+        for asking in (crawler, Crawler(redis, "x")):
+            assert asking.look_up(sha256_text(NEWS)) is None
+        assert crawler.look_up(sha256_text(NEW)) is not None
+    outcome = import_from(redis.url, store.rows)["second"].outcome
+    assert outcome.startswith("has what was exported of an earlier crawl")
+    crawler.commit()
+    assert export_to(redis.url, store).left == {"second": ENDED}
+    assert Crawler(redis, "x").look_up(sha256_text(NEW)) is not None
+    assert Crawler(redis, "x").look_up(sha256_text(NEWS)) is None
+
+
+def test_a_crawl_that_was_exported_open_and_begun_anew(
+    store: LandedStore, redis: RunningRedis, tmp_path: Path
+) -> None:
+    """What a crawler has committed there stays; of what it writes to, nothing is taken."""
+    land_waczs(store, tmp_path / "in", committed=["first"])
+    export_to(redis.url, store)
+    _begin_anew(store, "second", CANCEL)
+    crawler = Crawler(redis, "second")
+    crawler.add(sha256_text(NEW), f"{SITE}more", "20260102030423", 600)
+    assert export_to(redis.url, store).left == {"second": STALE}
+    assert import_from(redis.url, store.rows)["second"].reported == 0
+    crawler.commit()
+    before = redis.dump()
+    assert export_to(redis.url, store).left == {"second": ENDED}
+    assert redis.dump() == before
+
+
+def _begin_anew(store: LandedStore, crawl: str, how: TakingOut) -> None:
+    Remover(store.rows, store.archive, store.actor).take_out(crawl, how)
+    store.land(crawl, "anew.warc.gz", response("anew", NEW, 30), collection=COLLECTION)
+
+
 @pytest.mark.parametrize(
     "keys",
     [
@@ -139,6 +205,12 @@ def test_a_hidden_crawl_is_not_named(
     hidden = parse_rules([{"block": "*", "crawl": "second"}])
     assert export_to(redis.url, store, rules=hidden).taken_out == ["second"]
     assert "second" not in str(redis.dump())
+    store.land("third", "a.warc.gz", response("third", NEW, 30), collection=COLLECTION)
+    unseen = parse_rules([{"block": "*", "crawl": crawl} for crawl in ("second", "third")])
+    export_to(redis.url, store, rules=unseen)
+    assert "third" not in str(redis.dump())  # it is open
+    with pytest.raises(ConfigError, match="the crawl third is hidden by access rules"):
+        export_to(redis.url, store, rules=unseen, crawls=["third"])
     with pytest.raises(ConfigError, match="the crawl second is hidden by access rules"):
         export_to(redis.url, store, rules=hidden, crawls=["second"])
     partly = parse_rules([*[{"block": "*", "crawl": "second"}], {"allow": f"{SITE}news"}])

@@ -193,6 +193,7 @@ def export_to(
             shared.states,
             shared.waczs,
             shared.count(rows, store.archive),
+            openings=shared.openings,
             withheld=shared.withheld,
             spelling=spelling,
             token=token,

@@ -15,6 +15,7 @@ from pinakes.catalog.reported import Report, find_open_scope, scan_not_landed, s
 from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
 from pinakes.catalog.wacz_rows import scan_wacz_files
 from pinakes.errors import ConfigError
+from pinakes.hbase_schema.seen_keys import opening_of
 from pinakes.index.external_sort import SortSpace
 from pinakes.row_store.port import RowStore
 
@@ -26,11 +27,13 @@ from .keys import ListedFile
 class SharedCrawls:
     """The open and committed crawls of a collection, and those of them to be written.
 
-    `withheld` are its other crawls: crawlers must not refer to what they have, or had.
+    `withheld` are its other crawls: crawlers must not refer to what they have, or had.  `openings`
+    stand for the acts that brought them to their states, as `opening_of` says.
     """
 
     collection: str
     states: dict[str, str]
+    openings: dict[str, str]
     withheld: Collection[str]
     chosen: Collection[str]
     waczs: WaczNumbers
@@ -128,7 +131,7 @@ def read_shared_crawls(
 ) -> SharedCrawls:
     """The crawls of a collection; `chosen`, if any, are to be written, else all.
 
-    `hides` says of which crawls the access rules give nothing: committed ones are not written.
+    `hides` says of which crawls the access rules give nothing: they are not written.
 
     Raises:
         ConfigError: one of them is unknown, of another collection, neither open nor committed,
@@ -140,12 +143,12 @@ def read_shared_crawls(
     states = {
         one.crawl: one.state
         for one in of_collection
-        if one.state == OPEN or (one.state == COMMITTED and not hides(one.crawl))
+        if one.state in (OPEN, COMMITTED) and not hides(one.crawl)
     }
     for crawl in chosen:
         entry = require_crawl(store, crawl)
         if crawl not in states:
-            is_hidden = entry.state == COMMITTED and entry.facts.collection == collection
+            is_hidden = entry.state in (OPEN, COMMITTED) and entry.facts.collection == collection
             state = "hidden by access rules" if is_hidden else entry.state
             place = f"{state}, in the collection {entry.facts.collection}"
             raise ConfigError(
@@ -156,6 +159,7 @@ def read_shared_crawls(
     return SharedCrawls(
         collection=collection,
         states=states,
+        openings={one.crawl: opening_of(one.act) for one in of_collection},
         withheld=frozenset(one.crawl for one in of_collection) - states.keys(),
         chosen=frozenset(wanted),
         waczs=WaczNumbers(lists),

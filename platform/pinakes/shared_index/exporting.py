@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from pinakes.catalog.crawl_rows import COMMITTED
+from pinakes.catalog.crawl_rows import COMMITTED, OPEN
 from pinakes.errors import Conflict, StoreUnavailable
 
 from .gathered import Gathered, Given, WaczNumbers
@@ -33,7 +33,7 @@ from .keys import (
     format_listed,
     keys_of,
 )
-from .marks import EXPORTED, Mark, read_counts, read_marks, why_left
+from .marks import EXPORTED, STALE, Mark, read_counts, read_marks, why_left
 from .server import Command, SharedServer, Watch, lost
 
 _ASIDE_S = 86_400
@@ -67,8 +67,8 @@ class Exported:
 class Exporter:
     """Writes crawls of one collection: those of `counts`, with what Browsertrix counts of them.
 
-    `withheld` are crawls of the collection that nobody may refer to, whoever wrote them.  `token`
-    tells this export's keys from another's.
+    `withheld` are crawls of the collection that nobody may refer to, whoever wrote them; `openings`
+    tell crawls of one name apart.  `token` tells this export's keys from another's.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Exporter:
         waczs: WaczNumbers,
         counts: Mapping[str, Mapping[str, int]],
         *,
+        openings: Mapping[str, str],
         withheld: Collection[str] = (),
         spelling: str,
         token: str,
@@ -89,6 +90,7 @@ class Exporter:
         self._states = states
         self._waczs = waczs
         self._counts = counts
+        self._openings = openings
         self._withheld = withheld
         self._spelling = spelling
         self._aside = f"pinakes:aside:{token}:".encode("ascii")
@@ -217,10 +219,14 @@ class Exporter:
         ours = [crawl for crawl in self._counts if crawl not in done.left]
         gone = self._gone(watch) if whole else []
         done.taken_out = gone
-        commands = [*self._names(ours), *self._without(gone)]
-        commands += self._merge({*ours, *gone}, watch)
+        earlier = self._earlier()
+        stale = [crawl for crawl in earlier if done.left.get(crawl) == STALE]
+        replaced = [crawl for crawl in earlier if crawl in ours]
+        commands = [*self._not_done(replaced), *self._names(ours), *self._without(gone)]
+        commands += self._without_stale(stale)
+        commands += self._merge({*ours, *gone, *stale}, watch)
         commands += self._sets(ours, gone)
-        commands += self._sums(ours, gone, done)
+        commands += self._sums(ours, [*gone, *stale], done)
         self._server.require_kept(self._evictions)
         return commands
 
@@ -238,7 +244,19 @@ class Exporter:
     def _why_left(self, crawl: str) -> str | None:
         if self._states[crawl] == COMMITTED:
             return None
-        return why_left(self._server, crawl, self._marks.get(crawl))
+        return why_left(self._server, crawl, self._marks.get(crawl), self._openings[crawl])
+
+    def _earlier(self) -> list[str]:
+        """Open crawls that stand committed there, since an export wrote an earlier one of the name
+        so."""
+        written = [
+            crawl
+            for crawl in self._counts
+            if crawl in self._marks
+            and (self._marks[crawl].state, self._states[crawl]) == (COMMITTED, OPEN)
+        ]
+        asked = self._server.ask(("SISMEMBER", COMMITTED_CRAWLS, crawl) for crawl in written)
+        return [crawl for crawl, is_there in zip(written, asked, strict=True) if is_there]
 
     def _gone(self, watch: Watch) -> list[str]:
         """Crawls to take out.  What crawlers committed there of a crawl that was taken out here is
@@ -262,11 +280,24 @@ class Exporter:
                     yield "PERSIST", key
 
     def _without(self, gone: Sequence[str]) -> Iterator[Command]:
+        yield from self._not_done(gone)
         for crawl in gone:
-            for name in _names_of(self._server, crawl):
-                yield "SREM", DONE_WACZS, name
             yield "UNLINK", *keys_of(crawl)
             yield "HDEL", EXPORTED, crawl
+
+    def _not_done(self, crawls: Sequence[str]) -> Iterator[Command]:
+        for crawl in crawls:
+            for name in _names_of(self._server, crawl):
+                yield "SREM", DONE_WACZS, name
+
+    def _without_stale(self, stale: Sequence[str]) -> Iterator[Command]:
+        """What others are told of an earlier crawl of the name goes, and from the hash that its
+        crawler, which runs, will merge when it commits."""
+        if stale:
+            yield "SREM", COMMITTED_CRAWLS, *stale
+            for name, owner in self._server.iter_hash(self._merged):
+                if (crawl := owner.decode("utf-8", "replace")) in stale:
+                    yield "HDEL", keys_of(crawl).hashes, name
 
     def _merge(self, replaced: set[str], watch: Watch) -> list[Command]:
         """The merged index: ours, and what others have put there."""
@@ -320,6 +351,8 @@ class Exporter:
                 done.digests[crawl],
                 len(self._waczs.lists.get(crawl, ())),
                 known,
+                self._states[crawl],
+                self._openings[crawl],
             )
             yield "HSET", EXPORTED, crawl, json.dumps(mark._asdict(), separators=(",", ":"))
         yield "HDEL", ALL_COUNTS, *SUMMED

@@ -22,6 +22,7 @@ from pinakes.catalog.wacz_rows import scan_wacz_files
 from pinakes.errors import ConfigError, InputRefused, MalformedRecord
 from pinakes.hbase_schema.run_cells import CrawlFacts
 from pinakes.hbase_schema.seen_cells import SeenCapture
+from pinakes.hbase_schema.seen_keys import opening_of
 from pinakes.hbase_schema.text import check_name
 from pinakes.index.external_sort import SortSpace, sort_outside_memory
 from pinakes.row_store.port import RowStore
@@ -153,6 +154,8 @@ class Importer:
         mark = read_marks(self._server).get(crawl)
         if mark is not None and not has_changed(self._server, crawl, mark):
             return "is as it was exported: nothing taken"
+        if mark is not None and entry.state == OPEN and mark.is_of_earlier(opening_of(entry.act)):
+            return "has what was exported of an earlier crawl of this name: nothing taken"
         return None if entry.state == OPEN else f"is {entry.state} here: nothing taken"
 
     def _read_list(self, crawl: str) -> list[ListedFile | None]:

@@ -187,6 +187,7 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
         crawls.states,
         crawls.waczs,
         crawls.count(rows, exchange.stores.archive),
+        openings=crawls.openings,
         withheld=crawls.withheld,
         spelling=request.spelling,
         token=exchange.actor.new_token(),
