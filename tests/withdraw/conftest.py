@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from scenes import Scene, make_scene
+from store_fixtures import store  # noqa: F401
 from taken_down import land_site
 
 

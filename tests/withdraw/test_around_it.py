@@ -12,6 +12,8 @@ import pytest
 from failing_archive_store import FailingArchiveStore
 from failing_row_store import FailingRowStore
 from killing import KILLED, in_child, kill_after, kill_at
+from landed_stores import LandedStore, revisit
+from landed_stores import page as warc_page
 from scenes import COLLECTION, Scene, page, record
 from taken_down import (
     bodies,
@@ -27,7 +29,7 @@ from taken_down import (
     write_site,
 )
 
-from pinakes.catalog.captures import get_captures
+from pinakes.catalog.captures import get_captures, scan_captures_of
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.leases import read_lease, release_lease
 from pinakes.catalog.references import scan_references
@@ -35,6 +37,7 @@ from pinakes.catalog.sidecar import sidecar_name
 from pinakes.cli import main
 from pinakes.errors import ConfigError, Conflict, InputRefused
 from pinakes.hbase_schema.file_states import FileState
+from pinakes.index.urlkey import urlkey
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.fsck import Fsck
 from pinakes.ingest.removal import CANCEL, REMOVE, Remover
@@ -93,6 +96,38 @@ def test_a_crawlers_revisit_stops_it_before_anything_is_done(site: Scene) -> Non
     [report] = withdraw(site, original, revisit)
     assert report.is_complete
     assert is_withdrawn(site, revisit)
+
+
+@pytest.mark.parametrize(("with_it", "other"), [("arts", "news"), ("news", "arts")])
+def test_a_crawlers_revisit_stops_it_in_all_collections(
+    store: LandedStore, with_it: str, other: str
+) -> None:
+    """Whichever is looked at first, also run again, until the revisit is named, too."""
+    first, second = "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"
+    store.land("c1", "a.warc.gz", warc_page(uri(0), b"1", date=first), collection=with_it)
+    store.land("c2", "a.warc.gz", warc_page(uri(0), b"2", date=second), collection=other)
+    store.land("c3", "a.warc.gz", revisit(uri(1), second, uri(0), first), collection=with_it)
+    work = Withdrawer(store.rows, store.archive, store.actor, software="tests")
+    for way in (work.plan, work.withdraw, work.withdraw):
+        reports = {report.collection: report for report in way(request(uri(0)))}
+        [(named, _)] = reports[with_it].unprovided
+        assert reports[other].refused_in == (with_it,)
+        assert not any(report.problems or report.is_complete for report in reports.values())
+        captures = scan_captures_of(store.rows, urlkey(uri(0)))
+        assert [capture.withdrawal for capture in captures] == [None, None]
+    done = work.withdraw(request(uri(0), named))
+    assert [report.is_complete for report in done] == [True, True]
+
+
+def test_what_could_not_be_done_has_not_landed_meanwhile(store: LandedStore) -> None:
+    """Another process works on a file of one collection: of that the other says nothing."""
+    store.land("c1", "a.warc.gz", warc_page(uri(0), b"1"), collection="arts")
+    store.land("c2", "a.warc.gz", warc_page(uri(0), b"2"), collection="news")
+    store.actor.claim(store.rows, "c1/a.warc.gz", act="dedupe-x")
+    work = Withdrawer(store.rows, store.archive, Actor(), software="tests")
+    arts, news = work.withdraw(request(uri(0)))
+    assert not arts.is_complete
+    assert news.is_complete
 
 
 def test_a_revisit_that_names_a_record_by_its_id_stops_it_as_well(site: Scene) -> None:

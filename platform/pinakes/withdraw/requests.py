@@ -50,7 +50,8 @@ class WithdrawalReport:
     Captures are named by row key.  `unprovided` are revisits that a crawler wrote, which hold no
     bytes: they cannot become full, so nothing is done while they are left.  `already` were
     withdrawn before.  `records` are the tombstones that were put, those for records that belong to
-    captures included.  Complete unless there are such, or files failed.
+    captures included.  `refused_in` are other collections that have unprovided revisits: nothing is
+    done in this one either.  Complete unless there are such, or files failed.
     """
 
     collection: str
@@ -64,7 +65,8 @@ class WithdrawalReport:
     generations: list[StoredGeneration] = field(default_factory=list)
     records: int = 0
     problems: list[PinakesError] = field(default_factory=list)
+    refused_in: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:
-        return not self.unprovided and not self.problems
+        return not (self.unprovided or self.refused_in or self.problems)

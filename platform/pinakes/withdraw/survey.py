@@ -72,6 +72,18 @@ def survey_targets(
     return found
 
 
+def is_refused(
+    rows: RowStore, collection: Collection, targets: dict[bytes, Target], references: str
+) -> bool:
+    """Whether revisits by crawlers refer to these, for which nothing can be provided.
+
+    Reads sidecars alone.
+    """
+    found = Survey(dict(targets))
+    _find_references(rows, collection, found, references)
+    return bool(found.unprovided)
+
+
 def _find_references(
     rows: RowStore, collection: Collection, found: Survey, references: str
 ) -> None:

@@ -14,7 +14,7 @@ the collection completes an unfinished one first.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 
@@ -47,8 +47,8 @@ from .choices import Choice
 from .file_withdrawal import VERB, FileWithdrawer, holding_files, referring_files
 from .provision import ProvidingAct, choose, provide
 from .requests import StoredGeneration, WithdrawalReport, WithdrawalRequest
-from .survey import Survey, survey_targets
-from .targets import Target, find_targets
+from .survey import Survey, is_refused, survey_targets
+from .targets import Target, Targets, find_targets
 
 _OF_A_FILE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference, Conflict)
 
@@ -78,15 +78,34 @@ class Withdrawer:
         Raises as `withdraw`, but for Conflict.
         """
         targets = find_targets(self._rows, request.targets)
+        yield from self._planned(request, targets, self._refusing(request, targets))
+
+    def _planned(
+        self, request: WithdrawalRequest, targets: Targets, refusing: Sequence[str]
+    ) -> Iterator[WithdrawalReport]:
         for name in sorted(targets.by_collection):
             report = WithdrawalReport(name)
             collection = Collection(self._rows, self._archive, name)
             self._survey(collection, targets.by_collection[name], request, report)
             report.problems += targets.problems
+            report.refused_in = tuple(other for other in refusing if other != name)
             yield report
 
+    def _refusing(self, request: WithdrawalRequest, targets: Targets) -> list[str]:
+        """Those of several collections in which it has to be refused; one alone judges itself."""
+        if len(targets.by_collection) == 1:
+            return []
+        return [
+            name
+            for name, some in sorted(targets.by_collection.items())
+            if is_refused(
+                self._rows, Collection(self._rows, self._archive, name), some, request.references
+            )
+        ]
+
     def withdraw(self, request: WithdrawalRequest) -> Iterator[WithdrawalReport]:
-        """Take down what is asked for, collection by collection.
+        """Take down what is asked for, collection by collection; if it has to be refused in one, do
+        nothing in any.
 
         Where a take-down in a collection was not finished, that is done first, and reported.
 
@@ -95,6 +114,10 @@ class Withdrawer:
             ConfigError, InputRefused: see `find_targets`.
         """
         targets = find_targets(self._rows, request.targets)
+        refusing = self._refusing(request, targets)
+        if refusing:
+            yield from self._planned(request, targets, refusing)
+            return
         for name in sorted(targets.by_collection):
             doing = None
             while doing != request:
@@ -105,12 +128,12 @@ class Withdrawer:
                 if doing == request:
                     report.problems += targets.problems
                     if report.is_complete and name == max(targets.by_collection):
-                        report.problems += self._landed_meanwhile(request)
+                        report.problems += self._landed_meanwhile(request, targets)
                 yield report
                 if not report.is_complete:
                     break
 
-    def _landed_meanwhile(self, request: WithdrawalRequest) -> list[PinakesError]:
+    def _landed_meanwhile(self, request: WithdrawalRequest, before: Targets) -> list[PinakesError]:
         """What was asked for, and has landed since it was looked for.
 
         A landing writes its rows before it asks whether its bytes are refused: so of two acts at
@@ -119,9 +142,9 @@ class Withdrawer:
         again = find_targets(self._rows, request.targets)
         files = {
             target.capture.facts.archive_file
-            for targets in again.by_collection.values()
-            for target in targets.values()
-            if target.capture.withdrawal is None
+            for name, targets in again.by_collection.items()
+            for key, target in targets.items()
+            if target.capture.withdrawal is None and key not in before.by_collection.get(name, {})
         }
         landed = [Conflict("landed meanwhile: run again", file=name) for name in sorted(files)]
         return [*again.problems, *landed]

@@ -138,6 +138,8 @@ def _outcome(report: WithdrawalReport, *, only_says: bool) -> str:
             "refused: revisits by crawlers refer to it, and hold no bytes of their own; nothing "
             "was changed: name them, too, or use --references withdraw"
         )
+    if report.refused_in:
+        return f"nothing was changed: refused in {', '.join(report.refused_in)}"
     if report.problems:
         again = any(isinstance(problem, Conflict) for problem in report.problems)
         return "not finished: run it again" if again else "not finished: see above"
