@@ -13,6 +13,7 @@ from landed_stores import LandedStore, page
 from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.catalog.captures import scan_captures_of
 from pinakes.catalog.file_rows import read_entry, release_claim, scan_entries, scan_inflight
+from pinakes.catalog.leases import release_lease
 from pinakes.catalog.reported import Report, has_reports, open_scope, put_reports
 from pinakes.catalog.row_deletion import RowName
 from pinakes.catalog.sidecar import read_sidecar, sidecar_name, write_sidecar
@@ -289,6 +290,22 @@ def test_a_removal_that_died_is_ended(store: LandedStore, step: int) -> None:
     assert store.dump() == {"captures": {}, "digests": {}, "inflight": {}}
     assert Remover(store.rows, store.archive, Actor()).take_out("one", REMOVE).is_complete
     assert look(store, full=True) == []
+
+
+def test_a_claim_of_an_act_that_nobody_goes_on_with_is_released(store: LandedStore) -> None:
+    """It goes on while its collection's lease is not released."""
+    act = "purge-20260101T000000-00000000"
+
+    def killed() -> None:
+        child = LandedStore(store.folder)
+        Actor().lease(child.rows, "default", act=act)
+        Actor().claim(child.rows, FILE, act=act)
+
+    assert in_child(killed) == 0
+    assert codes(look(store, repair=True)) == ["unfinished-act", "unfinished-act"]
+    release_lease(store.rows, Actor().lease(store.rows, "default", act=act))
+    assert codes(look(store, repair=True)) == ["dead-claim"]
+    assert look(store) == []
 
 
 def test_a_landing_refused_for_a_file_it_found_leaves_that_file(store: LandedStore) -> None:

@@ -163,7 +163,8 @@ def test_an_original_that_is_a_revisit_itself_is_found(deduped: Scene) -> None:
     deduped.rows.mutate("captures", [Put(duplicate.original_key, {DedupeMark.COLUMN: mark}, 1)])
     [found] = Fsck(deduped.rows, deduped.archive, Actor()).findings()
     assert (found.code, found.mend) == ("reference", None)
-    assert found.message == f"the original of {duplicate.offset} is a revisit itself"
+    at = f"the revisit at offset {duplicate.offset}"
+    assert found.message == f"the original of {at} is a revisit itself"
 
 
 def test_killed_at_every_step_and_run_again(deduped: Scene, tmp_path: Path) -> None:

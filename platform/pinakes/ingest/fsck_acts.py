@@ -18,6 +18,7 @@ from pinakes.catalog.file_rows import (
     set_inflight,
     set_state,
 )
+from pinakes.catalog.leases import read_lease
 from pinakes.catalog.sidecar import sidecar_name
 from pinakes.errors import Conflict
 from pinakes.hbase_schema.file_cells import Claim
@@ -114,7 +115,7 @@ class DeadActs:
 
     def _dead_claim(self, entry: FileEntry, claim: Claim) -> FsckFinding:
         verb = claim.act.partition("-")[0]
-        if verb in _CONTINUED:
+        if verb in _CONTINUED and self._goes_on(entry):
             return FsckFinding(
                 code="unfinished-act",
                 file=entry.archive_file,
@@ -127,6 +128,11 @@ class DeadActs:
             repair="release the claim",
             mend=partial(self._release, entry),
         )
+
+    def _goes_on(self, entry: FileEntry) -> bool:
+        """Whether an act under the lease of its collection has not ended, this one or a later."""
+        lease = read_lease(self._rows, entry.facts.collection) if entry.facts else None
+        return lease is not None and lease.expires_ms != 0
 
     def _release(self, entry: FileEntry) -> None:
         with self.holding(entry):

@@ -237,7 +237,9 @@ class StoredFileCheck:
             original = originals.get(row.original_key or b"")
             if original is None or original.is_duplicate:
                 what = "does not exist" if original is None else "is a revisit itself"
-                yield self._finding("reference", f"the original of {row.offset} {what}")
+                yield self._finding(
+                    "reference", f"the original of the revisit at offset {row.offset} {what}"
+                )
         bare = sorted(key for key, original in originals.items() if not original.pinned)
         if bare:
             yield FsckFinding(
