@@ -17,6 +17,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f": did you mean {near[0]}?" if near else ""
 
 
+def at_place(file: str, offset: int | None) -> str:
+    """A place in a file, as messages name it, printable: a name may hold newlines."""
+    name = file.encode("unicode_escape").decode("ascii")
+    return name if offset is None else f"{name}:{offset}"
+
+
 class PinakesError(Exception):
     """The root.  Carries, where known, the file and the byte offset in it.
 
@@ -47,10 +53,7 @@ class PinakesError(Exception):
     def __str__(self) -> str:
         if self.file is None:
             return self.message
-        # A name may hold newlines or escape codes; an error is one printable line.
-        name = self.file.encode("unicode_escape").decode("ascii")
-        place = name if self.offset is None else f"{name}:{self.offset}"
-        return f"{place}: {self.message}"
+        return f"{at_place(self.file, self.offset)}: {self.message}"
 
 
 def _rebuild(

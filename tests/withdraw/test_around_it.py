@@ -29,7 +29,7 @@ from taken_down import (
     write_site,
 )
 
-from pinakes.catalog.captures import get_captures, scan_captures_of
+from pinakes.catalog.captures import get_captures, place_captures, scan_captures_of
 from pinakes.catalog.file_rows import read_entry
 from pinakes.catalog.leases import read_lease, release_lease
 from pinakes.catalog.references import scan_references
@@ -203,6 +203,28 @@ def test_another_take_down_completes_an_unfinished_one(site: Scene) -> None:
     assert second.is_complete
     assert not holds_anywhere(site.folder / "store" / "archive", page(0)[-200:])
     assert not holds_anywhere(site.folder / "store" / "archive", page(1)[-200:])
+    assert findings(site) == []
+
+
+def test_a_damaged_original_is_named_and_nothing_is_left(site: Scene) -> None:
+    """What is to become full again has its body there."""
+    before = site.state()
+    path = site.archive.path_of("c1/site.warc.gz")
+    good = path.read_bytes()
+    original = key_of(site, 1, 1)
+    captures = get_captures(site.rows, [original.encode()])
+    [place] = place_captures(site.rows, captures.values())
+    at = place.location.offset + place.location.length - 100
+    path.write_bytes(good[:at] + bytes([good[at] ^ 0xFF]) + good[at + 1 :])
+    [report] = withdraw(site, original)
+    [problem] = map(str, report.problems)
+    assert "c2/site.warc.gz" in problem
+    assert f"c1/site.warc.gz:{place.location.offset}" in problem
+    path.write_bytes(good)
+    assert site.state() == before
+    assert findings(site) == []
+    [report] = withdraw(site, original)
+    assert report.is_complete
     assert findings(site) == []
 
 

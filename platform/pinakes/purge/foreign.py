@@ -30,7 +30,7 @@ from pinakes.dedupe.validate.shared_members import (
     cut_apart,
     pieces_of,
 )
-from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference
+from pinakes.errors import DigestMismatch, MalformedRecord, UnresolvedReference, at_place
 from pinakes.hbase_schema.name_keys import generation_file
 from pinakes.rewrite.generations import Check, Replacements, rewrite_held
 from pinakes.rewrite.replace import Replacement
@@ -90,10 +90,7 @@ class ChangedRevisits:
                 continue
             if (record.offset, record.inner_offset) not in self._changes:
                 continue
-            compression = compression_of(source, record.offset)
-            if compression not in (None, "gzip"):
-                raise _unwritable(source, record, f"in {compression}")
-            if compression is None:
+            if _compression_of(source, record) is None:
                 yield Replacement(record.offset, record.length, self._anew(source, record))
             elif {finding.code for finding in record.findings} == {"member"}:
                 shared = record.offset
@@ -116,9 +113,18 @@ class ChangedRevisits:
 
     def _anew(self, source: Source, record: Record) -> Pieces:
         change = self._changes[record.offset, record.inner_offset]
-        body = self._read(change.body)
         if any(finding.code != "member" for finding in record.findings):
             raise _unwritable(source, record, "damaged")
+        body = self._read(change.body)
+        # Nothing in the revisit says how long its body was, or what its checksum.
+        if str(body.payload_digest("sha256")) != change.sha256:
+            raise DigestMismatch(
+                f"what this revisit refers to ({at_place(*change.body[:2])}) is not as it landed: "
+                "see `pinakes fsck --full`",
+                file=source.name,
+                offset=record.offset,
+                kind="what this revisit refers to is not as it landed",
+            )
         if not may_stand_for(record.header.payload_digest, body):
             raise _unwritable(source, record, "nothing proves that its digest is that of the body")
         try:
@@ -126,21 +132,24 @@ class ChangedRevisits:
                 original = self._read(change.original)
                 if not equal_streams(map(bytes, body.payload()), map(bytes, original.payload())):
                     raise DigestMismatch(
-                        "the new original has another body", file=source.name, offset=record.offset
+                        f"the new original ({at_place(*change.original[:2])}) has another body",
+                        file=source.name,
+                        offset=record.offset,
+                        kind="the new original has another body",
                     )
                 reference = original_of(original.header, original.payload_digest)
                 return (repoint_revisit(record, reference, act=self._act),)
-            # Nothing in the revisit says how long its body was, or what its checksum.
-            if str(body.payload_digest("sha256")) != change.sha256:
-                raise DigestMismatch(
-                    "what this revisit refers to is not as it landed: see `pinakes fsck --full`",
-                    file=source.name,
-                    offset=record.offset,
-                )
             pieces = iter(filled_revisit(record, body, act=self._act))
             return chain((next(pieces),), pieces)
         except Unwritable as reason:
             raise _unwritable(source, record, reason.reason) from None
+
+    def require_changeable(self, place: OriginalPlace) -> None:
+        """Raise as `replacements` would of this revisit alone, without writing anything."""
+        record = self._read(place)
+        source = self._files.source(place.file)
+        _compression_of(source, record)
+        self._anew(source, record)
 
     def _read(self, place: OriginalPlace) -> Record:
         source = self._files.source(place.file)
@@ -171,6 +180,14 @@ class ChangedRevisits:
         return new.type == body.type and equal_streams(
             map(bytes, new.payload()), map(bytes, body.payload())
         )
+
+
+def _compression_of(source: Source, record: Record) -> str | None:
+    """How a revisit is compressed; raises where it cannot be written again like that."""
+    compression = compression_of(source, record.offset)
+    if compression not in (None, "gzip"):
+        raise _unwritable(source, record, f"in {compression}")
+    return compression
 
 
 def _unwritable(source: Source, record: Record, why: str) -> UnresolvedReference:

@@ -4,7 +4,8 @@
           ─▶ what was done noted ─▶ crawl `purging` ─▶ rows and bytes deleted, as by `crawl remove`
           ─▶ older generations that refer to it deleted ─▶ crawl `purged` ─▶ lease released
 
-Until all references are provided for, nothing of the crawl is touched.  Killed anywhere, the same
+Until all references are provided for, nothing of the crawl is touched; where one cannot be, all
+such are named, and what was begun is taken back.  Killed anywhere, the same
 command completes it: before `purging` it surveys anew what still refers to the crawl, after that
 it goes on deleting, by what was noted.
 """
@@ -13,11 +14,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import Capture, get_captures, placed_by
+from pinakes.catalog.captures import get_captures
 from pinakes.catalog.crawl_rows import (
     COMMITTED,
     COMPLETED_BY,
@@ -52,6 +54,7 @@ from pinakes.hbase_schema.name_keys import generation_of
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import LISTED, PURGE, Removal, Remover
+from pinakes.rewrite.generations import take_back_generation
 from pinakes.row_store.port import RowStore
 from pinakes.withdraw.choices import Choice
 from pinakes.withdraw.file_withdrawal import drop_generations
@@ -62,9 +65,9 @@ from pinakes.withdraw.provision import (
     repoint_others,
     restore_promoted,
 )
-from pinakes.withdraw.repointing import OriginalPlace
 
 from .foreign import Change, change_revisits, put_changed_rows
+from .obstacles import find_obstacles, place_of
 from .requests import FORCE, REFUSE, PurgeReport, PurgeRequest
 from .survey import (
     References,
@@ -130,14 +133,17 @@ class Purger:
         lease = self._take_lease(entry)
         report = PurgeReport(entry.crawl, entry.facts.collection, act=lease.lease.act)
         try:
-            self._purge_leased(lease, entry, request, report)
-        except _OF_A_FILE as problem:
-            report.problems.append(problem)
+            try:
+                self._purge_leased(lease, entry, request, report)
+            except _OF_A_FILE as problem:
+                report.problems.append(problem)
+            has_begun = require_crawl(self._rows, entry.crawl).state == PURGING
+            if report.problems and not has_begun:
+                self._take_back(lease, entry, report)
         except PinakesError:
             leave_lease(self._rows, lease)
             raise
-        has_begun = require_crawl(self._rows, entry.crawl).state == PURGING
-        if has_begun or any(isinstance(problem, Conflict) for problem in report.problems):
+        if has_begun or report.is_to_go_on:
             # Run again, it goes on; until then nothing new refers to what remains.
             leave_lease(self._rows, lease)
             return report
@@ -149,6 +155,27 @@ class Purger:
         self._at("lease released")
         return report
 
+    def _take_back(self, lease: HeldLease, entry: CrawlEntry, report: PurgeReport) -> None:
+        """Leave nothing of what could not be done, and report what was."""
+        if not report.is_to_go_on:
+            try:
+                self._settle_left(lease, entry, release=True)
+            except Conflict as problem:
+                report.problems.append(problem)
+        report.files = report.captures = report.freed_bytes = 0
+        with suppress(*_OF_A_FILE):  # as it failed before
+            collection = self._collection(entry)
+            found = survey_references(self._rows, self._archive, collection, entry.crawl)
+            self._keep_done(found, report)
+
+    def _keep_done(self, found: References, report: PurgeReport) -> None:
+        """Report no change of what still refers to the crawl."""
+        left = {one.capture for one in found.found}
+        undone = left.intersection((*report.promoted, *report.filled))
+        keys = {key.encode("ascii") for key in undone}
+        report.added_bytes -= added_bytes(self._rows, found, keys)
+        report.keep_done(left)
+
     def _require_crawl(self, crawl: str) -> CrawlEntry:
         entry = require_crawl(self._rows, crawl)
         if entry.state not in (OPEN, COMMITTED, PURGING, PURGED):
@@ -157,14 +184,18 @@ class Purger:
             raise ConfigError(f"the crawl {crawl} is {entry.state}{use}")
         return entry
 
+    def unfinished(self, collection: str) -> CrawlEntry | None:
+        """The crawl of the collection of which a process that has ended left the purge undone."""
+        lease = read_lease(self._rows, collection)
+        if lease is None or lease.expires_ms == 0:
+            return None
+        has_ended = lease.expires_ms <= self._actor.now_ms() or self._actor.is_gone(lease.owner)
+        crawl = self._crawl_of(lease.act) if has_ended else None
+        return require_crawl(self._rows, crawl) if crawl is not None else None
+
     def _is_unfinished(self, entry: CrawlEntry) -> bool:
-        lease = read_lease(self._rows, entry.facts.collection)
-        return (
-            lease is not None
-            and lease.expires_ms != 0
-            and self._crawl_of(lease.act) == entry.crawl
-            and self._actor.is_gone(lease.owner)
-        )
+        left = self.unfinished(entry.facts.collection)
+        return left is not None and left.crawl == entry.crawl
 
     def _crawl_of(self, act: str) -> str | None:
         """The crawl that an act purges; None of another act."""
@@ -265,16 +296,20 @@ class Purger:
         elif request.references == FORCE:
             known = {one.capture for one in report.dangling}
             report.dangling += [one for one in found.found if one.capture not in known]
+            # Where an act that died was to provide for them, it has done so for some.
+            self._keep_done(found, report)
         else:
             report.problems += iter_unproven(self._rows, self._archive, found)
             choice = found.choose(self._rows, collection, entry.crawl)
             theirs = {one.row.row_key for one in found.theirs}
             full = {copy.key for copy in choice.promoted}
+            obstacles = find_obstacles(self._rows, collection, found, choice)
+            report.problems += obstacles.values()
             noted = {key.encode("ascii") for key in (*report.promoted, *report.filled)}
-            report.added_bytes += added_bytes(self._rows, found, full - noted)
-            report.promoted = _joined(report.promoted, full - theirs)
-            report.filled = _joined(report.filled, full & theirs)
-            report.repointed = _joined(report.repointed, choice.repointed)
+            report.added_bytes += added_bytes(self._rows, found, full - noted - obstacles.keys())
+            report.promoted = _joined(report.promoted, full - theirs - obstacles.keys())
+            report.filled = _joined(report.filled, (full & theirs) - obstacles.keys())
+            report.repointed = _joined(report.repointed, choice.repointed.keys() - obstacles.keys())
         self._count(entry, report)
         return found, choice
 
@@ -317,7 +352,7 @@ class Purger:
             new = {key: one for key in bodies if (one := originals[key]) is not None}
             places = places_of(self._rows, new) if new else {}
             changes = {
-                key: Change(_place(collection, body), body.facts.payload_sha256, places.get(key))
+                key: Change(place_of(collection, body), body.facts.payload_sha256, places.get(key))
                 for key, body in ((key, captures[one]) for key, one in bodies.items())
             }
             change_revisits(self._rows, self._archive, collection, name, changes, act)
@@ -337,20 +372,21 @@ class Purger:
         )
 
     def _settle_left(self, lease: HeldLease, entry: CrawlEntry, *, release: bool) -> None:
-        """Complete what this act left of files that it had moved when it died.
+        """Complete what a purge left of files that it had moved when it died or failed.
 
         Not released until all is provided for: the survey reads the sidecars of claimed files,
-        because their rows may be ahead of them.
+        because their rows may be ahead of them.  Then what was not moved is taken back.
         """
         for name, file in sorted(self._collection(entry).entries.items()):
             claim = file.claim
-            if claim is None or not claim.expires_ms or claim.act != lease.lease.act:
+            if claim is None or not claim.expires_ms or not claim.act.startswith(f"{VERB}-"):
                 continue
             held = self._actor.claim_under(self._rows, self._archive, lease, name)
             generations = read_generations(self._rows, name)
-            if generations[file.generation].act == lease.lease.act:
+            if generations[file.generation].act == held.claim.act:
                 put_changed_rows(self._rows, self._archive, held, file)
             if release:
+                take_back_generation(self._rows, self._archive, held)
                 release_claim(self._rows, held)
             self._at("settled")
 
@@ -380,12 +416,3 @@ class Purger:
 
 def _joined(noted: Iterable[str], keys: Iterable[bytes]) -> list[str]:
     return sorted({*noted, *(key.decode("ascii") for key in keys)})
-
-
-def _place(collection: Collection, capture: Capture) -> OriginalPlace:
-    entry = collection.entries.get(capture.facts.archive_file)
-    placed = placed_by(capture, entry) if entry is not None else None
-    if placed is None:
-        raise UnresolvedReference(f"no place is known of {capture.key!r}: run fsck")
-    at = placed.location
-    return OriginalPlace(placed.entry.archive_file, at.offset, at.inner_offset)

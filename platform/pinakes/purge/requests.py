@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pinakes.catalog.references import Reference
-from pinakes.errors import PinakesError
+from pinakes.errors import Conflict, PinakesError
 
 REFUSE, PROMOTE, FORCE = "refuse", "promote", "force"
 
@@ -64,6 +64,16 @@ class PurgeReport:
     @property
     def is_complete(self) -> bool:
         return not self.references and not self.problems
+
+    @property
+    def is_to_go_on(self) -> bool:
+        """Whether something was in the way that ends by itself: run again, it goes on."""
+        return any(isinstance(problem, Conflict) for problem in self.problems)
+
+    def keep_done(self, left: Container[str]) -> None:
+        """Keep those changes only of which the captures are not among these, which are left."""
+        for name in ("promoted", "filled", "repointed"):
+            setattr(self, name, [key for key in getattr(self, name) if key not in left])
 
     def as_json(self) -> dict[str, object]:
         """All but problems."""

@@ -4,7 +4,8 @@
         ─▶ locations written ahead ─▶ one check-and-put moves all its records at once
 
 The old generation is kept, and a check-and-put moves back to it.  After a kill at any point,
-the same call completes the work: a file published before is compared with what is written.
+the same call completes the work: a file published before is compared with what is written, and
+replaced by it where the two differ.  Whoever holds the claim can also take it back.
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ from itertools import islice, zip_longest
 from pinakes.archive_store.anew import write_anew
 from pinakes.archive_store.port import ArchiveReader, ArchiveStore
 from pinakes.catalog.asides import REWRITTEN, SIDECAR, aside_token, publish_pair
+from pinakes.catalog.file_records import iter_sidecar, read_generations
 from pinakes.catalog.file_rows import TABLE as FILES
 from pinakes.catalog.file_rows import FileEntry, Held, read_entry, require_claim
+from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.record_rows import location_of
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar, sidecar_name, write_sidecar
 from pinakes.errors import Conflict, DigestMismatch
-from pinakes.hbase_schema.capture_cells import Location
+from pinakes.hbase_schema.capture_cells import DedupeMark, Location
 from pinakes.hbase_schema.cells import decode_cell, encode_cell
 from pinakes.hbase_schema.columns import numbered_column
 from pinakes.hbase_schema.file_cells import CurrentGeneration, GenerationFacts
 from pinakes.hbase_schema.name_keys import encode_file_key, generation_file
-from pinakes.row_store.port import Put, RowStore, get_row
+from pinakes.row_store.port import Delete, Put, RowStore, get_row
 from pinakes.warc.reader import iter_records
 from pinakes.warc.record import Record
 from pinakes.warc.source import Source
@@ -106,8 +109,7 @@ def write_generation(
     new file is wrong; `annotate` adds the decision about a record to its sidecar row.
 
     Raises:
-        DigestMismatch: by `check`; or if another file has the name of the new one, or its
-            records differ.
+        DigestMismatch: by `check`; or if its records differ.
     """
     old_name, name = generation.name, generation.next_name
     with (
@@ -127,7 +129,11 @@ def write_generation(
             with archive.open(sidecar_name(old_name)) as rows:
                 write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), new, annotate))
         if not publish_pair(to, copy, sidecar, name, sha256=sha256, at=at):
-            raise DigestMismatch("another file has the new generation's name", file=name)
+            # Left by an act that ended before it was current: nothing refers to it.
+            to.delete(name)
+            at("deleted")
+            copy.publish(name)
+            at("published")
     return Written(
         archive_file=generation.archive_file,
         generation=generation.generation + 1,
@@ -226,6 +232,32 @@ def make_current(store: RowStore, held: Held, old: int, new: int) -> None:
         raise Conflict("another act has moved this file's records", file=held.archive_file)
     if not store.check_and_put(FILES, key, CurrentGeneration.COLUMN, expected=before, value=value):
         raise Conflict("another act has moved this file's records", file=held.archive_file)
+
+
+def take_back_generation(store: RowStore, archive: ArchiveStore, held: Held) -> None:
+    """Delete what an act has left of a generation that it did not make current.
+
+    The marks that were written ahead say again what the records are.
+    """
+    old = current_generation(read_entry(store, held.archive_file))
+    if archive.size(sidecar_name(old.next_name)) is None:
+        return
+    run = read_generations(store, held.archive_file)[old.generation].act
+    both = zip(iter_sidecar(archive, old.name), iter_sidecar(archive, old.next_name), strict=True)
+    act_time_ms, column = held.claim.act_time_ms, DedupeMark.COLUMN
+    changes: Iterator[Put | Delete] = (
+        Put(now.row_key, {column: encode_cell(mark)}, act_time_ms)
+        if (mark := mark_of(now, run)) is not None
+        else Delete(now.row_key, act_time_ms, columns=(column,))
+        for now, then in both
+        if now.row_key is not None and mark_of(now, run) != mark_of(then, run)
+    )
+    while batch := list(islice(changes, _BATCH_ROWS)):
+        store.mutate("captures", batch)
+    require_claim(store, held)
+    # The sidecar last: by it this is known to be not done.
+    archive.delete(old.next_name)
+    archive.delete(sidecar_name(old.next_name))
 
 
 def rewrite_held(

@@ -49,6 +49,7 @@ from .revisit import Original, Unwritable, encoded, header_lines, index_fields
 
 CHANGED_FIELD = "Pinakes-Revisit"
 _REFERS_TO = (WARC_REFERS_TO, WARC_REFERS_TO_TARGET_URI, WARC_REFERS_TO_DATE)
+_HEAD_ENDS = (b"\r\n\r\n", b"\n\n", b"\n\r\n")
 _LARGEST_BLOCK_BYTES = 1 << 16
 Pieces = Iterable[bytes | memoryview]
 
@@ -171,6 +172,8 @@ def _describes(revisit: Record, original: Record) -> bool:
     own, other = revisit.http, original.http
     if own is None or other is None or len(own.raw) != revisit.block_size:
         return False
+    if not own.raw.endswith(_HEAD_ENDS):
+        return False  # a body behind it would be read as more of it
     return (
         own.status == other.status
         and own.says_chunked == other.says_chunked

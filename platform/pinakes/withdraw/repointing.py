@@ -10,7 +10,7 @@ from isal import isal_zlib
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.validate.shared_members import RECORD_END, compress_member
 from pinakes.dedupe.write.restore import full_record_pieces
-from pinakes.errors import DigestMismatch, UnresolvedReference
+from pinakes.errors import DigestMismatch, UnresolvedReference, at_place
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.header import Header
 from pinakes.warc.members import compression_of
@@ -100,7 +100,10 @@ def repointings(
             crc = isal_zlib.crc32(piece, crc)
         if crc != replaced_crc32(revisit.header):
             raise DigestMismatch(
-                "the new original has another body", file=source.name, offset=revisit.offset
+                f"the new original ({at_place(*original[:2])}) has another body",
+                file=source.name,
+                offset=revisit.offset,
+                kind="the new original has another body",
             )
         try:
             data = build_revisit(

@@ -40,6 +40,7 @@ from pinakes.errors import (
 from pinakes.hbase_schema.run_cells import RunFacts, RunState
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
 from pinakes.ingest.acts import Actor
+from pinakes.rewrite.generations import take_back_generation
 from pinakes.row_store.port import RowStore
 from pinakes.warc.tombstone import Inscription
 
@@ -183,9 +184,12 @@ class Withdrawer:
         act = lease.lease.act
         report = WithdrawalReport(lease.collection, act=act)
         try:
-            self._execute(lease, request, targets, report)
-        except _OF_A_FILE as problem:
-            report.problems.append(problem)
+            try:
+                self._execute(lease, request, targets, report)
+            except _OF_A_FILE as problem:
+                report.problems.append(problem)
+                if not isinstance(problem, Conflict):
+                    self._release_left(lease)
         except PinakesError:
             leave_lease(self._rows, lease)
             raise
@@ -277,11 +281,13 @@ class Withdrawer:
                 report.problems.append(problem)
 
     def _release_left(self, lease: HeldLease) -> None:
-        """Release claims that this act left when it died, on files that it had moved already."""
+        """Release claims that a take-down left when it died or failed; of a file that it had not
+        moved yet, what it wrote is taken back."""
         for entry in Collection(self._rows, self._archive, lease.collection).entries.values():
             claim = entry.claim
-            if claim is not None and claim.expires_ms and claim.act == lease.lease.act:
+            if claim is not None and claim.expires_ms and claim.act.startswith(f"{VERB}-"):
                 held = self._actor.claim_under(self._rows, self._archive, lease, entry.archive_file)
+                take_back_generation(self._rows, self._archive, held)
                 release_claim(self._rows, held)
 
     def _note(self, lease: HeldLease, request: WithdrawalRequest, found: Survey) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pinakes import __version__
 from pinakes.catalog.references import Reference
 from pinakes.cli.frame.output import Console, printable
-from pinakes.errors import Conflict
 from pinakes.ingest.acts import Actor
 from pinakes.ingest.removal import LISTED
 from pinakes.profile import Stores
@@ -118,8 +117,12 @@ def _outcome(report: PurgeReport, *, only_says: bool) -> str:
             "promote"
         )
     if report.problems:
-        again = any(isinstance(problem, Conflict) for problem in report.problems)
-        return "not finished: run it again" if again else "not finished: see above"
+        if only_says:
+            return "could not be purged: see above"
+        if report.is_to_go_on:
+            return "not finished: run it again"
+        nothing = "" if report.files else "; nothing of it was deleted"
+        return f"not finished: see above{nothing}"
     if report.was_purged:
         return "was purged already"
     return "would be purged" if only_says else "purged"

@@ -10,7 +10,7 @@ urlkey and second has landed; what becomes of it is decided anew.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from pinakes.archive_store.anew import write_anew
@@ -35,6 +35,7 @@ from pinakes.rewrite.generations import (
 )
 from pinakes.row_store.port import RowStore
 from pinakes.warc.record import Record
+from pinakes.warc.source import Source
 
 from .collection import Collection
 
@@ -116,34 +117,33 @@ class LateRevisits:
         entry = read_entry(self._rows, name)
         ordinals = {row.ordinal for row in targets}
 
-        def write() -> tuple[Written, RestoreCount]:
+        def write() -> Written:
             count = RestoreCount()
-            written = write_generation(
+
+            def check(before: Source, after: Source) -> None:
+                if count.restored != len(targets):
+                    raise _not_restored(name, count, len(targets))
+                self._check(before, after)
+
+            return write_generation(
                 self._archive,
                 self._archive,
                 current_generation(entry),
                 partial(
                     restorations,
-                    originals=self._originals_of(collection, targets),
+                    originals=originals_of(self._rows, collection, targets),
                     files=files,
                     count=count,
                     only=frozenset(places),
                 ),
                 token=held.claim.token,
-                check=self._check,
+                check=check,
                 annotate=partial(_annotate, ordinals),
                 at=self._at,
             )
-            return written, count
 
         with collection.open_files() as files:
-            written, count = write_anew(write, name)
-        if count.restored != len(targets):
-            raise UnresolvedReference(
-                f"{len(targets) - count.restored} records that late revisits refer to could "
-                "not be restored: run fsck",
-                file=name,
-            )
+            written = write_anew(write, name)
         move_to_generation(
             self._rows,
             self._archive,
@@ -154,30 +154,6 @@ class LateRevisits:
             at=self._at,
         )
 
-    def _originals_of(self, collection: Collection, targets: list[SidecarRow]) -> Originals:
-        """Where the originals of these records are, by the row keys they were given."""
-        originals = Originals()
-        keys: dict[bytes, list[Wanted]] = defaultdict(list)
-        for row in targets:
-            second = second_of(row.refers_date or "")
-            if row.refers_uri and second and row.original_key:
-                wanted = Wanted(row.refers_uri, second)
-                originals.want(wanted)
-                keys[row.original_key].append(wanted)
-        for capture in get_captures(self._rows, sorted(keys)).values():
-            facts = capture.facts
-            entry = collection.entries.get(facts.archive_file)
-            placed = placed_by(capture, entry) if entry is not None else None
-            if placed is None:
-                continue
-            at = placed.location
-            place = Place(
-                facts.archive_file, at.offset, at.inner_offset, facts.record_id, facts.payload_size
-            )
-            for wanted in keys[capture.key]:
-                originals.note_place(wanted, place)
-        return originals
-
     def _marks_of(self, ordinals: set[int], row: SidecarRow) -> dict[bytes, bytes]:
         mark = mark_of(row, self._run) if row.ordinal in ordinals else None
         if mark is None:
@@ -186,6 +162,45 @@ class LateRevisits:
             DedupeMark.COLUMN: encode_cell(mark),
             Pin.COLUMN: encode_cell(Pin(run=self._run)),
         }
+
+
+def originals_of(
+    rows: RowStore, collection: Collection, targets: Iterable[SidecarRow]
+) -> Originals:
+    """Where the originals of these records are, by the row keys they were given."""
+    originals = Originals()
+    keys: dict[bytes, list[Wanted]] = defaultdict(list)
+    for row in targets:
+        second = second_of(row.refers_date or "")
+        if row.refers_uri and second and row.original_key:
+            wanted = Wanted(row.refers_uri, second)
+            originals.want(wanted)
+            keys[row.original_key].append(wanted)
+    for capture in get_captures(rows, sorted(keys)).values():
+        facts = capture.facts
+        entry = collection.entries.get(facts.archive_file)
+        placed = placed_by(capture, entry) if entry is not None else None
+        if placed is None:
+            continue
+        at = placed.location
+        place = Place(
+            facts.archive_file, at.offset, at.inner_offset, facts.record_id, facts.payload_size
+        )
+        for wanted in keys[capture.key]:
+            originals.note_place(wanted, place)
+    return originals
+
+
+def _not_restored(name: str, count: RestoreCount, of: int) -> UnresolvedReference:
+    """Names the first; a record that is not where its sidecar says has no problem of its own."""
+    first = next(iter(count.problems), None)
+    why = "its sidecar is of another file" if first is None else first.message
+    return UnresolvedReference(
+        f"{of - count.restored} of its revisits cannot be made full again: {why}: see "
+        "`pinakes fsck --full`; nothing of it was changed",
+        file=name,
+        offset=first.offset if first is not None else None,
+    )
 
 
 def _annotate(ordinals: set[int], row: SidecarRow, _: Record) -> SidecarRow:

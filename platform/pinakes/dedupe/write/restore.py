@@ -21,6 +21,7 @@ from pinakes.errors import (
     MalformedRecord,
     PinakesError,
     UnresolvedReference,
+    at_place,
 )
 from pinakes.rewrite.replace import Replacement
 from pinakes.warc.field_names import CONTENT_LENGTH_KEY
@@ -91,7 +92,7 @@ def restorations(
                 shared = record.offset
                 yield from _restore_shared(source, record, originals, files, count)
         else:
-            original = _original_or_none(source.name, record, originals, files, count)
+            original = original_or_none(source.name, record, originals, files, count)
             if original is None:
                 continue
             count.restored += 1
@@ -121,7 +122,7 @@ def _restore_shared(
     def restored(record: Record) -> Iterable[bytes | memoryview] | None:
         if record.type != "revisit" or not is_ours(record.header):
             return None
-        original = _original_or_none(source.name, record, originals, files, done)
+        original = original_or_none(source.name, record, originals, files, done)
         if original is None:
             return None
         done.restored += 1
@@ -146,7 +147,7 @@ def _restore_shared(
         yield Replacement(first.offset, first.length, pieces_of(result))
 
 
-def _original_or_none(
+def original_or_none(
     name: str, record: Record, originals: Originals, files: ArchiveFiles, count: RestoreCount
 ) -> Record | None:
     """The original of a revisit of ours; None, and counted, where it cannot be restored."""
@@ -176,7 +177,8 @@ def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) ->
     """
     expected = replaced_crc32(revisit.header)
     promised = Header(restore_header(revisit.header)).field(CONTENT_LENGTH_KEY)
-    for place in originals.places(revisit.header):
+    places = list(originals.places(revisit.header))
+    for place in places:
         record = read_record(
             files.source(place.file), place.offset, inner_offset=place.inner_offset, digests=()
         )
@@ -189,4 +191,7 @@ def find_original(revisit: Record, originals: Originals, files: ArchiveFiles) ->
             crc = isal_zlib.crc32(piece, crc)
         if crc == expected:
             return record
-    raise DigestMismatch("the original found has another body")
+    raise DigestMismatch(
+        f"the original found ({at_place(places[0].file, places[0].offset)}) has another body",
+        kind="the original found has another body",
+    )
