@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
 from pinakes import __version__
+from pinakes.catalog.crawl_rows import PURGED, PURGING
 from pinakes.catalog.references import Reference
 from pinakes.cli.frame.output import Console, printable
 from pinakes.ingest.acts import Actor
@@ -46,13 +47,19 @@ def purge(
 
 
 def purge_all(
-    stores: Stores, crawls: Iterable[str], references: str, console: Console
+    stores: Stores, crawls: Iterable[str], collection: str, references: str, console: Console
 ) -> Iterator[PurgeReport]:
-    """Purge crawls one after the other, those first to which nothing refers.
+    """Purge crawls of a collection one after the other, those first to which nothing refers.
 
-    So what refers to another of them goes with it, and is not made full before.
+    So what refers to another of them goes with it, and is not made full before.  Before them all,
+    one that a process left when it died: no other can go until it has, and it may be none of
+    these any more.
     """
     left = list(crawls)
+    begun = _purger(stores).unfinished(collection)
+    if begun is not None and (begun.crawl in left or begun.state in (PURGING, PURGED)):
+        left = [crawl for crawl in left if crawl != begun.crawl]
+        yield purge(stores, PurgeRequest(crawl=begun.crawl, references=references), console)
     goes_on = True
     while left and goes_on:
         waiting = []

@@ -232,9 +232,10 @@ class _ImportVerb:
             self._failed = True
             return
         stores, references = self._stores, self._request.references
-        for report in purge_all(stores, missing, references, self._console):
-            self._failed = self._failed or not report.is_complete
-        if not missing:
+        collection, is_any = self._configuration.collection, False
+        for report in purge_all(stores, missing, collection, references, self._console):
+            self._failed, is_any = self._failed or not report.is_complete, True
+        if not is_any:
             self._console.say("nothing was purged")
 
     def _note_queued(self, entry: QueueEntry) -> None:
