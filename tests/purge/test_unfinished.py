@@ -166,6 +166,10 @@ def test_what_another_act_left_under_the_next_name_is_written_over(tmp_path: Pat
         left = scene.archive.path_of(generation_file(entry.archive_file, entry.generation + 1))
         left.parent.mkdir(parents=True)
         left.write_bytes(b"of an older version")
+        problems = said(purge(scene, 1))
+        assert problems == ["c2/g3/a.warc.gz: another file has the new generation's name"]
+        assert left.read_bytes() == b"of an older version"
+        scene.archive.path_of(sidecar_name("c2/g3/a.warc.gz")).write_bytes(b"and its sidecar")
         assert not purge(scene, 1).problems
         assert given(scene) == of_others(whole, 1)
         assert amiss(scene) == set()

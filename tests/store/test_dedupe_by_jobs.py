@@ -13,6 +13,7 @@ from killing import KILLED, in_child, kill_at
 from scenes import Scene, copied_scene, write_crawl
 from tasks_here import TasksHere
 
+from pinakes.catalog.sidecar import sidecar_name
 from pinakes.dedupe.run.tasks import FileOutcome
 from pinakes.errors import DigestMismatch, StoreUnavailable
 
@@ -35,6 +36,19 @@ def test_trusted_digests(landed: Scene, undisturbed: dict[str, object], runner: 
     counts = report.decisions["resolve"]
     assert isinstance(counts, dict)
     assert (counts["compared_bytes"], counts["believed"]) == (0, counts["duplicates"])
+    assert landed.state() == undisturbed
+
+
+@pytest.mark.parametrize("runner", [None, "here"])
+def test_what_another_act_left_under_the_new_names_is_replaced(
+    landed: Scene, undisturbed: dict[str, object], runner: str | None
+) -> None:
+    for name in ("part-0.warc.gz", "part-1.warc.gz"):
+        left = landed.archive.path_of(f"c2/g2/{name}")
+        left.parent.mkdir(exist_ok=True)
+        left.write_bytes(b"of an older version")
+        landed.archive.path_of(sidecar_name(f"c2/g2/{name}")).write_bytes(b"and its sidecar")
+    assert not landed.dedupe(runner=runner).problems
     assert landed.state() == undisturbed
 
 

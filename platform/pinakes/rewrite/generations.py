@@ -109,7 +109,8 @@ def write_generation(
     new file is wrong; `annotate` adds the decision about a record to its sidecar row.
 
     Raises:
-        DigestMismatch: by `check`; or if its records differ.
+        DigestMismatch: by `check`; or if another file has the name of the new one, which no act
+            has written, or its records differ.
     """
     old_name, name = generation.name, generation.next_name
     with (
@@ -128,8 +129,12 @@ def write_generation(
             at("checked")
             with archive.open(sidecar_name(old_name)) as rows:
                 write_sidecar(sidecar.file, _moved_rows(read_sidecar(rows), new, annotate))
+        is_of_an_act = to.size(sidecar_name(name)) is not None
         if not publish_pair(to, copy, sidecar, name, sha256=sha256, at=at):
-            # Left by an act that ended before it was current: nothing refers to it.
+            if not is_of_an_act:
+                to.delete(sidecar_name(name))
+                raise DigestMismatch("another file has the new generation's name", file=name)
+            # Left by one that ended before it was current: nothing refers to it.
             to.delete(name)
             at("deleted")
             copy.publish(name)

@@ -80,18 +80,25 @@ class FileCommitter:
         return Committed(name, size=written.size, refs=outcome.count)
 
     def _publish(self, outcome: FileOutcome, written: Written) -> None:
-        """Give what the task wrote its names, sidecar first."""
-        archive = self._archive
+        """Give what the task wrote its names, sidecar first.
+
+        A file that has one, and a sidecar, was left by an act that ended before it was current.
+        """
         sidecar = sidecar_name(written.name)
-        if archive.size(sidecar) is not None and (
-            archive.checksum(sidecar) != outcome.sidecar_sha256
+        if (
+            self._archive.size(sidecar) is None
+            and self._archive.size(written.name) is not None
+            and self._archive.checksum(written.name) != written.sha256
         ):
-            archive.delete(sidecar)
-        if archive.size(sidecar) is None:
-            archive.publish_from(self._run, f"{outcome.folder}/{sidecar}", sidecar)
-        self._at("sidecar published")
-        if archive.size(written.name) is None:
-            archive.publish_from(self._run, f"{outcome.folder}/{written.name}", written.name)
-        elif archive.checksum(written.name) != written.sha256:
             raise DigestMismatch("another file has the new generation's name", file=written.name)
+        self._publish_one(outcome, sidecar, outcome.sidecar_sha256)
+        self._at("sidecar published")
+        self._publish_one(outcome, written.name, written.sha256)
         self._at("published")
+
+    def _publish_one(self, outcome: FileOutcome, name: str, sha256: str | None) -> None:
+        archive = self._archive
+        if archive.size(name) is not None and archive.checksum(name) != sha256:
+            archive.delete(name)
+        if archive.size(name) is None:
+            archive.publish_from(self._run, f"{outcome.folder}/{name}", name)
