@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pinakes.catalog.captures import Capture, placed_by
+from pinakes.catalog.captures import Capture, get_captures, placed_by
+from pinakes.catalog.revisit_targets import Targets, captures_named, have_one_body
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals
@@ -71,6 +72,7 @@ class _Obstacles:
         for reference in found.theirs:
             with self._noting(reference.archive_file, reference.row):
                 self._look_at_theirs(reference, found)
+        self._look_at_meanings(found)
         return self._found
 
     @contextmanager
@@ -126,6 +128,20 @@ class _Obstacles:
         changes = {place: Change(body, capture.facts.payload_sha256, new)}
         changing = ChangedRevisits(changes, {}, self._files, act=_ACT)
         changing.require_changeable(OriginalPlace(name, *place))
+
+    def _look_at_meanings(self, found: References) -> None:
+        revisits = get_captures(
+            self._rows, [row.row_key for _, row, _ in found.theirs if row.row_key is not None]
+        )
+        originals = get_captures(self._rows, sorted({one.original for one in found.theirs}))
+        targets = Targets(self._rows, captures_named(self._rows, revisits.values()))
+        for name, row, original in found.theirs:
+            with self._noting(name, row):
+                meant = targets.of(revisits[row.row_key or b""], [originals[original]])
+                if not have_one_body(meant):
+                    raise UnresolvedReference(
+                        "this revisit may mean several records of unequal bodies"
+                    )
 
 
 def place_of(collection: Collection, capture: Capture) -> OriginalPlace:

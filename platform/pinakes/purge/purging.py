@@ -72,7 +72,6 @@ from .requests import FORCE, REFUSE, PurgeReport, PurgeRequest
 from .survey import (
     References,
     added_bytes,
-    iter_unproven,
     superseded_files,
     survey_references,
 )
@@ -299,7 +298,6 @@ class Purger:
             # Where an act that died was to provide for them, it has done so for some.
             self._keep_done(found, report)
         else:
-            report.problems += iter_unproven(self._rows, self._archive, found)
             choice = found.choose(self._rows, collection, entry.crawl)
             theirs = {one.row.row_key for one in found.theirs}
             full = {copy.key for copy in choice.promoted}

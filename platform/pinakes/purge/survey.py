@@ -7,28 +7,18 @@ what does, because rows are written ahead of a generation.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import Capture, get_captures, place_captures
-from pinakes.catalog.declared import may_stand_for
+from pinakes.catalog.captures import Capture, get_captures
 from pinakes.catalog.file_records import iter_sidecar, read_generations, stored_names
-from pinakes.catalog.payloads import has_digest, open_placed
 from pinakes.catalog.references import Reference as Found
 from pinakes.catalog.references import scan_references
-from pinakes.catalog.revisit_targets import Targets, captures_named, have_one_body
 from pinakes.catalog.sidecar import SidecarRow, sidecar_name
 from pinakes.dedupe.run.collection import Collection
-from pinakes.errors import (
-    Conflict,
-    DigestMismatch,
-    InputRefused,
-    MalformedRecord,
-    PinakesError,
-    UnresolvedReference,
-)
+from pinakes.errors import Conflict, PinakesError
 from pinakes.hbase_schema.name_keys import crawl_of, generation_file
 from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
@@ -123,48 +113,6 @@ def _as_full(row: SidecarRow, original: Capture) -> SidecarRow:
         sha256=digest.value if digest is not None else None,
         hash_extension=mark.hash_extension if mark is not None else 0,
     )
-
-
-def iter_unproven(
-    rows: RowStore, archive: ArchiveStore, references: References
-) -> Iterator[PinakesError]:
-    """What prevents that crawlers' revisits are changed: the body of each must be certain.
-
-    Of a revisit whose digest rows do not tell of its body, that is read.
-    """
-    keys = [row.row_key for _, row, _ in references.theirs if row.row_key is not None]
-    revisits = get_captures(rows, keys)
-    originals = get_captures(rows, sorted({key for _, _, key in references.theirs}))
-    targets = Targets(rows, captures_named(rows, revisits.values()))
-    for name, row, original in references.theirs:
-        revisit = revisits.get(row.row_key or b"")
-        if revisit is None:
-            continue
-        problem: PinakesError | None = None
-        if not have_one_body(targets.of(revisit, [originals[original]])):
-            problem = UnresolvedReference("this revisit may mean several records of unequal bodies")
-        else:
-            problem = _digest_problem(rows, archive, row, references.bodies[revisit.key])
-        if problem is not None:
-            problem.file, problem.offset = name, row.offset
-            yield problem
-
-
-def _digest_problem(
-    rows: RowStore, archive: ArchiveStore, row: SidecarRow, body: Capture
-) -> PinakesError | None:
-    if row.declared is None or has_digest(body.facts, row.declared):
-        return None
-    placed = next(place_captures(rows, [body]), None)
-    if placed is None:
-        return UnresolvedReference("what this revisit refers to has no place")
-    try:
-        with open_placed(rows, archive, placed) as record:
-            if may_stand_for(row.declared, record):
-                return None
-    except (InputRefused, MalformedRecord) as error:
-        return error
-    return DigestMismatch("nothing proves that this revisit's digest is that of its original")
 
 
 def superseded_files(
