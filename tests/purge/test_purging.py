@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 from killing import KILLED, in_child, kill_after, kill_at
+from landed_stores import in_one_member
 from purged import (
     Payloads,
     body,
@@ -102,6 +103,15 @@ def _by_id_and_digest(scene: Scene) -> None:
     land(scene, 3, revisit_of(3, 9, (1, 3), named="id"))
 
 
+def _copy_behind_another(scene: Scene) -> None:
+    """The copies of the second crawl share a member: only the first has a line in an index."""
+    land(scene, 1, capture(1, 1), capture(1, 2))
+    pinned = revisit_of(2, 8, (2, 2))
+    land(scene, 2, in_one_member(capture(2, 1), capture(2, 2)), revisit_of(2, 9, (2, 1)), pinned)
+    land(scene, 3, capture(3, 1), capture(3, 2))
+    scene.dedupe()
+
+
 def _not_modified(scene: Scene) -> None:
     land(scene, 1, capture(1, 1), capture(1, 2))
     land(scene, 2, revisit_of(2, 1, (1, 1), head=NOT_MODIFIED), revisit_of(2, 2, (1, 2), head=b""))
@@ -133,6 +143,7 @@ CASES = {
     "the original moves": Case(_into_a_file_that_changes, 1, (0, 1, 2)),
     "the same revisits in two crawls": Case(_the_same_in_two_crawls, 1, (0, 2, 2)),
     "revisits by both": Case(_by_both, 1, (1, 1, 2)),
+    "a copy that no index leads to": Case(_copy_behind_another, 1, (1, 0, 1)),
     "by id, by digest": Case(_by_id_and_digest, 1, (0, 3, 0)),
     "other heads than the original's": Case(_not_modified, 1, (0, 2, 0)),
     "a revisit of ours": Case(

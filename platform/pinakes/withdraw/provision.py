@@ -13,7 +13,13 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pinakes.archive_store.port import ArchiveStore
-from pinakes.catalog.captures import Capture, get_captures, place_captures, scan_captures_of
+from pinakes.catalog.captures import (
+    Capture,
+    get_captures,
+    place_captures,
+    placed_by,
+    scan_captures_of,
+)
 from pinakes.catalog.file_rows import Held, release_claim
 from pinakes.catalog.generation_rows import mark_of
 from pinakes.catalog.lookup import scan_digest
@@ -89,7 +95,7 @@ def _copy(key: bytes, archive_file: str, ordinal: int) -> Copy:
 
 
 def _full_copies(rows: RowStore, collection: Collection, row: SidecarRow) -> Iterator[Capture]:
-    """Full records of the same content in the collection."""
+    """Full records of the same content in the collection that an index has a line for."""
     if row.sha256 is None:
         return
     keys = {
@@ -105,8 +111,15 @@ def _full_copies(rows: RowStore, collection: Collection, row: SidecarRow) -> Ite
             and not capture.is_duplicate
             and capture.withdrawal is None
             and facts.archive_file in collection.entries
+            and not _is_behind_another(capture, collection)
         ):
             yield capture
+
+
+def _is_behind_another(capture: Capture, collection: Collection) -> bool:
+    """Whether it is not the first record of its member now: no index has a line for it."""
+    placed = placed_by(capture, collection.entries[capture.facts.archive_file])
+    return placed is not None and placed.location.inner_offset > 0
 
 
 def _is_ambiguous(
