@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from archive_builders import HTTP
 from asked_cdx import Ask, asking_here
-from landed_stores import LandedStore, page, revisit, sha1_of
+from landed_stores import LandedStore, in_one_member, page, revisit, sha1_of
 from scenes import Scene, write_crawl
 from scenes import page as site_page
 from taken_down import withdraw
@@ -117,6 +117,19 @@ def external_neighbour(store: LandedStore) -> None:
     put_lines(store.rows, parse_lines(line, skips_bad=False), "other", act_time_ms=9)
 
 
+def behind_another(store: LandedStore) -> None:
+    """No line leads to the first; a later copy begins its member."""
+    first, second = page(URL, BODY, date=FIRST), page(URL, BODY, date=SECOND)
+    other = page(f"{URL}/other", b"another")
+    store.land("one", "a.warc.gz", in_one_member(other, first), in_one_member(second, other))
+    commit(store, "one")
+
+
+def only_behind_another(store: LandedStore) -> None:
+    store.land("one", "a.warc.gz", in_one_member(page(f"{URL}/other"), page(URL, BODY, date=FIRST)))
+    commit(store, "one")
+
+
 def crowded(store: LandedStore) -> None:
     """More captures of one address and second than are looked at, all of one body."""
     store.land("one", "a.warc.gz", *(page(URL, BODY, date=FIRST) for _ in range(9)))
@@ -162,6 +175,8 @@ def many(store: LandedStore) -> None:
             with_neighbour(BODY, head=MOVED), "/digests", SECOND, id="a redirect at its second"
         ),
         pytest.param(external_neighbour, "/digests", None, id="a line of another archive"),
+        pytest.param(behind_another, "/digests", SECOND, id="first of its member"),
+        pytest.param(only_behind_another, "/digests", None, id="behind another in its member"),
         pytest.param(crowded, "/digests", None, id="too many at its second"),
         pytest.param(of_other_collection, "/digests", FIRST, id="of all collections"),
         pytest.param(of_other_collection, "/default/digests", SECOND, id="of this collection"),

@@ -30,6 +30,7 @@ from pinakes.warc.digest import Digest, parse_digest
 _DUPLICATE = 3
 _RESPONSE = NAME_END + b'response"'
 _ORDINAL = b',"ordinal":'
+_INNER = b',"inner_offset":'
 _STORED, _DECHUNKED = b',"payload_sha256":"', b',"dechunked_sha256":"'
 
 
@@ -100,7 +101,11 @@ class Copy:
         """Its place in a generation of its file, if it is known."""
         facts = self.facts
         if generation == FIRST_GENERATION and "offset" in facts and "length" in facts:
-            return Location(offset=int(facts["offset"]), length=int(facts["length"]))
+            return Location(
+                offset=int(facts["offset"]),
+                length=int(facts["length"]),
+                inner_offset=int(facts.get("inner_offset", 0)),
+            )
         cell = self.cells.get(numbered_column(Location, generation))
         return decode_cell(Location, cell.value) if cell is not None else None
 
@@ -140,7 +145,7 @@ class Copy:
         of its file.
 
         One that declares the digest of no bytes is none: tools that go by declared digests would
-        not find it.
+        not find it.  Nor is one that is not the first of its member: no index has a line for it.
         """
         value, end = self.value, self.name_end
         return (
@@ -150,11 +155,17 @@ class Copy:
             and value.find(_STORED, end) > 0
             and Withdrawal.COLUMN not in self.cells
             and self.choice != _DUPLICATE
-            and (
-                (generation == FIRST_GENERATION and value.find(b',"offset":"') > 0)
-                or self.location(generation) is not None
-            )
+            and self._has_line(generation)
         )
+
+    def _has_line(self, generation: int) -> bool:
+        """Whether an index leads to it in this generation of its file."""
+        value = self.value
+        is_plain = generation == FIRST_GENERATION and value.find(_INNER, self.name_end) < 0
+        if is_plain and value.find(b',"offset":"') > 0:
+            return True
+        location = self.location(generation)
+        return location is not None and not location.inner_offset
 
 
 def copies_of(rows: Iterable[Row]) -> dict[bytes, Copy]:
