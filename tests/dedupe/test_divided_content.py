@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pinakes.dedupe.decide.clusters import CLASH, KNOWN, LATE, PINNED, SETTLED
+from pinakes.dedupe.decide.clusters import CLASH, KNOWN, LATE, PINNED, SETTLED, SHARED
 from pinakes.dedupe.decide.counting import ProcessCount
 from pinakes.dedupe.decide.divided import Leaders, decide_part, order_of
 from pinakes.dedupe.decide.entries import Entry, decide_contents
@@ -31,8 +31,10 @@ def entry(number: int, second: int, uri: str, flags: int, status: int) -> Entry:
     return ("sha1:X", 0, when, "f", line.offset, 0, 0, flags, line)
 
 
-FLAGS = st.sampled_from((0, 0, 0, CLASH, PINNED, SETTLED, KNOWN)).flatmap(
-    lambda flag: st.sampled_from((flag, flag, flag | LATE, flag | CLASH, flag | KNOWN))
+FLAGS = st.sampled_from((0, 0, 0, CLASH, SHARED, PINNED, SETTLED, KNOWN)).flatmap(
+    lambda flag: st.sampled_from(
+        (flag, flag, flag | LATE, flag | CLASH, flag | SHARED, flag | KNOWN)
+    )
 )
 ENTRIES = st.lists(
     st.tuples(

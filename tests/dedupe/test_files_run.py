@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from killing import dies, tree
-from warc_sets import OTHER, PAGE, ArchiveFile, Rec, write_set
+from warc_sets import OTHER, PAGE, ArchiveFile, Rec, records_of, write_set
 
 from pinakes.cli import main
 from pinakes.cli.frame.exits import Exit
 from pinakes.dedupe.run import files_run
+from pinakes.index.seconds import second_of
+from pinakes.index.urlkey import urlkey
 
-LATER = "2021-01-01T00:00:00Z"
+LATER, LATEST = "2021-01-01T00:00:00Z", "2022-01-01T00:00:00Z"
 NOISE = random.Random(1).randbytes(2000)
 FILES = [
     ArchiveFile("a", [Rec(uri="http://a/1", body=NOISE), Rec(uri="http://a/2", body=OTHER)]),
@@ -78,6 +81,29 @@ def test_what_is_said(before: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "3 files" in shown.out
     assert "validated: each record is as before" in shown.out
     assert "next: use the files in" in shown.err
+
+
+def test_an_index_has_a_line_for_each_original(tmp_path: Path) -> None:
+    """Of the copies in `a`, which share a member, it has one for the first alone."""
+    first = [Rec(uri=f"http://a/{n}", body=random.Random(n).randbytes(2000)) for n in (1, 2)]
+    later, latest = ([replace(rec, date=date) for rec in first] for date in (LATER, LATEST))
+    files = [ArchiveFile("a", first, "shared"), ArchiveFile("b", [*later, *latest])]
+    write_set(tmp_path / "before", files)
+    run("dedupe", tmp_path / "before", "-o", tmp_path / "out")
+    run("cdx", tmp_path / "out", "-o", tmp_path / "lines", code=Exit.SOME_FAILED)
+    found = [
+        (record.type, *record.header.refers_to()[:2])
+        for record in records_of(tmp_path / "out" / "b.warc.gz")
+    ]
+    assert found == [
+        ("revisit", "http://a/1", first[0].date),
+        ("response", None, None),
+        ("revisit", "http://a/1", first[0].date),
+        ("revisit", "http://a/2", LATER),
+    ]
+    lines = [line.split(" ")[:2] for line in (tmp_path / "lines").read_text().splitlines()]
+    for _, uri, date in found:
+        assert uri is None or [urlkey(uri), second_of(date or "")] in lines
 
 
 @pytest.mark.slow

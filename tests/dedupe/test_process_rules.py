@@ -106,6 +106,18 @@ def test_unaddressable_capture_is_no_original(beside: ManifestLine) -> None:
     assert reasons(*lines)[2] == "unaddressable"
 
 
+@pytest.mark.parametrize("marks", [None, "pinned", "settled", "known"])
+def test_a_record_behind_another_in_its_member_is_no_original(marks: str | None) -> None:
+    lines = [line(1, inner_offset=700, marks=marks), line(2, B), line(3)]
+    assert targets(*lines) == {1: None, 2: None, 3: 2}
+    assert reasons(*lines) == {2: "unaddressable"}
+    assert targets(*(part for _, part in split_lines(lines, 3))) == targets(*lines)
+
+
+def test_a_record_behind_another_in_its_member_may_be_a_duplicate() -> None:
+    assert targets(line(1), line(2, B, inner_offset=700)) == {1: None, 2: 1}
+
+
 @pytest.mark.parametrize(
     "beside",
     [line(8), line(8, status=404), revisit(8), line(8, B, OTHER), line(8, digest=OTHER, date="?")],

@@ -41,7 +41,8 @@ CONFIGURATION = load_configuration(None, environment={}, folder=Path("/"))
 
 
 def some_of_each(digest_of: Callable[[bytes], str] = weak_digest) -> Collection:
-    """For mrjob's own runner: copies, clashes, revisits of both kinds, and what takes no part."""
+    """For mrjob's own runner: copies, clashes, revisits of both kinds, what takes no part, and what
+    is behind another in its member."""
     bodies = [BODIES[number % len(BODIES)] for number in range(18)]
     lines = [
         ManifestLine(
@@ -54,6 +55,7 @@ def some_of_each(digest_of: Callable[[bytes], str] = weak_digest) -> Collection:
             size=len(body),
             status=200,
             record_id=f"urn:{number}",
+            inner_offset=700 if number in (5, 10) else 0,
         )
         for number, body in enumerate(bodies)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -28,6 +29,20 @@ def test_state_equals_a_run_without_jobs(
     assert not report.problems
     assert (report.refs.records, report.files) == (8, 2)
     assert landed.state() == undisturbed
+
+
+@pytest.mark.parametrize("runner", [None, "here", "inline"])
+def test_nothing_refers_to_a_record_behind_another_in_its_member(
+    scene: Scene, runner: str | None
+) -> None:
+    """A file of the first crawl is one member, which begins with its warcinfo."""
+    path = scene.crawls / "c1" / "part-0.warc.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), mtime=0))
+    scene.land(1)
+    scene.land(2)
+    report = scene.dedupe(runner=runner)
+    assert report.refs.records == check_references(scene) == 4
+    assert report.decisions["process"]["full"] == {"unaddressable": 4}  # type: ignore[index]
 
 
 @pytest.mark.parametrize("runner", [None, "inline"])

@@ -105,6 +105,7 @@ def collections(
             size=draw(st.sampled_from((len(body), None))),
             status=draw(st.sampled_from((200, 200, 200, 404))),
             record_id=f"urn:{number}",
+            inner_offset=draw(st.sampled_from((0, 0, 0, 0, 700))),
         )
         kind = draw(st.sampled_from("ffffffsr" if revisits else "ffffffs"))
         if kind == "s":
@@ -173,6 +174,8 @@ def fit(line: ManifestLine) -> bool:
 
 
 def is_addressable(line: ManifestLine, lines: list[ManifestLine]) -> bool:
+    if line.inner_offset:
+        return False
     body = (line.digest, line.hash_extension)
     for other in lines:
         if other is line or address_of(other) != address_of(line):

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 # Flags of a capture, as bits; their names are those of the manifest's `marks=`.
 CLASH = 1
-"""Another capture of its urlkey in its second has another body: it cannot be addressed."""
+"""Another capture of its urlkey in its second has another body."""
 PINNED = 2
 """A revisit that was here before refers to it: never rewritten."""
 SETTLED = 4
@@ -46,6 +46,11 @@ OFFERED = 1024
 """It is full, was decided before, and is offered to those that wait."""
 ELSEWHERE = 2048
 """There is an earlier copy of its content, in its scope or not."""
+SHARED = 4096
+"""It is not the first record of its member, and no index has a line for it (`index.cdx_lines`)."""
+
+UNADDRESSABLE = CLASH | SHARED
+"""With any of these nothing can refer to it."""
 
 # Why a copy that is not the first stays full; the names of policies are those of their flags.
 FULL_PINNED = "pinned"
@@ -153,7 +158,7 @@ class ContentCluster(Generic[T]):
     def _offer(self, candidate: Candidate[T], flags: int) -> None:
         """Keep an original for later copies: two of a kind, at two addresses, suffice."""
         kept = self._preferred if is_preferred(flags) else self._others
-        if flags & CLASH or len(kept) > 1:
+        if flags & UNADDRESSABLE or len(kept) > 1:
             return
         if not kept or not kept[0].is_at(candidate.second, candidate.target_uri):
             kept.append(candidate)

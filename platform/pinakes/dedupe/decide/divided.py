@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from pinakes.index.manifest import ManifestLine
 
-from .clusters import ALWAYS_FULL, CLASH, OFFERED, WAITS, Candidate, is_preferred
+from .clusters import ALWAYS_FULL, OFFERED, UNADDRESSABLE, WAITS, Candidate, is_preferred
 from .counting import ProcessCount
 from .entries import Clusters, Entry, Group, decide_entry, group_of, offer_entry
 
@@ -63,7 +63,7 @@ class _GroupLeaders:
         flags = entry[7]
         if self._first is None or order_of(entry) < order_of(self._first):
             self._first = entry
-        if flags & (CLASH | WAITS):
+        if flags & (UNADDRESSABLE | WAITS):
             return
         if self._addressable is None or order_of(entry) < order_of(self._addressable):
             self._addressable = entry

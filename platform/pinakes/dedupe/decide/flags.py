@@ -17,7 +17,7 @@ from pinakes.index.manifest import ManifestLine, estimate_line_bytes
 from pinakes.index.seconds import second_of
 from pinakes.index.urlkey import urlkey
 
-from .clusters import CLASH, PINNED, parse_flags
+from .clusters import CLASH, PINNED, SHARED, parse_flags
 from .pins import (
     FULL,
     REVISIT,
@@ -83,6 +83,8 @@ def _flagged(
         flags = flags_of.take(number) if number >= flags_of.next else 0
         if line.marks is not None:
             flags |= parse_flags(line.marks)
+        if line.inner_offset:
+            flags |= SHARED
         yield line, flags
 
 
