@@ -140,21 +140,6 @@ def test_a_chain_is_not_written(tmp_path: Path) -> None:
     assert proven(tmp_path, paths, lines) == 1
 
 
-@pytest.mark.parametrize(
-    ("number", "left"),
-    [(0, {}), (1, {"original-unaddressable": 1})],
-    ids=["first of its member", "behind another"],
-)
-def test_original_that_shares_its_member(number: int, left: dict[str, int], tmp_path: Path) -> None:
-    both = [Rec(uri="http://example.org/1", body=OTHER), Rec(body=PAGE)]
-    again = replace(both[number], uri="http://example.org/3", date=LATER)
-    files = [ArchiveFile("a", both, "shared"), ArchiveFile("b", [again])]
-    paths = write_set(tmp_path / "before", files)
-    *first, last = manifest_of(paths)
-    count = refs(paths, [*first, refer(last, first[number])], tmp_path / "after")
-    assert (count.records, dict(count.left_full)) == (1 - number, left)
-
-
 ELSEWHERE = {"uri": "http://example.org/2", "date": LATER}
 
 

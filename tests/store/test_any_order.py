@@ -192,7 +192,7 @@ def run_crawls(
 
 @EXAMPLES
 @given(
-    st.one_of(collections(collisions=False), crowds()),
+    st.one_of(collections(collisions=False, shared=False), crowds()),
     st.lists(st.integers(0, 2), min_size=14, max_size=14),
 )
 def test_crawls_landed_in_any_order(collection: Collection, crawl_of: list[int]) -> None:
@@ -206,7 +206,7 @@ def test_crawls_landed_in_any_order(collection: Collection, crawl_of: list[int])
 @pytest.mark.large
 @settings(max_examples=12, deadline=None)
 @given(
-    st.one_of(collections(collisions=False), crowds()),
+    st.one_of(collections(collisions=False, shared=False), crowds()),
     st.lists(st.integers(0, 2), min_size=14, max_size=14),
 )
 def test_crawls_landed_in_any_order_with_jobs(collection: Collection, crawl_of: list[int]) -> None:
@@ -218,7 +218,10 @@ def test_crawls_landed_in_any_order_with_jobs(collection: Collection, crawl_of: 
 
 
 @EXAMPLES
-@given(st.one_of(collections(collisions=False), crowds()), st.lists(st.integers(0, 8), max_size=2))
+@given(
+    st.one_of(collections(collisions=False, shared=False), crowds()),
+    st.lists(st.integers(0, 8), max_size=2),
+)
 def test_date_order_equals_one_run(collection: Collection, cuts: list[int]) -> None:
     lines, bodies = collection
     bounds = [0, *sorted(cuts), 9]

@@ -81,11 +81,16 @@ class Bodies:
 
 @st.composite
 def collections(
-    draw: st.DrawFn, *, collisions: bool = True, revisits: bool = True, policies: bool = False
+    draw: st.DrawFn,
+    *,
+    collisions: bool = True,
+    revisits: bool = True,
+    policies: bool = False,
+    shared: bool = True,
 ) -> tuple[list[ManifestLine], Bodies]:
     """Captures of few addresses in few seconds with few bodies, revisits of all kinds.
 
-    With `policies`: of few days, and so much alike that what is left full has been kept full.
+    `shared`: some are behind others in their members.  With `policies`: of few days, and so much alike that what is left full has been kept full.
     """
     count = draw(st.integers(6 if policies else 0, 14))
     uris, contents = (URIS[:3], BODIES[:2]) if policies else (URIS, BODIES)
@@ -105,7 +110,7 @@ def collections(
             size=draw(st.sampled_from((len(body), None))),
             status=draw(st.sampled_from((200, 200, 200, 404))),
             record_id=f"urn:{number}",
-            inner_offset=draw(st.sampled_from((0, 0, 0, 0, 700))),
+            inner_offset=draw(st.sampled_from((0, 0, 0, 0, 700 * shared))),
         )
         kind = draw(st.sampled_from("ffffffsr" if revisits else "ffffffs"))
         if kind == "s":

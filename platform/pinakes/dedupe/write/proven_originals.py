@@ -56,9 +56,6 @@ def prove(
     record_type = _check_line(source, head, line)
     if original_place(line) == (line.file, line.offset, line.inner_offset):
         raise Unwritable("original-not-full")
-    if line.original_inner_offset:
-        # No index has a line for it.
-        raise Unwritable("original-unaddressable")
     original = find_original(line)
     reference = original.reference
     if (reference.target_uri, reference.date) != (line.original_uri, line.original_date):
