@@ -90,7 +90,8 @@ def collections(
 ) -> tuple[list[ManifestLine], Bodies]:
     """Captures of few addresses in few seconds with few bodies, revisits of all kinds.
 
-    `shared`: some are behind others in their members.  With `policies`: of few days, and so much alike that what is left full has been kept full.
+    With `shared` some are behind others in their members.
+    With `policies`: of few days, and so much alike that what is left full has been kept full.
     """
     count = draw(st.integers(6 if policies else 0, 14))
     uris, contents = (URIS[:3], BODIES[:2]) if policies else (URIS, BODIES)
