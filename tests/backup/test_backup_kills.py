@@ -182,6 +182,22 @@ def test_a_restoring_killed_while_it_settles_goes_on(prepared: Path, tmp_path: P
     assert step > 13
 
 
+def test_what_a_restoring_had_published_when_it_died_is_not_left_aside(
+    prepared: Path, tmp_path: Path
+) -> None:
+    with opened(prepared) as scene:
+        back_up(scene, tmp_path / "backup")
+    new = tmp_path / "new"
+    killed = in_child(lambda: restore(tmp_path / "backup", new, at=kill_at(3)))
+    assert killed == KILLED
+    # Between its link and the deletion of its other name.
+    aside = new / "store" / "runs" / ".landing" / "restore"
+    aside.parent.mkdir(parents=True)
+    aside.write_bytes(b"a report")
+    restore(tmp_path / "backup", new)
+    assert not aside.exists()
+
+
 def test_another_backup_of_another_restoring_is_not_mixed_in(
     prepared: Path, tmp_path: Path
 ) -> None:

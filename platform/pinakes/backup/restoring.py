@@ -105,7 +105,7 @@ class Restoring:
                 report.settled.append(settled)
             report.problems += settler.problems
             self._restore_reports(lines)
-            self._drop_asides()
+            _drop_asides(self._archive)
             set_run_state(rows, run, RunState(state="done"))
         finally:
             rows.close()
@@ -189,10 +189,13 @@ class Restoring:
             name = line.name.removeprefix(prefix)
             if line.name.startswith(prefix) and runs.size(name) is None:
                 copy_file(self._backup, line.name, runs, name, token=VERB)
+        _drop_asides(runs)
 
-    def _drop_asides(self) -> None:
-        for stored in self._archive.list(ASIDE):
-            self._archive.delete(stored.name)
+
+def _drop_asides(archive: ArchiveStore) -> None:
+    """Delete what restorings that were killed have left."""
+    for stored in archive.list(ASIDE):
+        archive.delete(stored.name)
 
 
 def _wanted(entry: FileEntry, there: dict[str, FileLine]) -> Iterator[str]:
