@@ -182,11 +182,24 @@ def test_a_manifest_that_is_none_is_refused_whole(
         ("s3://bucket/a.wacz", "cannot be fetched"),
         ("ftp://example.org/a.wacz", "cannot be fetched"),
         ("a\0.wacz", "which is no path"),
+        ("\ud800.wacz", "which is no path"),
     ],
 )
 def test_a_manifest_that_names_others_is_refused_whole(tmp_path: Path, path: str, why: str) -> None:
     with pytest.raises(InputRefused, match=why):
         of(tmp_path, {"path": "good.wacz"}, {"path": path})
+
+
+def test_a_crawl_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    bad, good = of(tmp_path, {"path": "a.wacz", "crawlId": "\ud800"}, {"path": "b.wacz"})
+    assert isinstance(bad, InputRefused)
+    assert "its crawl in the manifest is no text" in bad.message
+    assert isinstance(good, WaczSource)
+
+
+def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputRefused, match="which is no path"):
+        of(tmp_path, {"path": "a.wacz", "name": "\udc00\ud800.wacz"})
 
 
 def test_an_absolute_path_outside_is_refused(tmp_path: Path) -> None:

@@ -193,6 +193,8 @@ def _source(entry: object, manifest: str, crawl: str | None) -> WaczSource:
     if not (is_package_name(name) or is_archive_name(name)):
         name = _wacz_name(base_name(place), place)
     own = entry.get("crawlId") or crawl
+    if isinstance(own, str) and not _is_text(own):
+        raise InputRefused(f"its crawl in the manifest is no text: {own!r:.100}", file=place)
     return WaczSource(
         place=place,
         name=name,
@@ -220,8 +222,9 @@ def _named(entry: object) -> str:
 
 def _place(path: str, name: str, manifest: str) -> str:
     """The place that a manifest means by a path."""
-    if "\0" in path:
-        raise InputRefused(f"it names {path!r:.100}, which is no path", file=manifest)
+    for text in (path, name):
+        if "\0" in text or not _is_text(text):
+            raise InputRefused(f"it names {text!r:.100}, which is no path", file=manifest)
     if _SCHEME.match(path):
         if not path.lower().startswith(("http://", "https://", "file://")):
             raise InputRefused(f"it names {path!r:.100}, which cannot be fetched", file=manifest)
@@ -234,6 +237,15 @@ def _place(path: str, name: str, manifest: str) -> str:
     if os.path.isabs(path) and name and not os.path.exists(place):
         return os.path.join(beside, base_name(name))
     return place
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file can have such a name: JSON has halves of characters, too."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _sha256(text: object, place: str) -> str | None:
