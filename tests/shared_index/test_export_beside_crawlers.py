@@ -114,7 +114,7 @@ def test_a_crawl_that_was_taken_out_and_begun_anew(
 def test_a_crawl_begun_anew_that_a_crawler_writes_to(
     store: LandedStore, redis: RunningRedis, tmp_path: Path
 ) -> None:
-    """No crawler is told of what was taken out, and what this one adds stays."""
+    """Other crawlers no longer find what was taken out; what this crawler adds stays."""
     land_waczs(store, tmp_path / "in", committed=["first", "second"])
     export_to(redis.url, store)
     _begin_anew(store, "second", REMOVE)

@@ -30,10 +30,9 @@ from .captures import (
     scan_captures_of,
 )
 from .declared import may_stand_for
+from .lookup import INDEXED
 
 _WINDOW_BYTES = 1 << 16
-_COMPUTED = ("sha1", "sha256")
-"""The algorithms of which rows know the digest of each body."""
 
 
 @contextmanager
@@ -169,12 +168,12 @@ def has_digest(facts: CaptureFacts, declared: str) -> bool:
     return wanted is not None and wanted in {parse_digest(text) for text in known if text}
 
 
-def may_have_digest(facts: CaptureFacts, declared: str) -> bool:
+def may_have_digest(facts: CaptureFacts, declared: str | None) -> bool:
     """Whether nothing says that its digest is another one."""
-    if has_digest(facts, declared):
+    if declared is None or has_digest(facts, declared):
         return True
     digest = parse_digest(declared)
-    if digest is None or digest.algorithm not in _COMPUTED:
+    if digest is None or digest.algorithm not in INDEXED:
         known = parse_digest(facts.declared_digest or "")
         return known is None or digest is None or known.algorithm != digest.algorithm
     return facts.payload_sha256 is None

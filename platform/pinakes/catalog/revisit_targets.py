@@ -20,6 +20,7 @@ from .many_ranges import rows_in
 from .payloads import has_digest, may_have_digest
 
 FULL = ("response", "resource")
+SEVERAL_MEANT = "this revisit may mean several records of unequal bodies"
 Named = tuple[str, str]
 """A URI and a second."""
 
@@ -76,7 +77,7 @@ class Targets:
             return bool(self.of(revisit))
         declared = revisit.facts.declared_digest
         return any(
-            capture.facts.target_uri == named[0] and _may_have(capture, declared)
+            capture.facts.target_uri == named[0] and may_have_digest(capture.facts, declared)
             for capture in _full(self._there[named])
         )
 
@@ -95,7 +96,7 @@ class Targets:
         if named is not None:
             second = named[1]
             at = [c for c in _full((*self._there[named], *further)) if c.time.startswith(second)]
-            found = _meant(revisit, at, lambda c: _may_have(c, facts.declared_digest))
+            found = _meant(revisit, at, lambda c: may_have_digest(c.facts, facts.declared_digest))
             if found:
                 exact = [capture for capture in found if capture.facts.target_uri == uri]
                 return exact or found
@@ -128,7 +129,7 @@ def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> l
         revisit, captures, lambda c: declared is not None and has_digest(c.facts, declared)
     )
     if not found and not has_second and revisit.facts.refers_to_id is None:
-        found = [c for c in captures if _may_have(c, declared)]
+        found = [c for c in captures if may_have_digest(c.facts, declared)]
     return found[::-1]
 
 
@@ -152,7 +153,3 @@ def _meant(
     wanted = revisit.facts.refers_to_id
     by_id = [capture for capture in captures if wanted and capture.facts.record_id == wanted]
     return by_id or [capture for capture in captures if fits(capture)]
-
-
-def _may_have(capture: Capture, declared: str | None) -> bool:
-    return declared is None or may_have_digest(capture.facts, declared)

@@ -17,6 +17,7 @@ from isal import isal_zlib
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import Capture, placed_by
 from pinakes.catalog.file_rows import FileEntry, read_entries
+from pinakes.catalog.revisit_targets import SEVERAL_MEANT
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals, Place, Wanted
 from pinakes.dedupe.run.stored_files import StoredFiles
@@ -111,9 +112,7 @@ def filled_file(store: RowStore, archive: ArchiveReader, entry: FileEntry) -> It
             raise unresolved(entry, one.row)
         if not one.is_certain:
             raise UnresolvedReference(
-                "this revisit may mean several records of unequal bodies",
-                file=current_name(entry),
-                offset=one.row.offset,
+                SEVERAL_MEANT, file=current_name(entry), offset=one.row.offset
             )
         if one.body is not None:
             judged.append(one)

@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pinakes.catalog.captures import Capture, get_captures, placed_by
-from pinakes.catalog.revisit_targets import Targets, captures_named, have_one_body
+from pinakes.catalog.revisit_targets import (
+    SEVERAL_MEANT,
+    Targets,
+    captures_named,
+    have_one_body,
+)
 from pinakes.catalog.sidecar import SidecarRow
 from pinakes.dedupe.archive_files import ArchiveFiles
 from pinakes.dedupe.references.originals import Originals
@@ -139,9 +144,7 @@ class _Obstacles:
             with self._noting(name, row):
                 meant = targets.of(revisits[row.row_key or b""], [originals[original]])
                 if not have_one_body(meant):
-                    raise UnresolvedReference(
-                        "this revisit may mean several records of unequal bodies"
-                    )
+                    raise UnresolvedReference(SEVERAL_MEANT)
 
 
 def place_of(collection: Collection, capture: Capture) -> OriginalPlace:

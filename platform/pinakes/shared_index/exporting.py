@@ -291,8 +291,8 @@ class Exporter:
                 yield "SREM", DONE_WACZS, name
 
     def _without_stale(self, stale: Sequence[str]) -> Iterator[Command]:
-        """What others are told of an earlier crawl of the name goes, and from the hash that its
-        crawler, which runs, will merge when it commits."""
+        """Let these crawls be committed no more, and delete from their own hashes the digests that
+        the merged index has of them: else their crawlers, which run, would merge them again."""
         if stale:
             yield "SREM", COMMITTED_CRAWLS, *stale
             for name, owner in self._server.iter_hash(self._merged):
