@@ -105,7 +105,7 @@ class CdxIndex:
             return None
         progress.rows = len(values)
         progress.lines = len(lines)
-        return b"".join(line.cdxj() for line in lines[: query.limit])
+        return output_of(query).written(lines[: query.limit])
 
     def iter_bytes(
         self, query: CdxQuery, collection: str | None, progress: Progress

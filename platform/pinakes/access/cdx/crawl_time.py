@@ -44,7 +44,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.dates import format_14
 from pinakes.warc.digest import Digest, parse_digest
 
-from .lines import PLACE, encoded
+from .lines import PLACE, encoded, in_unicode
 from .parameters import CdxQuery, Dialect, Parameters, parse_query
 from .reports import report_json
 from .row_lines import RowLines
@@ -279,13 +279,13 @@ def original_json(original: Original) -> bytes:
         date, record_id = (_ENCODE(facts.get(name)).encode() for name in ("date", "record_id"))
         size = b"%d" % facts["payload_size"]
     head = _ENCODE(copy.key[:-27].decode("ascii")).encode("ascii")
-    return (
-        b'{"urlkey":%b,"timestamp":"%b",%b,"date":%b,"record_id":%b,"size":"%b","collection":"%b"'
-        b',"crawl":"%b"}'
+    return b"{%b}" % in_unicode((
+        b'"urlkey":%b,"timestamp":"%b",%b,"date":%b,"record_id":%b,"size":"%b","collection":"%b"'
+        b',"crawl":"%b"'
     ) % (
         head, copy.key[-26:-12], fields, date, record_id, size,
         place.collection.encode("ascii"), place.crawl.encode("ascii"),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _digest_by_crawler(capture: Capture) -> Digest | None:

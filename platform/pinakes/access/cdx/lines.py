@@ -19,6 +19,7 @@ from typing import NamedTuple
 from pinakes.hbase_schema.capture_cells import CaptureFacts, ExternalLine
 from pinakes.hbase_schema.cells import decode_cell
 from pinakes.hbase_schema.withdrawal_cells import Withdrawal
+from pinakes.index.cdxj import encode_no_utf8
 from pinakes.row_store.port import Row
 
 EXTERNAL = b'"url":'
@@ -72,6 +73,10 @@ class Line(NamedTuple):
     def cdxj(self) -> bytes:
         """The line in CDXJ, with its line end."""
         return b"%b %b {%b}\n" % (self.urlkey, self.timestamp, self.fields)
+
+    def in_unicode(self) -> Line:
+        """The same line as every client can read it: see `in_unicode`."""
+        return self.with_fields(in_unicode(self.fields))
 
     def values(self) -> dict[str, str]:
         """The line's values by name; what is unknown is left out."""
@@ -146,6 +151,23 @@ def encoded(values: dict[str, str]) -> bytes:
 def encoded_text(text: str) -> bytes:
     """A text as JSON text without its quotes, as cells have it."""
     return encoded({"": text})[4:-1]
+
+
+def has_raw_bytes(text: bytes) -> bool:
+    """Whether JSON may have bytes that are not UTF-8, as lone surrogates: no Unicode."""
+    return b"\\" in text and b"\\udc" in text  # the first is much faster, and nearly always decides
+
+
+def in_unicode(fields: bytes) -> bytes:
+    """JSON without braces, with such bytes percent-encoded as in URLs; but names of files stay as
+    they are, since the files are found by them."""
+    if not has_raw_bytes(fields):
+        return fields
+    found = json.loads(b"{%b}" % fields)
+    for name, value in found.items():
+        if isinstance(value, str) and not name.endswith("filename"):
+            found[name] = encode_no_utf8(value)
+    return encoded(found)
 
 
 def text_of(raw: bytes) -> str:

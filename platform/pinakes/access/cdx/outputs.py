@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from .lines import Line, canonical_name, encoded
+from .lines import Line, canonical_name, encoded, has_raw_bytes
 from .parameters import CdxQuery
 
 CDX_11_FIELDS = (
@@ -48,6 +48,11 @@ class Output(NamedTuple):
         """Whether lines are given as they are stored."""
         return self.join is _cdxj
 
+    def written(self, batch: Sequence[Line]) -> bytes:
+        """The lines; bytes that are not UTF-8 are percent-encoded."""
+        text = self.join(batch)
+        return self.join([line.in_unicode() for line in batch]) if has_raw_bytes(text) else text
+
     def iter_bytes(
         self,
         batches: Iterable[list[Line]],
@@ -58,7 +63,7 @@ class Output(NamedTuple):
         has_begun = False
         for batch in batches:
             if batch:
-                yield lead + self.join(batch)
+                yield lead + self.written(batch)
                 lead, has_begun = self.between, True
             else:
                 yield b""

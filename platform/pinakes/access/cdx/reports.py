@@ -26,7 +26,7 @@ from pinakes.warc.dates import parse_date
 from pinakes.warc.digest import parse_digest
 
 from .external import MOST_LINES
-from .lines import Line, encoded
+from .lines import Line, encoded, in_unicode
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MOST_CHARACTERS = 1 << 20
@@ -146,7 +146,7 @@ def report_json(own: OwnReport) -> bytes:
     more |= {"size": str(seen.size)} if seen.size is not None else {}
     more |= {"collection": scope.collection, "crawl": scope.crawl}
     lead = {"urlkey": line.urlkey.decode("ascii"), "timestamp": line.timestamp.decode("ascii")}
-    fields = line.fields.removesuffix(_REPORTED)
+    fields = in_unicode(line.fields.removesuffix(_REPORTED))
     return b"{%b,%b,%b%b}" % (encoded(lead), fields, encoded(more), _REPORTED)
 
 

@@ -35,6 +35,7 @@ from .lines import (
     ZERO,
     Line,
     encoded,
+    has_raw_bytes,
     old_name,
     text_of,
 )
@@ -70,7 +71,8 @@ class RowLines:
         return not self._rules.is_open
 
     def as_stored(self, values: Mapping[bytes, bytes], collection: str | None) -> bytes | None:
-        """The lines of rows as CDXJ, if all of them lie where they landed and may be seen.
+        """The lines of rows as CDXJ, if all of them lie where they landed, are Unicode, and may be
+        seen.
 
         Most answers are nothing else, and this takes half the time of `of`.
         """
@@ -99,7 +101,8 @@ class RowLines:
                 return None
             add(key[:-12] + b" {" + value[7:end])
         add(b"")
-        return b'"}\n'.join(parts)
+        text = b'"}\n'.join(parts)
+        return None if has_raw_bytes(text) else text
 
     def _is_as_landed(self, raw: bytes, collection: str | None) -> bool:
         """Whether a file (its name as JSON text) may be seen, and is in generation 1."""

@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape
 
 from pinakes.errors import ConfigError
 from pinakes.hbase_schema.capture_keys import captures_of, captures_under
+from pinakes.index.cdxj import encode_no_utf8
 from pinakes.index.urlkey import urlkey
 
 from .lines import Line
@@ -204,5 +205,5 @@ def _error(title: str, message: str) -> bytes:
 
 def _element(name: str, value: object) -> bytes:
     # XML has no form for control characters, however they are escaped.
-    text = "".join(c if c >= " " or c in "\t\n\r" else "\ufffd" for c in str(value))
+    text = "".join(c if c >= " " or c in "\t\n\r" else "\ufffd" for c in encode_no_utf8(str(value)))
     return f"<{name}>{escape(text)}</{name}>".encode("utf-8", "replace")
