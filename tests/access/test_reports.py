@@ -299,6 +299,7 @@ def test_what_can_be_no_original_is_left_out(ask: Ask, fields: Fields, reason: s
         line(url="http://a/\ud800"),
         line(date=None),
         line(date="yesterday"),
+        line(date="２０２００１０１００００００"),
         line(date="2020"[:3]),
         line(digest=None),
         line(digest="md5:d41d8cd98f00b204e9800998ecf8427e"),

@@ -47,7 +47,10 @@ def test_dates(date: str, time: str) -> None:
     assert parse_entry(b"0 %b http://a/ 1" % date.encode()).time == time
 
 
-@pytest.mark.parametrize("date", ["2026", "20261302030405", "today", "2026010203040x"])
+@pytest.mark.parametrize(
+    "date",
+    ["2026", "20261302030405", "today", "2026010203040x", "２０２６０１０２０３０４０５"],
+)
 def test_no_dates(date: str) -> None:
     with pytest.raises(MalformedRecord):
         parse_entry(b"0 %b http://a/ 1" % date.encode())

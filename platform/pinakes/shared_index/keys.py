@@ -23,7 +23,7 @@ MERGED = {CODE: b"alldupes", DOCUMENTED: b"allhashes"}
 """By spelling, the merged index: digest to crawl."""
 SUMMED = ("totalCrawlSize", "totalUrls", "dupeUrls", "conservedSize")
 """What is counted for each crawl, and summed in `allcounts`."""
-_ENTRY = re.compile(r"([0-9]{1,9}) ([^ ]{4,30}) ([^ \x00-\x1f\x7f]+) ([0-9]{1,15})\Z", re.ASCII)
+_ENTRY = re.compile(r"([0-9]{1,9}) ([!-~]{4,30}) ([^ \x00-\x1f\x7f]+) ([0-9]{1,15})\Z", re.ASCII)
 _MOST_VALUE_BYTES = 1 << 16
 
 

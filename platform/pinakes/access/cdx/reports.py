@@ -89,7 +89,7 @@ def _parsed(line: str, number: int) -> tuple[Report, str]:
     url, date, digest = texts["url"], texts["date"], parse_digest(texts["digest"] or "")
     if not url:
         raise MalformedRecord(f"line {number} has no url: {line[:200]!r}")
-    if not date or second_of(date) is None:
+    if not date or not date.isascii() or second_of(date) is None:
         raise MalformedRecord(f"line {number} has no date: {line[:200]!r}")
     if digest is None or digest.algorithm not in INDEXED:
         raise MalformedRecord(f"line {number} has no digest of SHA-1 or SHA-256: {line[:200]!r}")
