@@ -95,7 +95,9 @@ def test_what_a_package_declares(tmp_path: Path) -> None:
         path = write_package(tmp_path / "b.wacz", members | {"datapackage.json": text})
         with open_package(str(path)) as package:
             assert package.lacks() == []
-            assert package.declared("archive/a.warc.gz") == Declared(declared.crc32, None)
+            assert package.declared("archive/a.warc.gz") == Declared(
+                declared.crc32, None, is_readable=b"path" in text
+            )
 
 
 @pytest.mark.parametrize(

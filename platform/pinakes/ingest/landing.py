@@ -317,6 +317,9 @@ def _note_declared(place: str, copying: CopyingFile, result: Landed) -> None:
         return
     if declared.crc32 != copying.crc32:
         result.note(0, "package-digest", "the CRC-32 of the ZIP file is that of other bytes")
+    if not declared.is_readable:
+        what = f"the {DATAPACKAGE} cannot be read, so no SHA-256 was compared"
+        result.note(0, "package-digest", what)
     if declared.sha256 not in (None, result.sha256):
         what = f"the SHA-256 in {DATAPACKAGE} is that of other bytes"
         result.note(0, "package-digest", what)

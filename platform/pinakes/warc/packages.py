@@ -57,10 +57,14 @@ OnRefused = Callable[[InputRefused], None]
 
 
 class Declared(NamedTuple):
-    """What a package says of a member: CRC-32, and SHA-256 in hex if `datapackage.json` has it."""
+    """What a package says of a member: CRC-32, and SHA-256 in hex if `datapackage.json` has it.
+
+    `is_readable` is False where there is a `datapackage.json`, and it cannot be understood.
+    """
 
     crc32: int
     sha256: str | None
+    is_readable: bool
 
 
 def most_unpacked_bytes(size: int) -> int:
@@ -227,7 +231,10 @@ class Package:
     def declared(self, name: str) -> Declared | None:
         """What is said of a member; None of the documents, which are no member."""
         if name in self._members:
-            return Declared(self._members[name].CRC, self._sha256s().get(name))
+            resources = self._resources()
+            digest = str((resources or {}).get(name)).lower()
+            sha256 = digest.removeprefix("sha256:") if digest.startswith("sha256:") else None
+            return Declared(self._members[name].CRC, sha256, resources is not None)
         if name == self._documents_name:
             return None
         package, below = self._split(name)
@@ -238,7 +245,7 @@ class Package:
         """The archive files that `datapackage.json` names, and that are not there."""
         return sorted(
             path
-            for path in self._resources()
+            for path in self._resources() or {}
             if is_archive_name(path) and path not in self._members
         )
 
@@ -294,24 +301,19 @@ class Package:
     def _part(self, file: IO[bytes], start: int, size: int) -> BinaryIO:
         return cast("BinaryIO", Part(file, start, size, package=self._file))
 
-    def _resources(self) -> dict[str, object]:
-        """Of `datapackage.json`, by path; none where that cannot be understood."""
+    def _resources(self) -> dict[str, object] | None:
+        """Of `datapackage.json`, by path; None where that cannot be understood."""
         info = self._members.get(DATAPACKAGE)
-        if info is None or info.file_size > LONGEST_DATAPACKAGE:
+        if info is None:
             return {}
+        if info.file_size > LONGEST_DATAPACKAGE:
+            return None
         with self._opened(info) as file:
             try:
                 resources = json.loads(file.read())["resources"]
                 return {str(resource["path"]): resource.get("hash") for resource in resources}
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                return {}
-
-    def _sha256s(self) -> dict[str, str]:
-        return {
-            path: digest.lower().removeprefix("sha256:")
-            for path, digest in self._resources().items()
-            if isinstance(digest, str) and digest.lower().startswith("sha256:")
-        }
+                return None
 
 
 def _is_plain(name: str) -> bool:
