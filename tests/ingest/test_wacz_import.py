@@ -272,6 +272,19 @@ def test_a_wrong_hash_lands_nothing(store: LandedStore, tmp_path: Path) -> None:
     assert isinstance(run(store, write_manifest(manifest, [entry_of(path)]))[0], Imported)
 
 
+@pytest.mark.parametrize(
+    "package", [b"{{{", b"[]", b'{"resources": null}', b"[" * 200_000, b"\xff"], ids=repr
+)
+def test_a_datapackage_that_cannot_be_read_is_said(
+    store: LandedStore, tmp_path: Path, package: bytes
+) -> None:
+    path = write_package(tmp_path / "a.wacz", members_of() | {"datapackage.json": package})
+    [imported] = run(store, path)
+    assert isinstance(imported, Imported)
+    [said] = [line for file in imported.files for line in file.lines]
+    assert "package-digest: the datapackage.json cannot be read, so no SHA-256 was" in said
+
+
 @pytest.mark.parametrize("label", ["", "sha256:", "SHA-256:"])
 def test_the_hash_of_a_manifest_may_have_a_label(
     store: LandedStore, tmp_path: Path, label: str
@@ -329,6 +342,10 @@ HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
     "a FIFO": (_fifo, "not a regular file"),
     "a link to itself": (_loop, "cannot be read: Too many levels"),
     "no ZIP file": (lambda f: f / "no.wacz", "not a readable ZIP file"),
+    "no ZIP file in it": (
+        lambda f: write_package(f / "a.wacz", members_of() | {"b.wacz": b"x"}),
+        "b.wacz: not a readable ZIP file",
+    ),
     "what its datapackage names is not there": (
         lambda f: write_package(
             f / "a.wacz", {n: d for n, d in members_of().items() if not n.startswith("archive/")}
@@ -458,6 +475,14 @@ def _dying(server: RangeServer, wacz: bytes) -> Callable[[int, Handler], bool]:
     return behave
 
 
+def _longer(server: RangeServer, wacz: bytes) -> Callable[[int, Handler], bool]:
+    def behave(number: int, handler: Handler) -> bool:
+        handler.answer(200, wacz, length=len(wacz) - 100)
+        return True
+
+    return behave
+
+
 def _endless(server: RangeServer, wacz: bytes) -> Callable[[int, Handler], bool]:
     def behave(number: int, handler: Handler) -> bool:
         handler.send_response(200)
@@ -480,7 +505,8 @@ def _huge(server: RangeServer, wacz: bytes) -> Callable[[int, Handler], bool]:
 
 SERVERS: dict[str, tuple[Behave, str]] = {
     "redirects elsewhere": (_redirecting, "it names the host 127.0.0.2:9, which is not its own"),
-    "dies midway, always": (_dying, "reading from the server failed 5 times"),
+    "dies midway, always": (_dying, "failed 5 times: the server closed the connection early"),
+    "sends more than it said": (_longer, "/a.wacz: not a readable ZIP file"),
     "never ends": (_endless, "the server does not send the size of the file"),
     "is huge": (_huge, "it has 1,152,921,504,606,846,976 bytes"),
 }
@@ -495,6 +521,7 @@ def test_a_hostile_server_fails_its_file_alone(
         server.behave = behave(server, wacz)
         outcomes = run(store, f"{server.url}/a.wacz", good)
     assert why in failed(outcomes)
+    assert "pinakes-" not in failed(outcomes)  # the place of our copy
     assert {name.partition("/")[0] for name in visible(store)} == {"good"}
 
 

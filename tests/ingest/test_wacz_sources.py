@@ -137,12 +137,19 @@ def test_browsertrix_webhook_and_api(tmp_path: Path) -> None:
         ),
         pytest.param({"path": "all.json"}, "not a WACZ", id="the manifest itself"),
         pytest.param({"path": ""}, "an entry without a path", id="nothing"),
+        pytest.param(
+            {"path": "http://me:pw@host/a.wacz"},
+            "names http://host/a.wacz: URLs with a user",
+            id="a password",
+        ),
     ],
 )
 def test_one_entry_that_is_wrong_is_named(tmp_path: Path, entry: Any, why: str) -> None:
-    refusal, source = of(tmp_path, entry, {"path": "good.wacz"})
+    place = manifest(tmp_path, json.dumps({"resources": [entry, {"path": "good.wacz"}]}))
+    refusal, source = found(place, "host")
     assert isinstance(refusal, InputRefused)
     assert why in str(refusal)
+    assert "pw" not in str(refusal)
     assert isinstance(source, WaczSource)
 
 

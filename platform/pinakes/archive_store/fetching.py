@@ -13,7 +13,7 @@ from typing import IO
 from pinakes.errors import InputRefused
 
 from .http import pause_s
-from .http_ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator
+from .http_ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator, reason_of
 
 _PIECE_BYTES = 1 << 20
 _TO_THE_END = 1 << 50
@@ -69,7 +69,7 @@ class Fetch:
                     failed = 1 if out.tell() - before >= _PIECE_BYTES else failed + 1
                     before = out.tell()
                     if failed >= _ATTEMPTS:
-                        why = f"reading from the server failed {failed} times: {error!r:.200}"
+                        why = f"reading from the server failed {failed} times: {reason_of(error)}"
                         raise InputRefused(why, file=self._url) from error
                     asked_s = error.after_s if isinstance(error, TryAgain) else 0.0
                     self._pause(min(max(asked_s, pause_s(failed)), _LONGEST_PAUSE_S))

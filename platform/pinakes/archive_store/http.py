@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from pinakes.errors import InputRefused, StoreUnavailable
 
-from .http_ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator
+from .http_ranges import NETWORK_ERRORS, Answer, RangeClient, TryAgain, Validator, reason_of
 from .http_spools import Spools
 from .local_files import translated
 from .names import check_file_name
@@ -193,7 +193,7 @@ class HttpFile(SeekableRaw):
                 failed += 1
                 if failed >= self._attempts:
                     raise StoreUnavailable(
-                        f"reading from the server failed {failed} times: {error!r:.200}",
+                        f"reading from the server failed {failed} times: {reason_of(error)}",
                         file=self.name,
                     ) from error
                 asked_s = error.after_s if isinstance(error, TryAgain) else 0.0

@@ -102,7 +102,8 @@ class RangeClient:
         try:
             url = check_url(urljoin(self.url, response.getheader("Location") or ""))
         except (ConfigError, ValueError) as error:
-            raise InputRefused(f"the server redirects to {error}", file=self.url) from error
+            why = f"the server redirects to where nothing can be asked for: {error}"
+            raise InputRefused(why, file=self.url) from error
         if self.url.startswith("https:") and not url.startswith("https:"):
             raise InputRefused("the server redirects from https to http", file=self.url)
         self._admit(url)
@@ -120,9 +121,23 @@ def check_url(url: str) -> str:
         usable = False
     if not usable or not url.isascii() or not url.isprintable() or " " in url:
         raise ConfigError(f"not an HTTP URL: {url!r}")
-    if parts.username is not None:
-        raise ConfigError("URLs with a user name or password are not accepted", file=url)
+    require_no_user(url)
     return url
+
+
+def require_no_user(url: str) -> None:
+    """Raise ConfigError for a URL with a user name or password, without saying these."""
+    before, slashes, rest = url.partition("//")
+    host = re.split("[/?#]", rest, maxsplit=1)[0]
+    user, at, _ = host.rpartition("@")
+    if at:
+        shown = f"{before}{slashes}{rest.removeprefix(f'{user}@')}"
+        raise ConfigError("URLs with a user name or password are not accepted", file=shown)
+
+
+def reason_of(error: Exception) -> str:
+    """What a network error says, in one line."""
+    return str(error)[:200] or type(error).__name__
 
 
 def _answer(response: HTTPResponse, url: str, start: int) -> Answer:

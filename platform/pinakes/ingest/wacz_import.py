@@ -335,7 +335,10 @@ class _OneImport:
         inputs = list(unpacked(Input(local.path, name), left, documents=True))
         if left.refused:
             more = f" (and {len(left.refused) - 1} more)" if len(left.refused) > 1 else ""
-            raise InputRefused(f"{left.refused[0]}{more}", file=self._wacz.place)
+            first = left.refused[0]
+            inner = (first.file or "").removeprefix(local.path).lstrip("/")  # may be a copy of ours
+            what = f"{inner}: {first.message}" if inner else first.message
+            raise InputRefused(f"{what}{more}", file=self._wacz.place)
         room = most_unpacked_bytes(local.size)
         for place, path in inputs:
             if size_at(place) == 0:

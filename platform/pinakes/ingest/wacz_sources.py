@@ -28,9 +28,10 @@ from typing import BinaryIO, cast
 from urllib.parse import urljoin
 
 from pinakes.archive_store.fetching import Fetch
+from pinakes.archive_store.http_ranges import require_no_user
 from pinakes.archive_store.located import encoded_url, is_folder_at, local_path
 from pinakes.archive_store.trusted_places import TrustedPlaces
-from pinakes.errors import InputRefused
+from pinakes.errors import ConfigError, InputRefused
 from pinakes.warc.digest import parse_digest
 from pinakes.warc.file_names import base_name, is_archive_name, is_package_name, is_remote
 
@@ -189,6 +190,11 @@ def _source(entry: object, manifest: str, crawl: str | None) -> WaczSource:
         raise InputRefused(f"an entry without a path: {entry!r:.100}", file=manifest)
     named = _named(entry)
     place = _place(path, named, manifest)
+    if is_remote(place):
+        try:
+            require_no_user(place)  # before it is kept
+        except ConfigError as error:
+            raise InputRefused(f"it names {error}", file=manifest) from error
     name = base_name(named or place)
     if not (is_package_name(name) or is_archive_name(name)):
         name = _wacz_name(base_name(place), place)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pinakes import __version__
+from pinakes.archive_store.http_ranges import require_no_user
 from pinakes.archive_store.trusted_places import TrustedPlaces
 from pinakes.catalog.wacz_rows import FAILED, QueueEntry, scan_queue, wacz_places
 from pinakes.cli.frame.exits import Exit
@@ -40,6 +41,7 @@ from pinakes.ingest.wacz_import import Imported, WaczImporter
 from pinakes.ingest.wacz_queue import MissingCrawl, queue_sources, scan_missing, work_off
 from pinakes.ingest.wacz_sources import WaczSource, is_manifest, iter_sources
 from pinakes.profile import Stores, open_stores
+from pinakes.warc.file_names import is_remote
 
 _PAUSE_S = 1.0
 _BATCH = 1000
@@ -93,6 +95,8 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         purge_removed=arguments.purge_removed,
         references=arguments.references,
     )
+    for name in filter(is_remote, request.names):
+        require_no_user(name)  # before it is kept
     if request.purge_removed and not (request.names and all(map(is_manifest, request.names))):
         raise ConfigError(
             "--purge-removed compares with what manifests name: give all of them (.json), and "
