@@ -217,6 +217,17 @@ def test_unknown_collections(landed: LandedStore, path: str) -> None:
         assert (ask(path).status, ask(path).body) == (200, "")
 
 
+@pytest.mark.parametrize("path", ["", "/cdx?url=example.org", "?url=example.org"])
+def test_hidden_collections_are_as_unknown_ones(landed: LandedStore, path: str) -> None:
+    for tokens in ((), (TOKEN,)):
+        for ask in asking(landed, [{"block": "*", "collection": "default"}], tokens=tokens):
+            hidden, unknown = ask(f"/default{path}"), ask(f"/nosuch{path}")
+            assert (hidden.status, hidden.body.replace("default", "nosuch")) == (
+                unknown.status,
+                unknown.body,
+            )
+
+
 @pytest.mark.parametrize(
     "url", ["http://[::1", "%00", "%FF%FE", "http://" + "a" * 20_000, "-", "://"]
 )

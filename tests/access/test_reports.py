@@ -374,6 +374,13 @@ def test_a_crawl_of_another_collection_is_not_reported_to(ask: Ask, store: Lande
     assert len(list(scan_reports(store.rows, open_scope(store.rows, "one")))) == 1
 
 
+@pytest.mark.parametrize("name", ["-one", "a%20b", "%C3%A9", "é", "a" * 101])
+def test_what_can_name_no_crawl_is_refused(ask: Ask, name: str) -> None:
+    got = ask(f"/default/crawls/{name}/captures", line())
+    assert (got.status, len(got.lines)) == (400, 1)
+    assert "cannot name a crawl" in got.body
+
+
 def test_reports_of_several_crawls_are_apart(ask: Ask) -> None:
     for crawl in ("one", "two", "three"):
         reported(ask, line(crawl.encode()), path=f"/default/crawls/{crawl}/captures")

@@ -246,3 +246,11 @@ def test_an_import_killed_anywhere(folder: Path, redis: RunningRedis) -> None:
     assert step > 5
     assert len([row for row in store.rows.scan("crawls") if b":seen:third:" in row.key]) == 4
     store.close()
+
+
+def test_hidden_crawls_are_not_written_and_it_is_said(folder: Path, redis: RunningRedis) -> None:
+    with (folder / "pinakes.toml").open("a") as settings:
+        settings.write('[[access]]\nblock = "*"\ncollection = "news"\n')
+    code, out, err = call(folder, redis, "export", "news")
+    assert (code, out) == (0, "")
+    assert "news: no crawl is open or committed and may be given out" in err

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,18 @@ def kill_after(process: subprocess.Popen[str], lines: int, *, group: bool, pause
     time.sleep(pause_s)
     (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
     process.communicate()
+
+
+def wait_for_ends(word: str) -> None:
+    """Wait until no process has the word in its command line, whoever started it."""
+    while any(word.encode() in line for line in _command_lines()):
+        time.sleep(0.2)
+
+
+def _command_lines() -> Iterator[bytes]:
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield file.read_bytes()
 
 
 def until(found: Callable[[], Any], process: subprocess.Popen[str]) -> Any:

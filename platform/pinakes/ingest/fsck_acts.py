@@ -31,7 +31,11 @@ from .file_removal import FileRemover
 from .fsck_findings import FsckFinding
 
 VERB = "fsck"
-_CONTINUED = {"dedupe": "dedupe", "withdraw": "withdraw", "purge": "crawl purge"}
+_CONTINUED = {
+    "dedupe": "`pinakes dedupe` of the collection continues it",
+    "withdraw": "the same `pinakes withdraw` continues it",
+    "purge": "the same `pinakes crawl purge` continues it",
+}
 """Acts that go on under their lease when their verb is called again."""
 
 
@@ -119,7 +123,7 @@ class DeadActs:
             return FsckFinding(
                 code="unfinished-act",
                 file=entry.archive_file,
-                message=f"{claim.act} did not finish: `pinakes {_CONTINUED[verb]}` continues it",
+                message=f"{claim.act} did not finish: {_CONTINUED[verb]}",
             )
         return FsckFinding(
             code="dead-claim",

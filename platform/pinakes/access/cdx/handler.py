@@ -106,7 +106,7 @@ class CdxSite:
                 self._timemap,
             ),
             Route(
-                re.compile(rb"/(?P<c>" + _NAME + rb")/crawls/(?P<crawl>" + _NAME + rb")/captures"),
+                re.compile(rb"/(?P<c>" + _NAME + rb")/crawls/(?P<crawl>[^/]+)/captures"),
                 self._writing.captures,
             ),
             Route(self._collections, self._collection, partial(self._at_once, Dialect.OUTBACK)),
@@ -209,7 +209,12 @@ class CdxSite:
             raise NoCollection(f"there is no collection {collection}")
 
     def _is_known(self, collection: str) -> bool:
-        return any(entry.facts.collection == collection for entry in scan_crawls(self._store))
+        """Whether there is such a collection, and the access rules do not hide all of it."""
+        return any(
+            entry.facts.collection == collection
+            and not self._index.lines.hides(collection=collection, crawl=entry.crawl)
+            for entry in scan_crawls(self._store)
+        )
 
     async def _digest(self, scope: Scope, receive: Receive, send: Send) -> None:
         if await _refuses(scope, send, "GET", "HEAD"):
@@ -274,7 +279,7 @@ class CdxSite:
 
 
 class NoCollection(InputRefused):
-    """There is no collection of this name."""
+    """There is no collection of this name, or access rules hide it."""
 
 
 async def _refuses(scope: Scope, send: Send, *methods: str) -> bool:

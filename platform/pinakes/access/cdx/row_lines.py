@@ -70,6 +70,10 @@ class RowLines:
         often enough would learn from it what there is."""
         return not self._rules.is_open
 
+    def hides(self, *, collection: str, crawl: str) -> bool:
+        """Whether nothing of a crawl may be given out."""
+        return self._rules.hides(collection=collection, crawl=crawl)
+
     def as_stored(self, values: Mapping[bytes, bytes], collection: str | None) -> bytes | None:
         """The lines of rows as CDXJ, if all of them lie where they landed, are Unicode, and may be
         seen.

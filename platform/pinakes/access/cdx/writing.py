@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from hmac import compare_digest
+from urllib.parse import unquote
 
 from pinakes.access.asgi import Receive, Scope, Send, header_values, read_body, send_line
 from pinakes.access.pieces import send_pieces
@@ -70,6 +71,7 @@ class WritingSite:
         if await self._refuses(scope, send):
             return
         collection, crawl = _part(scope, "c"), _part(scope, "crawl")
+        check_name(crawl, "a crawl")
         skips_bad = Parameters(scope["query_string"]).text("badLines") == "skip"
         body = await read_body(receive, most_bytes=BODY_BYTES, patience_s=_BODY_S)
 
@@ -126,4 +128,4 @@ class WritingSite:
 
 def _part(scope: Scope, name: str) -> str:
     found: bytes = scope["path_parts"].get(name) or b""
-    return found.decode("ascii")
+    return unquote(found.decode("ascii", "replace"))

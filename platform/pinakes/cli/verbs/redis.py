@@ -200,6 +200,9 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
             {"crawl": crawl, "state": state, "outcome": "written", "digests": digests},
             text=f"{crawl}: written, {state}, {digests:,} digests",
         )
+    if not crawls.chosen:
+        nothing = "no crawl is open or committed and may be given out"
+        exchange.console.say(f"{request.collection}: {nothing}")
     _say_rest(exchange.console, done, gathered)
     return Exit.DONE
 
