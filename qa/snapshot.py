@@ -114,6 +114,16 @@ class Styles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fontless:
+    """Letters of the text that no font on the browser's machine has; of so many in all."""
+
+    letters: int
+    total: int
+    scripts: tuple[str, ...]
+    """Those that most of them are of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
     """A fixed element that covers more than a third of the viewport."""
 
@@ -148,6 +158,7 @@ class Snapshot:
     overlay: Overlay | None = None
     text: str = ""
     text_length: int = 0
+    fontless: Fontless | None = None
     boxes: tuple[Box, ...] = ()
     boxes_total: int = 0
     masked: tuple[Rect, ...] = ()  # regions of the masked selectors: not compared

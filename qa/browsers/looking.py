@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from pinakes.errors import MalformedRecord
+from pinakes.qa.browsers.fonts import fontless
 from pinakes.qa.browsers.quiet import Quiet
 from pinakes.qa.browsers.tab import PageEvents, PageRefused, Tab, Viewport
 from pinakes.qa.snapshot import Image, Outcome, Rect, Snapshot, value_of
@@ -203,7 +204,8 @@ class Look:
 
     def _note_observed(self, observed: object, overlay: object) -> None:
         try:
-            self.snapshot = observation(self.snapshot, observed, overlay)
+            seen = observation(self.snapshot, observed, overlay)
+            self.snapshot = replace(seen, fontless=fontless(seen.text))
         except MalformedRecord as error:
             self._say(self.snapshot.outcome, f"the page's state is malformed: {error}"[:300])
 

@@ -15,11 +15,15 @@ from pinakes.qa.compare.pairs import Comparison
 from pinakes.qa.judging.model import Model
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.results.pair_result import Verdict
-from pinakes.qa.snapshot import Outcome, Snapshot
+from pinakes.qa.snapshot import Fontless, Outcome, Snapshot
 
 MODEL = "proof 2"
 RULE = "outcomes 1"
 """Judges pairs of which one page was not shown to the end: no model can."""
+FONTS = "fonts 1"
+"""Judges pairs of which too many letters were drawn as boxes to be told apart."""
+_BOXES = 0.01
+"""Of the letters; a word or two of another script do not make a page unreadable."""
 _PROVEN = 1.0
 _UNPROVEN = 0.5
 _SHOWN = {Outcome.COMPLETE, Outcome.STILL_LOADING}
@@ -106,4 +110,22 @@ def judge_looks(
     if not shown or not features["image_there"]:
         return Decision(Verdict.UNCERTAIN, _UNPROVEN, RULE)
     verdict, confidence = model.judge(features)
-    return Decision(verdict, confidence, model.title)
+    boxes = _drawn_as_boxes(reference, other)
+    if boxes is None:
+        return Decision(verdict, confidence, model.title)
+    if verdict is Verdict.DISSIMILAR or boxes.letters < _BOXES * boxes.total:
+        return Decision(verdict, confidence, model.title, (_in_words(boxes),))
+    return Decision(Verdict.UNCERTAIN, _UNPROVEN, FONTS, (_in_words(boxes),))
+
+
+def _drawn_as_boxes(reference: Snapshot, other: Snapshot) -> Fontless | None:
+    """Of the view that has the larger share of them."""
+    found = [view.fontless for view in (reference, other) if view.fontless is not None]
+    return max(found, key=lambda one: one.letters / one.total, default=None)
+
+
+def _in_words(boxes: Fontless) -> str:
+    return (
+        f"letters without a font on this machine, drawn as boxes: {boxes.letters:,} of "
+        f"{boxes.total:,} ({', '.join(boxes.scripts)})"
+    )

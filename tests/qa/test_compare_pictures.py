@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timezone
 
 import comparing  # noqa: F401
 import numpy as np
 import pytest
+from snapshots import SHOWN
 
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, reasons
 from pinakes.qa.compare.pictures import PictureDifference, compare_pictures
 from pinakes.qa.compare.pixels import SCALE, Pixels, mask_of
-from pinakes.qa.snapshot import Box, Outcome, Overlay, Rect, Snapshot
+from pinakes.qa.snapshot import Box, Overlay, Rect
 
 WIDTH, HEIGHT = 800, 1200
 PLACES = tuple(Rect(x=40 + 240 * n, y=100, width=200, height=150) for n in range(3))
-SNAPSHOT = Snapshot(
-    url="http://example.org/",
-    browser="chromium",
-    browser_version="1",
-    taken=datetime(2026, 1, 1, tzinfo=timezone.utc),
-    clock=None,
-    seed=None,
-    outcome=Outcome.COMPLETE,
+SNAPSHOT = replace(
+    SHOWN,
     viewport_width=WIDTH,
-    viewport_height=900,
     boxes=tuple(Box(tag="img", kind="image", rect=rect) for rect in PLACES),
 )
 

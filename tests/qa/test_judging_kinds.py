@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timezone
 
 import pytest
+from snapshots import SHOWN
 
 from pinakes.qa.judging.page_kind import ImageStatistics, PageKind, page_kinds
-from pinakes.qa.snapshot import Box, Outcome, Overlay, Rect, Snapshot
+from pinakes.qa.snapshot import Box, Outcome, Overlay, Rect
 
 RECT = Rect(x=0, y=0, width=400, height=40)
 FIELD = Box(tag="input", kind="control", rect=RECT)
 LONG = "What the scrolls of the library were about, and who read them. " * 40
 DRAWN = ImageStatistics(deviation=40.0, commonest=0.8)
-PAGE = Snapshot(
-    url="http://example.org/",
-    browser="chromium",
-    browser_version="1",
-    taken=datetime(2026, 1, 1, tzinfo=timezone.utc),
-    clock=None,
-    seed=None,
-    outcome=Outcome.COMPLETE,
-    viewport_width=1280,
-    viewport_height=900,
+PAGE = replace(
+    SHOWN,
     text=LONG,
     boxes=(Box(tag="p", kind="text", rect=RECT),),
 )

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timezone
 
 import comparing  # noqa: F401
 import pytest
 from drawn_pages import page, seen
+from snapshots import SHOWN
 
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair
 from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.run.decision import Decision, prove
-from pinakes.qa.snapshot import Outcome, Snapshot
 
-SNAPSHOT = Snapshot(
-    url="http://example.org/",
-    browser="b",
-    browser_version="1",
-    taken=datetime(2026, 1, 1, tzinfo=timezone.utc),
-    clock=None,
-    seed=None,
-    outcome=Outcome.COMPLETE,
-    viewport_width=1280,
-    viewport_height=900,
-)
 PAGE = Exchange(
     method="GET",
     url="http://example.org/",
@@ -42,7 +30,7 @@ def judged(
 ) -> Decision | None:
     logs = [PageLog(name="p", exchanges=tuple(exchanges)) for exchanges in (before, after)]
     sides = [
-        LoadedSnapshot(snapshot=SNAPSHOT, pixels=pixels, payloads=log.payloads)
+        LoadedSnapshot(snapshot=SHOWN, pixels=pixels, payloads=log.payloads)
         for log, pixels in zip(logs, (SAME, SAME if looks == "same" else OTHER), strict=True)
     ]
     return prove(compare_pair(*sides), *logs, complete=complete)
