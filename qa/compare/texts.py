@@ -41,7 +41,7 @@ class TextDifference:
 
 def compare_texts(first: str, second: str) -> TextDifference:
     """Compare; case, white space and Unicode composition do not count."""
-    one, other = _words(first), _words(second)
+    one, other = words_of(first), words_of(second)
     counts, others = Counter(one), Counter(other)
     gone, new = counts - others, others - counts
     differing = gone + new
@@ -58,7 +58,8 @@ def compare_texts(first: str, second: str) -> TextDifference:
     )
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of a text, in order, in one case and composition."""
     return _WORD.findall(unicodedata.normalize("NFC", text[:MAX_CHARACTERS]).casefold())
 
 

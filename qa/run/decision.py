@@ -8,10 +8,11 @@ some pages do on each load, nothing is proven, and a model judges by how both lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pinakes.qa.compare.pairs import Comparison
+from pinakes.qa.compare.steady import Place, SteadyDifference
 from pinakes.qa.judging.model import Model
 from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.results.pair_result import Verdict
@@ -22,6 +23,13 @@ RULE = "outcomes 1"
 """Judges pairs of which one page was not shown to the end: no model can."""
 FONTS = "fonts 1"
 """Judges pairs of which too many letters were drawn as boxes to be told apart."""
+STEADY = "to the pixel 1"
+"""Judges pairs in one browser: what is the same is drawn the same."""
+LEAST_SEEN = 24
+"""CSS pixels; an icon of 8 by 8 px that is gone is more."""
+_RESTLESS = 0.4
+_DIFFERS, _SAME = 0.98, 0.99
+_FEW_WORDS = 8
 _BOXES = 0.01
 """Of the letters; a word or two of another script do not make a page unreadable."""
 _PROVEN = 1.0
@@ -97,25 +105,75 @@ def _other_heads(before: PageLog, after: PageLog) -> tuple[str, ...]:
     )[:_NAMED]
 
 
-def judge_looks(
-    model: Model, features: Mapping[str, float], reference: Snapshot, other: Snapshot
-) -> Decision:
-    """Judge by a model; by `RULE` if one page was not shown, which no model was trained for."""
+def judge_outcomes(reference: Snapshot, other: Snapshot, *, have_images: bool) -> Decision | None:
+    """Judge two views of which one was not shown to the end; None if both were."""
     if reference.outcome is Outcome.COMPLETE and other.outcome not in _SHOWN:
         how = other.outcome.value.replace("_", " ")
         return Decision(
             Verdict.DISSIMILAR, _UNPROVEN, RULE, (f"the reference was shown; this view: {how}",)
         )
     shown = reference.outcome is other.outcome is Outcome.COMPLETE
-    if not shown or not features["image_there"]:
+    if not shown or not have_images:
         return Decision(Verdict.UNCERTAIN, _UNPROVEN, RULE)
+    return None
+
+
+def judge_looks(
+    model: Model, features: Mapping[str, float], reference: Snapshot, other: Snapshot
+) -> Decision:
+    """Judge by a model two views that were shown to the end."""
     verdict, confidence = model.judge(features)
+    return _given_fonts(Decision(verdict, confidence, model.title), reference, other)
+
+
+def judge_steady(
+    steady: SteadyDifference, reference: Snapshot, other: Snapshot, *, is_masked: bool
+) -> Decision | None:
+    """Judge two sides in one browser by what differs each time; None for a page of which too much
+    differs from itself to tell.
+
+    `is_masked`: words do not count by themselves, since those of masked elements are among them.
+    """
+    if steady.restless > _RESTLESS:
+        return None
+    differs = steady.pixels >= LEAST_SEEN or (not is_masked and (steady.gone or steady.new))
+    said = tuple(_in_places(steady))
+    if differs:
+        return Decision(Verdict.DISSIMILAR, _DIFFERS, STEADY, said)
+    return _given_fonts(Decision(Verdict.SIMILAR, _SAME, STEADY, said), reference, other)
+
+
+def _in_places(steady: SteadyDifference) -> Iterator[str]:
+    """What differs, in words."""
+    if steady.pixels >= LEAST_SEEN:
+        yield f"looks different: {_count(steady)}, the largest {_largest(steady.places[0])}"
+    for words, how in ((steady.gone, "gone"), (steady.new, "new")):
+        if words:
+            yield f"words {how}: {len(words):,}: {' '.join(words[:_FEW_WORDS])}"
+    if steady.restless:
+        yield f"differs from itself in {steady.restless:.1%} of its area, which is not compared"
+
+
+def _count(steady: SteadyDifference) -> str:
+    count = len(steady.places)
+    return "1 place" if count == 1 else f"{count} places"
+
+
+def _largest(place: Place) -> str:
+    rect, tag = place.rect, place.tag
+    size = f"{rect.width} × {rect.height} px at {rect.x}, {rect.y}"
+    return f"{size} (<{tag}>)" if tag is not None else size
+
+
+def _given_fonts(decision: Decision, reference: Snapshot, other: Snapshot) -> Decision:
+    """The same; of pages that were drawn as boxes none is called similar."""
     boxes = _drawn_as_boxes(reference, other)
     if boxes is None:
-        return Decision(verdict, confidence, model.title)
-    if verdict is Verdict.DISSIMILAR or boxes.letters < _BOXES * boxes.total:
-        return Decision(verdict, confidence, model.title, (_in_words(boxes),))
-    return Decision(Verdict.UNCERTAIN, _UNPROVEN, FONTS, (_in_words(boxes),))
+        return decision
+    decision = decision._replace(harm=(*decision.harm, _in_words(boxes)))
+    if decision.verdict is Verdict.DISSIMILAR or boxes.letters < _BOXES * boxes.total:
+        return decision
+    return decision._replace(verdict=Verdict.UNCERTAIN, confidence=_UNPROVEN, model=FONTS)
 
 
 def _drawn_as_boxes(reference: Snapshot, other: Snapshot) -> Fontless | None:

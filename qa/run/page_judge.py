@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from pinakes.qa.compare.pairs import (
     Comparison,
@@ -21,6 +22,7 @@ from pinakes.qa.compare.pairs import (
     reasons,
 )
 from pinakes.qa.compare.pixels import SCALE
+from pinakes.qa.compare.steady import SteadyDifference, compare_steadily
 from pinakes.qa.judging.image_statistics import statistics_of
 from pinakes.qa.judging.model import NAMES, Model, load_model, model_name
 from pinakes.qa.judging.page_kind import page_kinds
@@ -34,11 +36,23 @@ from pinakes.qa.views.comparable_with_stored import comparable_with_stored
 from pinakes.qa.views.gap import verdict_given_gap
 from pinakes.qa.views.side import LookResult, Side
 
-from .decision import Decision, judge_looks, prove
+from .decision import Decision, judge_looks, judge_outcomes, judge_steady, prove
 from .page_looks import PageLooks
 from .plan import GENERATIONS, STORED, Pair, is_access, kind_of
 
 _BEFORE, _CURRENT = map(kind_of, GENERATIONS)
+_REPLAY = "replay:"
+_MUCH = 0.2
+_MORE_LOOKS = 2
+
+Changes: TypeAlias = tuple[tuple[int, int, int, int], ...]
+
+
+class _Judged(NamedTuple):
+    comparison: Comparison
+    decision: Decision
+    changes: Changes
+    milliseconds: int
 
 
 class PageJudge:
@@ -84,9 +98,11 @@ class PageJudge:
         reference, other = self._comparable(pair, looks)
         comparison, took = self._compare(reference, other)
         decision = self._prove(pair, comparison, reference, other)
+        changes = _in_pixels(comparison)
         if decision is None:
-            comparison, decision, more = self._by_looks(pair, comparison, reference, other, looks)
-            took += more
+            judged = self._by_looks(pair, comparison, reference, other, looks)
+            comparison, decision, changes = judged.comparison, judged.decision, judged.changes
+            took += judged.milliseconds
         return PairResult(
             run=self._run,
             url=drawn.page.url,
@@ -99,7 +115,7 @@ class PageJudge:
             model=decision.model,
             features=_numbers(comparison),
             reasons=(*decision.harm, *reasons(comparison), *_kinds(other)),
-            changes=_in_pixels(comparison),
+            changes=changes,
             milliseconds=took,
         )
 
@@ -110,28 +126,55 @@ class PageJudge:
         reference: LookResult,
         other: LookResult,
         looks: PageLooks,
-    ) -> tuple[Comparison, Decision, int]:
-        """The comparison, the verdict, and the milliseconds of comparing again.
-
-        Payloads do not count in the verdict: if they prove nothing, a URL that changes on each
-        load, or a body that an access system rewrites, is no harm.
+    ) -> _Judged:
+        """Payloads do not count in the verdict: if they prove nothing, a URL that changes on each
+        load, or a body that an access system rewrites, is no harm.  Milliseconds are those of
+        comparing again.
         """
         took, others = 0, comparison.payloads
         comparison = replace(comparison, payloads=None, lost=None)
-        if reasons(comparison):
+        snapshots = reference.loaded.snapshot, other.loaded.snapshot
+        decision = judge_outcomes(*snapshots, have_images=comparison.image is not None)
+        again, places = None, None
+        if decision is None and self._is_drawn_alike(pair):
+            steady, again = self._compare_steadily(pair, reference, other, looks)
+            if steady is not None:
+                is_masked = bool(self._masks(reference))
+                decision = judge_steady(steady, *snapshots, is_masked=is_masked)
+                places = _rects(steady)
+        if decision is None and again is None and reasons(comparison):
             again = looks.look_again(pair.reference)
+        if again is not None:
             comparison, took = self._compare(reference, other, again)
             comparison = replace(comparison, payloads=None, lost=None)
-        decision = judge_looks(
-            self._model(pair),
-            _numbers(comparison),
-            reference.loaded.snapshot,
-            other.loaded.snapshot,
-        )
+        if decision is None:
+            decision = judge_looks(self._model(pair), _numbers(comparison), *snapshots)
         if others and any(is_access(self._sides[name].kind) for name in pair):
             # Images and the like are not rewritten: the access system has another capture.
             decision = decision._replace(harm=(*decision.harm, other_bytes(others)))
-        return comparison, self._as_of_today(pair, decision, looks), took
+        decision = self._as_of_today(pair, decision, looks)
+        return _Judged(comparison, decision, places or _in_pixels(comparison), took)
+
+    def _compare_steadily(
+        self, pair: Pair, reference: LookResult, other: LookResult, looks: PageLooks
+    ) -> tuple[SteadyDifference | None, LookResult | None]:
+        """What differs each time, and the second look at the reference, if there was one."""
+        masked = self._masks(reference)
+        found = compare_steadily([reference.loaded], [other.loaded], masked=masked)
+        if found is None or not (found.pixels or found.gone or found.new):
+            return found, None
+        sides = [reference], [other]
+        for _ in range(_MORE_LOOKS):
+            for name, side in zip(pair, sides, strict=True):
+                side.append(looks.look_again(name))
+            shown = [[look.loaded for look in side if _is_shown(look)] for side in sides]
+            found = compare_steadily(*shown, masked=masked)
+            if found is None or not (found.restless and (found.pixels or found.gone or found.new)):
+                break  # a page that is never the same is looked at once more
+        return found, sides[0][1]
+
+    def _masks(self, reference: LookResult) -> tuple[Rect, ...]:
+        return (*self._masked, *reference.loaded.snapshot.masked)
 
     def _comparable(self, pair: Pair, looks: PageLooks) -> tuple[LookResult, LookResult]:
         """Both captures; beside a stored screenshot, limited to what it can be compared with."""
@@ -159,7 +202,7 @@ class PageJudge:
             reference.loaded,
             other.loaded,
             again=again.loaded if again is not None else None,
-            masked=(*self._masked, *reference.loaded.snapshot.masked),
+            masked=self._masks(reference),
         )
         return comparison, round(1000 * (time.monotonic() - started))
 
@@ -178,6 +221,12 @@ class PageJudge:
         sides = [self._sides[name] for name in pair]
         one_browser = sides[0].browser == sides[1].browser
         return one_browser and [side.kind for side in sides] == [_BEFORE, _CURRENT]
+
+    def _is_drawn_alike(self, pair: Pair) -> bool:
+        """Whether one browser shows both, with the clock and seed that we give it."""
+        sides = [self._sides[name] for name in pair]
+        pinned = all(side.kind.startswith(_REPLAY) or is_access(side.kind) for side in sides)
+        return pinned and sides[0].browser == sides[1].browser != ""
 
     def _model(self, pair: Pair) -> Model:
         browsers = {self._sides[name].browser for name in pair if self._sides[name].browser}
@@ -219,7 +268,18 @@ def _kinds(looked: LookResult) -> Iterator[str]:
         yield f"{kind.kind.value}: {kind.reason}"
 
 
-def _in_pixels(comparison: Comparison) -> tuple[tuple[int, int, int, int], ...]:
+def _is_shown(looked: LookResult) -> bool:
+    return looked.loaded.snapshot.outcome is Outcome.COMPLETE and looked.loaded.pixels is not None
+
+
+def _rects(steady: SteadyDifference) -> Changes:
+    """Its places; none where most of the page has moved, and only alignment tells what is new."""
+    if steady.share > _MUCH:
+        return ()
+    return tuple((r.x, r.y, r.width, r.height) for r in (place.rect for place in steady.places))
+
+
+def _in_pixels(comparison: Comparison) -> Changes:
     """The changes found in scaled images, in pixels of the original image."""
     if comparison.image is None:
         return ()
