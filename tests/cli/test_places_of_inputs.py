@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -236,6 +237,32 @@ def test_a_package_that_lacks_what_it_names_lands_with_3(
     assert "datapackage.json names archive/b.warc.gz, which is not in it" in told.err
     assert "package-digest: the SHA-256 in datapackage.json is that of other bytes" in told.err
     assert "c/crawl.wacz/archive/a.warc.gz: landed" in told.out
+
+
+def test_documents_that_are_not_what_the_package_says_land_and_are_named(
+    call: Call, here: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    members = members_of({"a.warc.gz": Path(here[0]).read_bytes()})
+    package = json.loads(members["datapackage.json"])
+    package["resources"] += [
+        {"path": "pages/pages.jsonl", "hash": f"sha256:{'0' * 64}"},
+        {"path": "logs/good.log", "hash": f"sha256:{hashlib.sha256(b'well').hexdigest()}"},
+    ]
+    members |= {
+        "datapackage.json": json.dumps(package).encode(),
+        "pages/pages.jsonl": b"{}",
+        "logs/good.log": b"well",
+        "logs/changed.log": b"what it was",
+    }
+    path = write_package(Path("crawl.wacz"), members)
+    path.write_bytes(path.read_bytes().replace(b"what it was", b"what it is!"))
+    call("init")
+    assert main(["ingest", "crawl.wacz", "--crawl", "c"]) == Exit.DONE
+    said = [line for line in capfd.readouterr().err.splitlines() if "package-digest" in line]
+    assert [line.partition("package-digest: ")[2] for line in said] == [
+        "logs/changed.log: the CRC-32 of the ZIP file is that of other bytes",
+        "pages/pages.jsonl: the SHA-256 in datapackage.json is that of other bytes",
+    ]
 
 
 def test_packages_in_packages_land(

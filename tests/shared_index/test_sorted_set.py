@@ -136,6 +136,14 @@ def test_what_are_no_lines_is_named(folder: Path, redis: RunningRedis) -> None:
     assert len(externals(folder)) == 1
 
 
+def test_our_own_lines_are_no_problem_whatever_their_urls_hold(
+    folder: Path, redis: RunningRedis
+) -> None:
+    strange = THEIRS.replace("/theirs", "/\\u0001").replace("rec-20260102", "first/rec")
+    redis.client.zadd(KEY, {strange: 0})
+    assert call(folder, redis, "import") == (0, f"{KEY}: 0 lines of other archives taken\n")
+
+
 def test_a_set_of_something_else(folder: Path, redis: RunningRedis) -> None:
     redis.client.set(KEY, "theirs")
     for way in ("export", "import"):

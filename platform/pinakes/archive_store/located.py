@@ -151,6 +151,18 @@ def declared_at(place: str) -> Declared | None:
         return package.declared(split[1])
 
 
+def wrong_documents_at(place: str) -> list[tuple[str, str]]:
+    """What of a package's documents holds other bytes than the package says, and what says so.
+
+    None of any other file.  `Raises` as `open_place`.
+    """
+    split = _split_place(place)
+    if split is None:
+        return []
+    with package_at(split[0]) as package:
+        return list(package.wrong_documents(split[1]))
+
+
 @contextmanager
 def open_place(place: str, *, window_bytes: int | None = None) -> Iterator[Source]:
     """Open an archive file for reading; by default with windows for reading it from end to end.

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from pinakes.archive_store.located import declared_at, file_at, open_place
+from pinakes.archive_store.located import declared_at, file_at, open_place, wrong_documents_at
 from pinakes.archive_store.names import check_file_name
 from pinakes.archive_store.port import ArchiveStore, AsideFile
 from pinakes.catalog.asides import COPY, SIDECAR, aside_token, clear_dead_asides, publish_pair
@@ -314,6 +314,8 @@ def _note_declared(place: str, copying: CopyingFile, result: Landed) -> None:
     """
     declared = declared_at(place)
     if declared is None:
+        for name, what in wrong_documents_at(place):
+            result.note(0, "package-digest", f"{name}: {what} is that of other bytes")
         return
     if declared.crc32 != copying.crc32:
         result.note(0, "package-digest", "the CRC-32 of the ZIP file is that of other bytes")

@@ -163,11 +163,12 @@ def import_lines(
     count = 0
     with TemporaryFile(prefix="pinakes-", dir=folder) as spool:
         for member in server.iter_sorted(key):
-            line = _line_of(member)
-            if line is None:
+            if _crawl_of(member) in ours:
+                continue
+            if _line_of(member) is None:
                 words = f"not a CDXJ line with a URL and a place: {member[:100]!r}"
                 on_problem(InputRefused(words, file=server.name, kind="not a CDXJ line"))
-            elif (line.filename or "").partition("/")[0] not in ours:
+            else:
                 spool.write(member + b"\n")
                 count += 1
         spool.seek(0)

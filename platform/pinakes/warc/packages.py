@@ -11,6 +11,7 @@ Source: WACZ 1.1.1 §4.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
@@ -19,7 +20,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -228,12 +229,34 @@ class Package:
             with self._inner(package) as inner, inner.opened(below) as file:
                 yield file
 
+    def wrong_documents(self, name: str) -> Iterator[tuple[str, str]]:
+        """Of `documents.warc`, at any depth: what holds other bytes than the package says, and
+        what says so.  Reads all of it.  Of an archive file: nothing."""
+        if name in self._members:
+            return
+        if name != self._documents_name:
+            package, below = self._split(name)
+            with self._inner(package) as inner:
+                yield from inner.wrong_documents(below)
+            return
+        resources = self._resources() or {}
+        for document in self._documents():
+            info = self._members[document]
+            crc32, sha256 = 0, hashlib.sha256()
+            with self._opened(info) as file:
+                while piece := file.read(_PIECE_BYTES):
+                    crc32 = zlib.crc32(piece, crc32)
+                    sha256.update(piece)
+            if crc32 != info.CRC:
+                yield document, "the CRC-32 of the ZIP file"
+            if _sha256_of(resources, document) not in (None, sha256.hexdigest()):
+                yield document, f"the SHA-256 in {DATAPACKAGE}"
+
     def declared(self, name: str) -> Declared | None:
         """What is said of a member; None of the documents, which are no member."""
         if name in self._members:
             resources = self._resources()
-            digest = str((resources or {}).get(name)).lower()
-            sha256 = digest.removeprefix("sha256:") if digest.startswith("sha256:") else None
+            sha256 = _sha256_of(resources or {}, name)
             return Declared(self._members[name].CRC, sha256, resources is not None)
         if name == self._documents_name:
             return None
@@ -314,6 +337,11 @@ class Package:
                 return {str(resource["path"]): resource.get("hash") for resource in resources}
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 return None
+
+
+def _sha256_of(resources: Mapping[str, object], name: str) -> str | None:
+    digest = str(resources.get(name)).lower()
+    return digest.removeprefix("sha256:") if digest.startswith("sha256:") else None
 
 
 def _is_plain(name: str) -> bool:
