@@ -233,6 +233,7 @@ def test_dry_run_says_what_and_writes_nothing(folder: Path) -> None:
         (("--resume", "--purge-removed"), 2, "give all of them (.json)"),
         (("in", "--import-from", "http://a"), 2, "import_from should be hosts and folders"),
         (("http://me:pw@host/a.wacz",), 2, "http://host/a.wacz: URLs with a user name or"),
+        (("ftp://me:pw@host/a.wacz",), 2, "ftp://host/a.wacz: URLs with a user name or"),
     ],
 )
 def test_calls_that_end_otherwise(

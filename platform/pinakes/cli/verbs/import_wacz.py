@@ -41,7 +41,6 @@ from pinakes.ingest.wacz_import import Imported, WaczImporter
 from pinakes.ingest.wacz_queue import MissingCrawl, queue_sources, scan_missing, work_off
 from pinakes.ingest.wacz_sources import WaczSource, is_manifest, iter_sources
 from pinakes.profile import Stores, open_stores
-from pinakes.warc.file_names import is_remote
 
 _PAUSE_S = 1.0
 _BATCH = 1000
@@ -95,8 +94,9 @@ def run(arguments: argparse.Namespace, console: Console) -> Exit:
         purge_removed=arguments.purge_removed,
         references=arguments.references,
     )
-    for name in filter(is_remote, request.names):
-        require_no_user(name)  # before it is kept
+    for name in request.names:
+        if "://" in name:  # of any scheme, also one that nothing is fetched by
+            require_no_user(name)  # before it is kept
     if request.purge_removed and not (request.names and all(map(is_manifest, request.names))):
         raise ConfigError(
             "--purge-removed compares with what manifests name: give all of them (.json), and "
