@@ -46,12 +46,17 @@ class PageDifference:
     broken: int
     style_rules_ratio: float
     """Rules of the second to those of the first; 1 where the first has none."""
+    style_rules: tuple[int, int]
+    heights: tuple[int, int]
+    """CSS pixels of both; 0 where one is unknown."""
     frames: int
     console: int
     failed: int
     """Resources that failed, or were answered with an error."""
     failed_urls: tuple[str, ...]
     """Those that failed in the second alone."""
+    broken_urls: tuple[str, ...]
+    """Images that are broken in the second alone."""
     failed_styles: int
     failed_images: int
     sheets: int
@@ -77,10 +82,13 @@ def compare_pages(first: Snapshot, second: Snapshot) -> PageDifference:
         zero_size=_pictures(second)[1] - _pictures(first)[1],
         broken=_pictures(second)[2] - _pictures(first)[2],
         style_rules_ratio=_rules(second) / _rules(first) if _rules(first) else 1.0,
+        style_rules=(_rules(first), _rules(second)),
+        heights=(first.page_height or 0, second.page_height or 0),
         frames=second.frames_total - first.frames_total,
         console=second.console_total - first.console_total,
         failed=len(now_failed) - len(failed),
         failed_urls=tuple(sorted(now_failed - failed))[:_MAX_NAMED],
+        broken_urls=tuple(sorted(_broken_urls(second) - _broken_urls(first)))[:_MAX_NAMED],
         failed_styles=_count(now_failed, second, _STYLES) - _count(failed, first, _STYLES),
         failed_images=_count(now_failed, second, _IMAGES) - _count(failed, first, _IMAGES),
         sheets=_sheets(second) - _sheets(first),
@@ -177,6 +185,10 @@ def _sheets(snapshot: Snapshot) -> int:
 def _pictures(snapshot: Snapshot) -> tuple[int, int, int]:
     pictures = snapshot.pictures
     return (pictures.total, pictures.zero_size, pictures.broken) if pictures else (0, 0, 0)
+
+
+def _broken_urls(snapshot: Snapshot) -> set[str]:
+    return set(snapshot.pictures.broken_urls) if snapshot.pictures else set()
 
 
 def _rules(snapshot: Snapshot) -> int:

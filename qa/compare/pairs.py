@@ -164,19 +164,23 @@ def other_bytes(urls: Sequence[str]) -> str:
 
 def _of_page(page: PageDifference) -> Iterator[str]:
     if page.broken > 0 or page.zero_size > 0:
-        yield f"broken images: {max(page.broken, page.zero_size):,} more"
+        yield f"broken images: {max(page.broken, page.zero_size):,} more{_named(page.broken_urls)}"
     if page.images < 0:
         yield f"images: {-page.images:,} fewer"
     if page.style_rules_ratio != 1.0:
-        yield f"style rules: {page.style_rules_ratio:.0%} of the reference's"
+        yield "style rules: {:,} → {:,}".format(*page.style_rules)
     if page.failed > 0:
-        yield f"failed resources: {page.failed:,} more"
+        yield f"failed resources: {page.failed:,} more{_named(page.failed_urls)}"
     if page.media_failed > 0:
         yield f"failed videos or sounds: {page.media_failed:,} more"
     if page.overlay > 0:
         yield "an overlay covers the page"
     if page.height_ratio < 1 - _MUCH:
-        yield f"heights differ: {page.height_ratio:.0%}"
+        yield "page height: {:,} → {:,} px".format(*page.heights)
+
+
+def _named(urls: Sequence[str]) -> str:
+    return f": {', '.join(urls[:3])}" if urls else ""
 
 
 def _of_pictures(picture: PictureDifference) -> Iterator[str]:

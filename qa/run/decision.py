@@ -8,13 +8,13 @@ some pages do on each load, nothing is proven, and a model judges by how both lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pinakes.qa.compare.pairs import Comparison
 from pinakes.qa.compare.steady import Place, SteadyDifference
 from pinakes.qa.judging.model import Model
-from pinakes.qa.replay.page_log import PageLog
+from pinakes.qa.replay.page_log import Exchange, PageLog
 from pinakes.qa.results.pair_result import Verdict
 from pinakes.qa.snapshot import Fontless, Outcome, Snapshot
 
@@ -55,8 +55,9 @@ def prove(
 
     `complete`: the browser showed the complete page both times.
     """
-    harm = (*_lost(before, after), *_other_heads(before, after))
-    if comparison.payloads or harm:
+    others = _other_bodies(comparison.payloads or (), before, after)
+    harm = (*others, *_lost(before, after), *_other_heads(before, after))
+    if harm:
         return Decision(Verdict.DISSIMILAR, _PROVEN, MODEL, harm)
     sent = before.payloads
     if not sent:
@@ -77,6 +78,28 @@ def changed_outcomes(before: PageLog, after: PageLog) -> set[str]:
 def _is_whole(log: PageLog) -> bool:
     hits = (exchange for exchange in log.exchanges if exchange.outcome == "hit")
     return not (log.left_out or log.has_unfinished) and all(hit.is_whole for hit in hits)
+
+
+def _other_bodies(keys: Sequence[str], before: PageLog, after: PageLog) -> tuple[str, ...]:
+    """Requests answered with other bytes: what they were, and what came instead, and whose."""
+    was, now = _whole_hits(before), _whole_hits(after)
+    owners = {digest: key for key, digest in before.payloads.items()}
+    found = []
+    for key in keys[:_NAMED]:
+        owner = owners.get(after.payloads[key])
+        whose = f", the bytes of {owner}" if owner not in (None, key) else ""
+        found.append(f"other bytes: {key}: {_body(was[key])} before, now {_body(now[key])}{whose}")
+    if len(keys) > _NAMED:
+        found.append(f"other bytes: {len(keys) - _NAMED:,} more")
+    return tuple(found)
+
+
+def _whole_hits(log: PageLog) -> dict[str, Exchange]:
+    return {one.key: one for one in log.exchanges if one.outcome == "hit" and one.is_whole}
+
+
+def _body(exchange: Exchange) -> str:
+    return f"{exchange.media_type or 'of no type'}, {exchange.sent_bytes:,} bytes"
 
 
 def _lost(before: PageLog, after: PageLog) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from pinakes.qa.views.comparable_with_stored import comparable_with_stored
 from pinakes.qa.views.gap import verdict_given_gap
 from pinakes.qa.views.side import LookResult, Side
 
+from .decision import MODEL as PROVEN
 from .decision import Decision, judge_looks, judge_outcomes, judge_steady, prove
 from .page_looks import PageLooks
 from .plan import GENERATIONS, STORED, Pair, is_access, kind_of
@@ -114,7 +115,7 @@ class PageJudge:
             confidence=decision.confidence,
             model=decision.model,
             features=_numbers(comparison),
-            reasons=(*decision.harm, *reasons(comparison), *_kinds(other)),
+            reasons=_in_words(decision, comparison, reference, other),
             changes=changes,
             milliseconds=took,
         )
@@ -266,6 +267,19 @@ def _kinds(looked: LookResult) -> Iterator[str]:
     image = statistics_of(pixels) if pixels is not None else None
     for kind in page_kinds(looked.loaded.snapshot, image):
         yield f"{kind.kind.value}: {kind.reason}"
+
+
+def _in_words(
+    decision: Decision, comparison: Comparison, reference: LookResult, other: LookResult
+) -> tuple[str, ...]:
+    """Why: what was harmed, of proven harm also whether it is to be seen, and what differs."""
+    harm = list(decision.harm)
+    if decision.model == PROVEN:
+        comparison = replace(comparison, payloads=None)  # the proof says more of them
+        seen = compare_steadily([reference.loaded], [other.loaded])
+        if harm and seen is not None and not (seen.pixels or seen.gone or seen.new):
+            harm.append("nothing of it is to be seen in the images and the text")
+    return (*harm, *reasons(comparison), *_kinds(other))
 
 
 def _is_shown(looked: LookResult) -> bool:

@@ -43,6 +43,23 @@ def test_the_same_bytes_are_the_same_page_however_it_was_drawn(looks: str) -> No
     assert found[:2] == (Verdict.SIMILAR, 1.0)
 
 
+def test_what_came_instead_is_said_and_whose_it_is() -> None:
+    before = [
+        replace(PAGE, media_type="text/html", sent_bytes=1200),
+        replace(FILM, media_type="video/webm", sent_bytes=70_000),
+    ]
+    found = judged(before, [before[0], replace(before[1], payload_digest="sha256:1")])
+    assert found is not None
+    film = "video/webm, 70,000 bytes"
+    whose = "the bytes of http://example.org/"
+    assert found.harm == (f"other bytes: {FILM.url}: {film} before, now {film}, {whose}",)
+    every = [replace(FILM, url=f"http://example.org/{n}") for n in range(30)]
+    found = judged(every, [replace(one, payload_digest="sha256:9") for one in every])
+    assert found is not None
+    assert len(found.harm) == 21
+    assert found.harm[-1] == "other bytes: 10 more"
+
+
 def test_other_bytes_are_harm_though_it_looks_the_same() -> None:
     found = judged([PAGE, FILM], [PAGE, replace(FILM, payload_digest="sha256:3")])
     assert found is not None
