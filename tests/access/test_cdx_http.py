@@ -290,7 +290,11 @@ def test_scans_give_way_between_pieces(store: LandedStore, asked: str) -> None:
         "".join(f"x 2019 http://a.org/ - - - - - 1 {number} f\n" for number in range(3500))
     )
     put_lines(store.rows, lines, "mine", act_time_ms=1)
-    index, progress, given = CdxIndex(store.rows), Progress(), Parameters(asked.encode())
+    index, progress, given = (
+        CdxIndex(store.rows, store.archive),
+        Progress(),
+        Parameters(asked.encode()),
+    )
     if text := given.text("q"):
         xml = parse_xml_query(given, text)
         pieces = iter_xml(xml, index.iter_lines(xml.query, "mine", progress), "2020")

@@ -82,7 +82,7 @@ def asked_of(index: CdxIndex, asked: dict[str, str]) -> list[Line]:
 
 
 def check(scene: Scene, draw: random.Random, queries: int) -> None:
-    index = CdxIndex(scene.rows, files=VisibleFiles(scene.rows, fresh_s=0))
+    index = CdxIndex(scene.rows, scene.archive, files=VisibleFiles(scene.rows, fresh_s=0))
     lines = lines_of_files(scene.folder / "store" / "archive", current_files(scene))
     digests = sorted({fields["digest"] for _, _, fields in lines if "digest" in fields}) or ["none"]
     for _ in range(queries):

@@ -228,6 +228,22 @@ def test_what_rules_hide_is_not_offered(store: LandedStore, rules: Rules) -> Non
         assert ask("/default/dedup/wget").lines == [" CDX N b a m s k r M S V g u"]
 
 
+def test_what_shares_a_member_with_something_hidden_is_not_offered(store: LandedStore) -> None:
+    """`/warc` gives out no part of such a member, so nobody could replay a reference to it."""
+    hidden = "http://example.org/hidden"
+    store.land("one", "a.warc.gz", in_one_member(page(URL, BODY, date=FIRST), page(hidden)))
+    commit(store, "one")
+    for ask in asking_here(store):
+        assert offered(ask) is not None
+    for ask in asking_here(store, [{"block": hidden}]):
+        assert offered(ask) is None
+        assert not ask(f"/digest/{sha1_of(BODY)}?original=true").body
+        assert not ask(warcprox_asks("/default/dedup/hex", URL)).body
+        assert ask("/default/dedup/wget").lines == [" CDX N b a m s k r M S V g u"]
+    for ask in asking_here(store, [{"block": "http://example.org/another"}]):
+        assert offered(ask) is not None
+
+
 def test_all_that_is_told(store: LandedStore) -> None:
     one(store)
     for ask in asking_here(store):
@@ -363,6 +379,7 @@ def test_digest_of_very_many_captures_has_no_original(store: LandedStore) -> Non
             collection="default",
             crawl=None,
             admits=lambda key, place: True,
+            gives=lambda original: True,
             most_copies=most_copies,
         )
         return [bool(one.original) for one in finder.iter_found([Asked(digest)]) if one]

@@ -404,7 +404,12 @@ def test_several_crawls_at_once_and_readers_see_no_half(tmp_path: Path) -> None:
 
     def read() -> None:
         mine = LandedStore(folder)
-        options = {"collection": "default", "crawl": None, "admits": lambda key, place: True}
+        options = {
+            "collection": "default",
+            "crawl": None,
+            "admits": lambda key, place: True,
+            "gives": lambda original: True,
+        }
         while not ended.is_set():
             for crawl in range(crawls):
                 files = VisibleFiles(mine.rows, fresh_s=0)

@@ -265,7 +265,7 @@ def look_up(scene: Scene, crawl: str | None) -> list[Found]:
     """What a crawl is told of each body."""
     options = {"collection": COLLECTION, "crawl": crawl, "admits": lambda key, place: True}
     files = VisibleFiles(scene.rows, fresh_s=0)
-    landed = OriginalFinder(scene.rows, files, **options)  # type: ignore[arg-type]
+    landed = OriginalFinder(scene.rows, files, gives=lambda one: True, **options)  # type: ignore[arg-type]
     finder = CrawlFinder(scene.rows, landed, **options)  # type: ignore[arg-type]
     digests = [parse_digest(sha1_of(body(number))) for number in range(1, BODIES + 1)]
     asked = [Asked(digest) for digest in digests if digest is not None]

@@ -152,6 +152,7 @@ def test_a_committed_index_of_somebody_else_is_no_original_here(
             collection=COLLECTION,
             crawl=crawl,
             admits=lambda key, file: True,
+            gives=lambda original: True,
         )
         [answer] = [one for one in finder.iter_found([Asked(digest)]) if one is not None]
         assert answer.original is None

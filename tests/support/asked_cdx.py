@@ -46,7 +46,12 @@ def application(
     policies: Iterable[Mapping[str, object]] = (),
     **options: object,
 ) -> AsgiSite:
-    index = CdxIndex(store.rows, rules=parse_rules(rules), **options)  # type: ignore[arg-type]
+    index = CdxIndex(
+        store.rows,
+        store.archive,
+        rules=parse_rules(rules),  # type: ignore[arg-type]
+        **options,  # type: ignore[arg-type]
+    )
     site = CdxSite(
         index,
         store.rows,

@@ -24,6 +24,7 @@ from pinakes.access.asgi import Receive, Scope, Send
 from pinakes.access.asgi_site import AsgiSite
 from pinakes.access.cdx.answer import CdxIndex
 from pinakes.access.cdx.handler import CdxSite
+from pinakes.archive_store.local import LocalArchiveStore
 from pinakes.row_store.embedded import EmbeddedRowStore
 
 COLLECTION = "bench"
@@ -44,7 +45,8 @@ async def _no_pages(scope: Scope, receive: Receive, send: Send) -> None:
 def serving(folder: Path) -> Iterator[tuple[Judge, Judge]]:
     """Our server over a store in `folder`: in pywb's dialect, and in OutbackCDX's."""
     rows = EmbeddedRowStore(folder / "rows.sqlite")
-    site = CdxSite(CdxIndex(rows), rows, threads=None, otherwise=_no_pages, tokens=(TOKEN,))
+    index = CdxIndex(rows, LocalArchiveStore(folder / "archive"))
+    site = CdxSite(index, rows, threads=None, otherwise=_no_pages, tokens=(TOKEN,))
     application = AsgiSite(_no_pages, hosts=("127.0.0.1",), headers={}, routes=site.routes())
     with served(application) as (_, port):
         yield (

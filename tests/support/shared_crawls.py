@@ -177,11 +177,12 @@ def export_to(
         crawls,
         hides=lambda crawl: rules.hides(collection=COLLECTION, crawl=crawl),
     )
-    lines = CdxIndex(rows, rules=rules).lines
+    lines = CdxIndex(rows, store.archive, rules=rules).lines
     gathered = shared.gather(
         rows,
         lines.files,
         admits=lines.admits,
+        gives=lines.gives,
         wants_of=lambda crawl: wants_of(policies, COLLECTION, crawl, now="20260701000000"),
         digests=digests,
         space=DEFAULT_SPACE,

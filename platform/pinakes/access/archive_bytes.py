@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar_at, sidecar_name
 from pinakes.catalog.stored_generations import StoredGeneration, find_generation
+from pinakes.catalog.visible_files import VisibleFile
 from pinakes.catalog.withdrawals import rows_still_there
 from pinakes.errors import DigestMismatch, InputRefused
+from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
@@ -44,6 +46,14 @@ class Denied(Exception):
 
 class Withdrawn(Exception):
     """A record in these bytes was withdrawn, and is still to be replaced."""
+
+
+class _Named(NamedTuple):
+    """A file of one generation, without asking the catalogue."""
+
+    name: str
+    archive_file: str
+    collection: str
 
 
 class ArchiveBytes:
@@ -106,13 +116,20 @@ class ArchiveBytes:
                 "it is not in the archive store: run fsck", file=file.name
             ) from error
 
+    def admits(self, name: str, place: VisibleFile, location: Location) -> bool:
+        """Whether the rules let a record at this place of a stored file be given out."""
+        end = location.offset + location.length
+        return self._admits(
+            _Named(name, place.archive_file, place.collection), location.offset, end
+        )
+
     def _still_there(self, file: StoredGeneration) -> Iterator[SidecarRow]:
         try:
             yield from rows_still_there(self._archive, file.name, file.withdrawing)
         except InputRefused as error:  # without a sidecar nobody knows where they are
             raise Denied from error
 
-    def _admits(self, file: StoredGeneration, start: int, end: int) -> bool:
+    def _admits(self, file: StoredGeneration | _Named, start: int, end: int) -> bool:
         """Whether these bytes are of one record, from its first one on, which may be given out.
 
         Of records that share a gzip member, all must be.  The empty lines behind a record that is
@@ -132,12 +149,12 @@ class ArchiveBytes:
             for record in records
         )
 
-    def _has_line_ends(self, file: StoredGeneration, start: int, end: int) -> bool:
+    def _has_line_ends(self, file: StoredGeneration | _Named, start: int, end: int) -> bool:
         with self._archive.open(file.name) as opened:
             opened.seek(start)
             return not opened.read(end - start).strip(b"\r\n")
 
-    def _admits_record(self, file: StoredGeneration, record: SidecarRow) -> bool:
+    def _admits_record(self, file: StoredGeneration | _Named, record: SidecarRow) -> bool:
         """A record without a URI (warcinfo) is decided by crawl and collection; one without a
         date counts as new."""
         now = format_14(self._now())

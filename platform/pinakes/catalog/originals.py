@@ -108,7 +108,8 @@ class OriginalFinder:
 
     `crawl` is the one that asks: its captures count although it is open; `ALL_OPEN`: so do those
     of all open crawls; None: only those of committed ones.  `admits` are the access rules, by row
-    key and file; `wants` is the policy of the crawl.
+    key and file, and `gives` says of what they admit whether its bytes are given out; `wants` is
+    the policy of the crawl.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class OriginalFinder:
         collection: str | None,
         crawl: str | None,
         admits: Callable[[bytes, VisibleFile], bool],
+        gives: Callable[[Original], bool],
         wants: Wants | None = None,
         most_copies: int = MOST_COPIES,
     ) -> None:
@@ -127,6 +129,7 @@ class OriginalFinder:
         self._collection = collection
         self._crawl = crawl
         self._admits = admits
+        self._gives = gives
         self._wants = wants
         self._most_copies = most_copies
 
@@ -177,7 +180,9 @@ class OriginalFinder:
             for key, copy in copies.items():
                 place = places.get(copy.filename)
                 original = Original(copy, place) if place is not None and key in fit else None
-                if original is not None and not self._is_addressable(original, seconds):
+                if original is not None and not (
+                    self._is_addressable(original, seconds) and self._gives(original)
+                ):
                     original = None
                 found.append(Candidate(copy, original))
             yield found
@@ -220,7 +225,7 @@ class OriginalFinder:
             else:
                 if len(known) > 1:
                     known.sort(key=lambda original: original.rank)
-                fit = (o for o in known if self._is_addressable(o, seconds))
+                fit = (o for o in known if self._is_addressable(o, seconds) and self._gives(o))
                 yield self._wanted(one, fit)
 
     def _wanted(self, one: Asked, originals: Iterable[Original]) -> Found:

@@ -44,24 +44,25 @@ class SharedCrawls:
         files: VisibleFiles,
         *,
         admits: Callable[[bytes, VisibleFile], bool],
+        gives: Callable[[Original], bool],
         wants_of: Callable[[str | None], Wants | None],
         digests: str,
         space: SortSpace,
     ) -> Gathered:
         """What these crawls have, to be read once.
 
-        `admits` are the access rules, `wants_of` has the policies: of each crawl, and that of the
-        collection for None.
+        `admits` and `gives` are the access rules (see `OriginalFinder`), `wants_of` has the
+        policies: of each crawl, and that of the collection for None.
         """
         finder = OriginalFinder(
-            store, files, collection=self.collection, crawl=ALL_OPEN, admits=admits
+            store, files, collection=self.collection, crawl=ALL_OPEN, admits=admits, gives=gives
         )
         return Gathered(
             finder.iter_candidates(),
             self.states,
             self.waczs,
             why_unwanted=self._judge(wants_of),
-            reports=self._referable(store, files, admits, wants_of),
+            reports=self._referable(store, files, admits, gives, wants_of),
             crawls=self.chosen,
             digests=digests,
             space=space,
@@ -85,6 +86,7 @@ class SharedCrawls:
         store: RowStore,
         files: VisibleFiles,
         admits: Callable[[bytes, VisibleFile], bool],
+        gives: Callable[[Original], bool],
         wants_of: Callable[[str | None], Wants | None],
     ) -> Iterator[tuple[str, Report | None]]:
         """Of each digest that an open crawl reported, what its own look-up gives, unless a capture
@@ -99,6 +101,7 @@ class SharedCrawls:
                 collection=self.collection,
                 crawl=crawl,
                 admits=admits,
+                gives=gives,
                 wants=wants_of(crawl),
             )
             finder = CrawlFinder(

@@ -19,6 +19,7 @@ from datetime import datetime, timezone
 from functools import partial
 
 from pinakes.access.rules import OPEN, AccessRules
+from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import TABLE
 from pinakes.catalog.visible_files import VisibleFiles
 from pinakes.errors import ConfigError
@@ -62,6 +63,7 @@ class CdxIndex:
     def __init__(
         self,
         store: RowStore,
+        archive: ArchiveReader,
         *,
         rules: AccessRules = OPEN,
         files: VisibleFiles | None = None,
@@ -70,7 +72,9 @@ class CdxIndex:
     ) -> None:
         self._store = store
         self._most_left_out = most_left_out
-        self.lines = RowLines(store, rules=rules, files=files or VisibleFiles(store), now=now)
+        self.lines = RowLines(
+            store, archive, rules=rules, files=files or VisibleFiles(store), now=now
+        )
 
     def stored_answer(
         self, query: CdxQuery, collection: str | None, progress: Progress

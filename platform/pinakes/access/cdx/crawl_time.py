@@ -116,7 +116,7 @@ class CrawlTimeSite:
             "admits": self._lines.admits,
             "wants": wants_of(self._policies, collection, crawl, now=format_14(self._now())),
         }
-        landed = OriginalFinder(self._store, self._lines.files, **asks)
+        landed = OriginalFinder(self._store, self._lines.files, gives=self._lines.gives, **asks)
         return CrawlFinder(self._store, landed, **asks)
 
     def iter_seen(self, given: Parameters, collection: str | None) -> Iterator[bytes]:

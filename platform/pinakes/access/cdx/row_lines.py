@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from pinakes.access.archive_bytes import ArchiveBytes
 from pinakes.access.rules import AccessRules
+from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.captures import TABLE, decode_capture
+from pinakes.catalog.originals import Original
 from pinakes.catalog.visible_files import VisibleFile, VisibleFiles
 from pinakes.hbase_schema.capture_cells import (
     FACTS_LEAD as LEAD,
@@ -52,12 +55,14 @@ class RowLines:
     def __init__(
         self,
         store: RowStore,
+        archive: ArchiveReader,
         *,
         rules: AccessRules,
         files: VisibleFiles,
         now: Callable[[], datetime],
     ) -> None:
         self._store = store
+        self._bytes = ArchiveBytes(store, archive, rules=rules, now=now)
         self._rules = rules
         self.files = files
         self._now = now
@@ -205,6 +210,13 @@ class RowLines:
 
     def _admits(self, line: Line, now: str) -> bool:
         return self._admits_at(line.urlkey, line.timestamp, self.place_of(line), now)
+
+    def gives(self, original: Original) -> bool:
+        """Whether the bytes of an original that is admitted are given out: all records that share
+        its member have to be admitted, too.  Reads its file's sidecar where rules restrict."""
+        return self._rules.is_open or self._bytes.admits(
+            original.filename, original.place, original.location
+        )
 
     def admits(self, key: bytes, place: VisibleFile) -> bool:
         """Whether the access rules let the capture of a row of this file be given out now."""

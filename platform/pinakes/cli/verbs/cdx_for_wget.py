@@ -25,7 +25,8 @@ def write_for_wget(
     """The originals of collections, as `serve` gives them: by rows, since that takes knowing what
     else has the digest, and is at the address."""
     with open_stores(configuration) as stores:
-        lines = CdxIndex(stores.rows, rules=parse_rules(configuration.access)).lines
+        rules = parse_rules(configuration.access)
+        lines = CdxIndex(stores.rows, stores.archive, rules=rules).lines
         collections = {crawl.facts.collection for crawl in scan_crawls(stores.rows)}
         for name in names:
             if name not in collections:
@@ -36,7 +37,12 @@ def write_for_wget(
             out.write(f"{format_cdx_header(CDX_WITH_IDS)}\n".encode())
             for name in names:
                 finder = OriginalFinder(
-                    stores.rows, lines.files, collection=name, crawl=None, admits=lines.admits
+                    stores.rows,
+                    lines.files,
+                    collection=name,
+                    crawl=None,
+                    admits=lines.admits,
+                    gives=lines.gives,
                 )
                 for original in chain.from_iterable(finder.iter_originals()):
                     line = format_cdx_with_id(original)

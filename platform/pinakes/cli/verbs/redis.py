@@ -165,7 +165,7 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
     rows = exchange.stores.rows
     rules = parse_rules(exchange.configuration.access)
     policies = parse_policies(exchange.configuration.dedupe)
-    lines = CdxIndex(rows, rules=rules).lines
+    lines = CdxIndex(rows, exchange.stores.archive, rules=rules).lines
     now = datetime.now(timezone.utc)
     crawls = read_shared_crawls(
         rows,
@@ -177,6 +177,7 @@ def _export_crawls(exchange: _Exchange, request: RedisRequest) -> Exit:
         rows,
         lines.files,
         admits=lines.admits,
+        gives=lines.gives,
         wants_of=lambda crawl: wants_of(policies, request.collection, crawl, now=format_14(now)),
         digests=request.digests,
         space=exchange.space,

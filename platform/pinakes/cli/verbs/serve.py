@@ -141,7 +141,7 @@ def _open_site(
         site = Site(views, captures, hosts=hosts, replay_url=configuration.replay_url)
         pages = WsgiMount(site)
         cdx = CdxSite(
-            CdxIndex(stores.rows, rules=rules),
+            CdxIndex(stores.rows, stores.archive, rules=rules),
             stores.rows,
             threads=threads,
             otherwise=pages,
