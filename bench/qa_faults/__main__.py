@@ -113,12 +113,18 @@ class _Trials:
         families = list(FAMILIES)
         dice.shuffle(families)
         made = ((name, FAMILIES[name](page, random.Random(dice.random()))) for name in families)
-        found = [(name, harmed) for name, harmed in made if harmed is not None][: faults + 1]
-        for name, harmed in found[:-1]:
-            yield self._pair(site, page, harmed, noise="", family=name)
+        found = [(name, harmed) for name, harmed in made if harmed is not None][:faults]
+        quiet: dict[str, Any] = {}
+        for name, harmed in found:
+            quiet = self._pair(site, page, harmed, noise="", family=name)
+            yield quiet
+        if not found:
+            return
         name, harmed = found[-1]
         both = noisy(kind, harmed, random.Random(marks))
-        yield self._pair(site, moving, both, noise=kind, family=name)
+        beside = self._pair(site, moving, both, noise=kind, family=name)
+        # Whether the fault is seen is told by what it changes without the noise.
+        yield {**beside, **{what: quiet[what] for what in ("pixels", "area", "text")}}
 
     def _pair(
         self, site: PackagedSite, mine: Page, theirs: Page, *, noise: str, family: str
