@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 from killing import KILLED, in_child, kill_after, kill_at
-from landed_stores import in_one_member
+from landed_stores import in_one_member, page
 from purged import (
     Payloads,
     body,
@@ -205,6 +205,53 @@ def test_refusing_changes_nothing_and_names_what_refers(tmp_path: Path, case: Ca
             assert not report.is_complete
         else:
             assert given(scene).keys() == of_others(given(scene), case.crawl).keys()
+
+
+def _dated(text: bytes) -> Callable[[bytes], list[bytes]]:
+    def change(member: bytes) -> list[bytes]:
+        data = gzip.decompress(member)
+        return [gzip.compress(re.sub(rb"WARC-Date: [^\r]*", b"WARC-Date: " + text, data, count=1))]
+
+    return change
+
+
+def _of_a_post(member: bytes) -> list[bytes]:
+    asked = page(
+        uri(5),
+        b"",
+        date=date(2, 5),
+        record_type="request",
+        head=b"POST /5 HTTP/1.1\r\nHost: example.org\r\nContent-Length: 3\r\n\r\na=b",
+        extra=(("WARC-Concurrent-To", record_id(2, 5)),),
+    )
+    data = gzip.decompress(asked).replace(b"msgtype=response", b"msgtype=request")
+    return [member, gzip.compress(data)]
+
+
+@pytest.mark.parametrize(
+    "unfit",
+    [
+        pytest.param(_dated(b"garbage"), id="undated"),
+        pytest.param(_dated(b"1980-01-01T00:00:00Z"), id="before 1991"),
+        pytest.param(_of_a_post, id="the answer to a POST"),
+    ],
+)
+def test_nothing_is_made_to_refer_to_what_can_be_no_original(
+    tmp_path: Path, unfit: Callable[[bytes], list[bytes]]
+) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, capture(1, 1))
+        land(scene, 2, *unfit(revisit_of(2, 5, (1, 1))))
+        land(scene, 3, revisit_of(3, 1, (1, 1)), revisit_of(3, 2, (1, 1)))
+        before = of_others(given(scene), 1)
+        report = purge(scene, 1)
+        assert report.is_complete, report.problems
+        assert given(scene) == before
+        assert (len(report.filled), len(report.repointed)) == (2, 1)
+        assert report.repointed[0].startswith("org,example)/2 ")
+        assert list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings()) == []
+    checked = call("validate", "--refs", *map(str, paths_of(tmp_path)))
+    assert checked.exit_code == 0, checked
 
 
 def test_a_crawlers_revisit_can_be_given_back(tmp_path: Path) -> None:

@@ -33,13 +33,14 @@ class Choice(NamedTuple):
 
 
 def choose_originals(
-    references: Iterable[Copy], full: Iterable[Copy], ambiguous: frozenset[bytes]
+    references: Iterable[Copy], full: Iterable[Copy], unfit: frozenset[bytes]
 ) -> Choice:
     """Provide for all references to one content.
 
-    `ambiguous` are the row keys of copies whose urlkey and second other bodies have, too.
+    `unfit` are the row keys of copies that nothing may refer to: other bodies have their urlkey
+    and second, too, or they have no date, answer a POST, and the like.
     """
-    originals = sorted(copy for copy in full if copy.key not in ambiguous)
+    originals = sorted(copy for copy in full if copy.key not in unfit)
     promoted: list[Copy] = []
     repointed: dict[bytes, bytes] = {}
     for reference in sorted(references):
@@ -49,6 +50,6 @@ def choose_originals(
                 break
         else:
             promoted.append(reference)
-            if reference.key not in ambiguous:
+            if reference.key not in unfit:
                 originals = sorted([*originals, reference])
     return Choice(promoted, repointed)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 
 from pinakes.archive_store.port import ArchiveStore
 from pinakes.catalog.captures import (
@@ -31,6 +32,7 @@ from pinakes.errors import UnresolvedReference
 from pinakes.hbase_schema.capture_cells import DedupeMark, Pin
 from pinakes.hbase_schema.capture_keys import decode_capture_key
 from pinakes.hbase_schema.cells import encode_cell
+from pinakes.index.eligibility import RecordFacts, skip_reason
 from pinakes.rewrite.generations import Check, Replacements, rewrite_held
 from pinakes.row_store.port import Put, RowStore
 from pinakes.warc.digest import Digest, format_digest
@@ -83,8 +85,9 @@ def choose(
         copies = [_copy(r.row.row_key or b"", r.archive_file, r.row.ordinal) for r in some]
         both = (*full, *copies)
         same = {copy.key for copy in both}
-        ambiguous = {copy.key for copy in both if _is_ambiguous(rows, copy, row, same, goes)}
-        choice = choose_originals(copies, full, frozenset(ambiguous))
+        unfit = {copy.key for copy in both if _is_ambiguous(rows, copy, row, same, goes)}
+        unfit |= {r.row.row_key or b"" for r in some if _is_unfit(r.row)}
+        choice = choose_originals(copies, full, frozenset(unfit))
         promoted += choice.promoted
         repointed |= choice.repointed
     return Choice(sorted(promoted), repointed)
@@ -120,6 +123,20 @@ def _is_behind_another(capture: Capture, collection: Collection) -> bool:
     """Whether it is not the first record of its member now: no index has a line for it."""
     placed = placed_by(capture, collection.entries[capture.facts.archive_file])
     return placed is not None and placed.location.inner_offset > 0
+
+
+def _is_unfit(row: SidecarRow) -> bool:
+    """Whether a record is none that `dedupe` would let others refer to, but for its address: a
+    crawler's revisit may have no date, or answer a POST."""
+    facts = RecordFacts(
+        type=row.type,
+        target_uri=row.target_uri or "",
+        date=row.date or "",
+        size=row.payload_size or 0,
+        status=row.status,
+        method=row.method or "GET",
+    )
+    return skip_reason(facts, landed=datetime.now(timezone.utc)) is not None
 
 
 def _is_ambiguous(
