@@ -31,7 +31,7 @@ URI = "http://example.org/"
 DATE = "2020-01-02T03:04:05Z"
 # leased, closed; hidden and leaving of two files; then of each hidden, leaving, rows, left,
 # bytes and sidecar of two generations' names, gone, out of flight; lease released, lists, removed.
-STEPS = 29
+STEPS = 30
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +209,24 @@ def test_revisits_that_a_crawler_wrote_stand_in_the_way(store: LandedStore) -> N
     # Another record answers to the same URI and second: nothing would dangle.
     store.land("three", "t.warc.gz", page(URI))
     assert remove(store).is_complete
+
+
+def test_what_lands_behind_the_last_look_stands_in_the_way_as_well(store: LandedStore) -> None:
+    before = read_crawl(store.rows, "one")
+    assert before is not None
+    record = revisit("http://else.example/", "2021-01-01T00:00:00Z", URI, DATE)
+
+    def land(step: str) -> None:
+        if step == "closed":
+            store.land("two", "r.warc.gz", record)
+
+    remover = Remover(store.rows, store.archive, Actor(), at=land)
+    result = remover.take_out("one", REMOVE)
+    assert [reference.archive_file for reference in result.references] == ["two/r.warc.gz"]
+    after = read_crawl(store.rows, "one")
+    assert after is not None
+    assert (after.state, after.act) == (before.state, before.act)
+    assert state_of(store)["lease"] is False
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -37,9 +38,16 @@ from raw_payloads import raw_records
 from scenes import Scene, copied_scene, make_scene
 from store_chain import call
 
-from pinakes.catalog.crawl_rows import read_crawl
+from pinakes.catalog.crawl_rows import (
+    COMMITTED,
+    OPEN,
+    PURGING,
+    change_crawl_state,
+    read_crawl,
+)
 from pinakes.errors import ConfigError, Conflict, DigestMismatch
 from pinakes.ingest.acts import Actor
+from pinakes.ingest.commit import commit_crawl
 from pinakes.ingest.fsck import Fsck
 from pinakes.purge.requests import FORCE, PROMOTE, REFUSE, PurgeRequest
 
@@ -346,6 +354,45 @@ def test_what_lands_meanwhile_is_provided_for_as_well(tmp_path: Path) -> None:
         assert not report.problems
         assert len(report.repointed) == 3
         assert None not in {digest for _, _, digest in given(scene).values()}
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_what_lands_behind_the_last_look_is_provided_for_as_well(
+    tmp_path: Path, dies: bool
+) -> None:
+    """Between the last look for references and the crawl's end for everybody else."""
+    with make_scene(tmp_path, ()) as scene:
+        _by_both(scene)
+        state = read_crawl(scene.rows, "c1")
+        landed = []
+
+        def land_once(step: str) -> None:
+            if step == "closed" and not landed:
+                landed.append(4)
+                land(scene, 4, revisit_of(4, 8, (1, 1)), capture(4, 2))
+                if dies:
+                    os._exit(KILLED)
+
+        if dies:
+            assert in_child(lambda: purge(scene, 1, at=land_once)) == KILLED  # type: ignore[arg-type, return-value]
+            known = read_crawl(scene.rows, "c1")
+            assert known is not None
+            assert known.state == PURGING
+        report = purge(scene, 1, at=(lambda step: None) if dies else land_once)
+        assert report.is_complete, report.problems
+        assert (len(report.repointed), report.before) == (3, (state.state, state.act))  # type: ignore[union-attr]
+        assert None not in {digest for _, _, digest in given(scene).values()}
+        assert list(Fsck(scene.rows, scene.archive, Actor(), full=True).findings()) == []
+
+
+def test_a_commit_names_what_refers_to_a_crawl_that_goes(tmp_path: Path) -> None:
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, capture(1, 1))
+        land(scene, 4, revisit_of(4, 8, (1, 1)))
+        assert commit_crawl(scene.rows, scene.archive, "c4", Actor(), dry_run=True).unresolved == []
+        change_crawl_state(scene.rows, "c1", (OPEN, COMMITTED), PURGING, act="purge-x")
+        done = commit_crawl(scene.rows, scene.archive, "c4", Actor(), dry_run=True)
+        assert done.findings.unresolved == 1
 
 
 def test_what_is_landing_is_waited_for(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from pinakes.row_store.port import RowStore
 from pinakes.warc.digest import parse_digest
 
 from .captures import Capture, get_captures
+from .crawl_rows import LEAVING, read_crawl_states
 from .file_records import iter_sidecar
 from .file_rows import FileEntry, hidden_among, scan_entries
 from .lookup import scan_digest
@@ -159,16 +160,29 @@ def _with_id(store: RowStore, revisit: Capture, collection: str | None) -> list[
 def scan_unresolved(
     store: RowStore, archive: ArchiveReader, crawl: str
 ) -> Iterator[list[SidecarRow]]:
-    """The revisits by crawlers, of a crawl, that refer to nothing in the store; some at a time.
+    """The revisits by crawlers, of a crawl, that refer to nothing in the store, or to crawls alone
+    that are being taken out; some at a time.
 
     Reads the sidecars of files that landed with such revisits.
     """
+    states: dict[str, str] = {}
+
+    def stays(one: Referring) -> bool:
+        crawls = {crawl_of(target.facts.archive_file) for target in one.targets}
+        if unknown := crawls - states.keys():
+            states.update(read_crawl_states(store, unknown))
+        return not crawls or any(states.get(crawl) not in LEAVING for crawl in crawls)
+
     for entry in scan_entries(store, crawl):
         facts = entry.facts
         if entry.state is not FileState.STORED or facts is None or not facts.records.get("revisit"):
             continue
         referring = iter_referring(store, archive, entry)
-        rows = (one.row for one in referring if not one.resolves and not one.row.is_replaced)
+        rows = (
+            one.row
+            for one in referring
+            if not one.row.is_replaced and not (one.resolves and stays(one))
+        )
         while batch := list(islice(rows, _BATCH_ROWS)):
             yield batch
 

@@ -126,6 +126,8 @@ class Remover:
         if not way.provided:
             found = scan_references(self._rows, self._archive, crawl, entry.facts.collection)
             result.references += islice(found, LISTED)
+        if entry.state in way.before and not (dry_run or result.references):
+            result.references += self.close(entry, way, lease)
         if dry_run:
             self._count(crawl, result)
         elif not result.references:
@@ -156,6 +158,26 @@ class Remover:
                 "complete it first"
             )
         return self._actor.lease(self._rows, collection, act=self._actor.new_act(VERB))
+
+    def close(self, entry: CrawlEntry, way: TakingOut, lease: HeldLease) -> list[Reference]:
+        """Begin to take a crawl out, or name the references to it that landed meanwhile; then it
+        is as it was.
+
+        What lands from now on is of crawls whose commit names what refers to a crawl that leaves.
+        The caller has found no references.
+        """
+        change_crawl_state(self._rows, entry.crawl, (entry.state,), way.during, act=lease.lease.act)
+        self._at("closed")
+        found = scan_references(self._rows, self._archive, entry.crawl, entry.facts.collection)
+        late = list(islice(found, LISTED))
+        if late:
+            self.open_again(entry, way)
+        return late
+
+    def open_again(self, entry: CrawlEntry, way: TakingOut) -> None:
+        """Make a crawl that was closed what it was; nothing of it has been hidden."""
+        change_crawl_state(self._rows, entry.crawl, (way.during,), entry.state, act=entry.act)
+        self._at("open again")
 
     def take_out_leased(
         self,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -78,7 +79,7 @@ from .survey import (
 
 VERB = "purge"
 _OF_A_FILE = (DigestMismatch, InputRefused, MalformedRecord, UnresolvedReference, Conflict)
-_ROUNDS = 3
+_ROUNDS = 6
 """So often what landed meanwhile is provided for, too."""
 
 
@@ -221,6 +222,11 @@ class Purger:
     ) -> None:
         files = RunFiles(self._runs_folder / lease.lease.act)
         report.go_on_from(files.read_json(REPORT))
+        if entry.state == PURGING and report.before is not None and not report.is_provided:
+            # The process ended between closing the crawl and looking for what landed meanwhile.
+            state, act_before = report.before
+            entry = replace(entry, state=state, act=act_before)
+            self._remover.open_again(entry, PURGE)
         is_there = entry.state in (OPEN, COMMITTED)
         if is_there and not self._provide(lease, entry, request, report, files):
             return
@@ -257,11 +263,15 @@ class Purger:
                 return False
             if not lease.resumed or read_run(self._rows, lease.lease.act) is None:
                 self._note_run(lease, request)
+            report.before, report.is_provided = (entry.state, entry.act), False
             files.write_json(REPORT, report.as_json())
             self._at("reported")
-            if not found.found or request.references == FORCE:
+            if request.references == FORCE:
                 break
-            self._provide_for(collection, found, choice, act)
+            if found.found:
+                self._provide_for(collection, found, choice, act)
+            elif not self._remover.close(entry, PURGE, lease):
+                break
         else:
             report.problems.append(
                 Conflict("captures that refer to it go on landing: run again", file=entry.crawl)
@@ -275,6 +285,7 @@ class Purger:
             report.superseded = superseded_files(
                 self._rows, self._archive, collection, entry.crawl, changed
             )
+        report.is_provided = True
         files.write_json(REPORT, report.as_json())
         self._at("noted")
         return True

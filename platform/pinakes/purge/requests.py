@@ -59,6 +59,11 @@ class PurgeReport:
     dangling: list[Reference] = field(default_factory=list)
     superseded: list[str] = field(default_factory=list)
     was_purged: bool = False
+    before: tuple[str, str] | None = None
+    """The crawl's state before the purge, and the act that brought it there."""
+    is_provided: bool = True
+    """Whether all references are seen to, so that the crawl may be deleted; as older versions,
+    which noted neither, closed crawls only then."""
     problems: list[PinakesError] = field(default_factory=list)
 
     @property
@@ -91,6 +96,8 @@ class PurgeReport:
             "references": [reference._asdict() for reference in self.references],
             "dangling": [reference._asdict() for reference in self.dangling],
             "superseded": self.superseded,
+            "before": self.before,
+            "is_provided": self.is_provided,
         }
 
     def go_on_from(self, noted: Mapping[str, Any]) -> None:
@@ -99,4 +106,7 @@ class PurgeReport:
             setattr(self, name, noted.get(name, 0))
         for name in ("promoted", "filled", "repointed", "superseded"):
             setattr(self, name, list(noted.get(name, ())))
+        before = noted.get("before")
+        self.before = (before[0], before[1]) if before is not None else None
+        self.is_provided = noted.get("is_provided", True)
         self.dangling = [Reference(**one) for one in noted.get("dangling", ())]
