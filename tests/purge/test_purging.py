@@ -262,6 +262,41 @@ def test_nothing_is_made_to_refer_to_what_can_be_no_original(
     assert checked.exit_code == 0, checked
 
 
+def _md5(content: bytes) -> str:
+    return f"md5:{hashlib.md5(content).hexdigest()}"
+
+
+def _declaring_md5(member: bytes, content: bytes) -> bytes:
+    field = b"WARC-Payload-Digest: " + _md5(content).encode()
+    data = gzip.decompress(member)
+    return gzip.compress(re.sub(rb"WARC-Payload-Digest: [^\r]*", field, data, count=1))
+
+
+def test_a_revisit_with_another_digest_at_its_address_stands_in_the_way(tmp_path: Path) -> None:
+    """Tools that go by URI and second are led there."""
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, _declaring_md5(capture(1, 1), body(1)))
+        land(scene, 3, revisit_of(3, 1, (1, 1), digest=lambda content: _md5(content + b"x")))
+        before = given(scene)
+        assert [one.archive_file for one in purge(scene, 1, REFUSE).references] == ["c3/a.warc.gz"]
+        report = purge(scene, 1)
+        [problem] = report.problems
+        assert "nothing proves that its digest is that of the body" in str(problem)
+        assert given(scene) == before
+
+
+def test_a_revisit_that_may_mean_two_bodies_stands_in_the_way_of_both(tmp_path: Path) -> None:
+    """Rows know no MD5."""
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, capture(1, 1, 7))
+        land(scene, 2, capture(2, 1))
+        land(scene, 3, revisit_of(3, 1, (2, 1), named="nothing", digest=_md5))
+        for crawl in (1, 2):
+            assert [one.archive_file for one in purge(scene, crawl, REFUSE).references] == [
+                "c3/a.warc.gz"
+            ]
+
+
 def test_a_crawlers_revisit_can_be_given_back(tmp_path: Path) -> None:
     from pinakes.warc.changed_revisit import old_revisit
     from pinakes.warc.opening import open_source

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from killing import KILLED, in_child, kill_at
+from landed_stores import page as record_of
+from purged import body, capture, date, given, land, revisit_of
 from scenes import Scene, make_scene, page
 from taken_down import (
     bodies,
@@ -127,6 +129,24 @@ def test_parts_that_an_act_has_left_go_with_the_next(tmp_path: Path) -> None:
         [report] = withdraw(scene, uri(0))
         assert (report.files, report.records) == (["c1/texts.warc.gz"], 3)
         assert not holds_anywhere(scene.folder / "store" / "archive", b"words-1-0")
+
+
+def test_revisits_of_a_record_that_stays_stay(tmp_path: Path) -> None:
+    """The body that goes has, without its chunks, the bytes of the record that they refer to."""
+    chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body(2)), body(2))
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with make_scene(tmp_path, ()) as scene:
+        land(scene, 1, record_of(uri(1), chunked, date=date(1), head=head))
+        land(scene, 2, capture(2, 2))
+        land(scene, 3, revisit_of(3, 3, (2, 2)))
+        before = given(scene)
+        [report] = withdraw(scene, sha256_of(chunked))
+        assert not report.problems
+        assert [key.partition(" ")[0] for key in report.captures] == ["org,example)/1"]
+        kept = [f"urn:uuid:00000000-0000-4000-8000-{n:012d}".encode() for n in (2002, 3003)]
+        assert [given(scene)[name] for name in kept] == [before[name] for name in kept]
+        [report] = withdraw(scene, sha256_of(body(2)))
+        assert len(report.captures) == 2
 
 
 @pytest.mark.slow

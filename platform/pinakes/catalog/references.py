@@ -36,7 +36,13 @@ from .file_records import iter_known_rows, read_generations, stored_names
 from .file_rows import FileEntry, read_entries, scan_entries
 from .lookup import TABLE as DIGESTS
 from .many_ranges import rows_in
-from .revisit_targets import FULL, Targets, captures_named, is_foreign_revisit
+from .revisit_targets import (
+    FULL,
+    Targets,
+    captures_named,
+    have_one_body,
+    is_foreign_revisit,
+)
 from .sidecar import SidecarRow
 
 BY_DEDUPE, BY_CRAWLER = "dedupe", "crawler"
@@ -302,11 +308,15 @@ class _Finder:
         }
 
     def _only_here(self, found: Sequence[Capture]) -> Capture | None:
-        """The record of the crawl that a crawler's revisit means, if no other crawl has one."""
+        """The record of the crawl that a crawler's revisit means, if no other crawl has one.
+
+        Of several that may be meant, and have unequal bodies, nobody knows which it is.
+        """
         own = [one for one in found if crawl_of(one.facts.archive_file) == self._crawl]
         own = self._with_body(own)
-        others = (one for one in found if crawl_of(one.facts.archive_file) != self._crawl)
-        if not own or any(not one.is_duplicate for one in others):
+        others = [one for one in found if crawl_of(one.facts.archive_file) != self._crawl]
+        is_elsewhere = any(not one.is_duplicate for one in others)
+        if not own or (is_elsewhere and have_one_body(found)):
             return None
         return next((one for one in own if not one.is_duplicate), own[0])
 

@@ -93,6 +93,7 @@ class Targets:
         uri = facts.refers_to_target_uri or facts.target_uri
         named = _named_by(revisit)
         further = [capture for capture in beside if capture.facts.target_uri == uri]
+        at: list[Capture] = []
         if named is not None:
             second = named[1]
             at = [c for c in _full((*self._there[named], *further)) if c.time.startswith(second)]
@@ -115,7 +116,8 @@ class Targets:
             self._elsewhere[names] = _of_uri(
                 revisit, list(_full(captures)), has_second=named is not None
             )
-        return self._elsewhere[names]
+        # Tools that go by URI and second alone are led there whatever its digest is.
+        return self._elsewhere[names] or [one for one in at if one.facts.target_uri == uri]
 
 
 def _of_uri(revisit: Capture, captures: list[Capture], *, has_second: bool) -> list[Capture]:

@@ -152,7 +152,8 @@ class _Wanted:
         if row.type != "revisit":
             return None
         declared = parse_digest(row.declared) if row.declared else None
-        if declared in self._digests:
+        # A body may have the de-chunked form of another, whose revisits are not its own.
+        if declared in self._digests and not self.is_elsewhere(row):
             return self._digests[declared]
         if row.refers_uri and row.refers_date:
             found = self._seconds.get((row.refers_uri, second_of(row.refers_date) or ""))
