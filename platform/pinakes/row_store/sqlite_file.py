@@ -215,7 +215,7 @@ class SqliteFile:
             try:
                 return call()
             except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() >= give_up:
+                if "lock" not in str(error) or time.monotonic() >= give_up:
                     raise
                 time.sleep(0.01)
 
@@ -261,6 +261,7 @@ _inherited: list[list[sqlite3.Connection]] = []
 _UNAVAILABLE = (
     ("full", "the disk is full: make room and run it again; what is done stays done"),
     ("locked", "another process has been writing for too long; try again"),
+    ("locking protocol", "another process stands still with the store open; try again"),
     ("readonly", "the store is not writable: check its owner"),
     ("unable to open", "the store cannot be opened: check whether you may write to it"),
     ("disk i/o", "the disk failed to read or write: check whether it is full"),
