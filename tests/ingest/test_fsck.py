@@ -275,7 +275,7 @@ def test_a_landing_that_died_is_ended_or_withdrawn(store: LandedStore, step: int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [2, 3, 6, 7, 8, 9, 12])
+@pytest.mark.parametrize("step", [3, 4, 7, 8, 9, 10, 13])
 def test_a_removal_that_died_is_ended(store: LandedStore, step: int) -> None:
     commit_crawl(store.rows, store.archive, "one", store.actor)
 
