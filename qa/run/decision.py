@@ -29,7 +29,7 @@ LEAST_SEEN = 24
 """CSS pixels; an icon of 8 by 8 px that is gone is more."""
 _RESTLESS = 0.4
 _DIFFERS, _SAME = 0.98, 0.99
-_FEW_WORDS = 8
+_FEW_WORDS, _LONGEST_WORD = 8, 40
 _BOXES = 0.01
 """Of the letters; a word or two of another script do not make a page unreadable."""
 _PROVEN = 1.0
@@ -172,7 +172,8 @@ def _in_places(steady: SteadyDifference) -> Iterator[str]:
         yield f"looks different: {_count(steady)}, the largest {_largest(steady.places[0])}"
     for words, how in ((steady.gone, "gone"), (steady.new, "new")):
         if words:
-            yield f"words {how}: {len(words):,}: {' '.join(words[:_FEW_WORDS])}"
+            some = " ".join(word[:_LONGEST_WORD] for word in words[:_FEW_WORDS])
+            yield f"words {how}: {len(words):,}: {some}"
     if steady.restless:
         yield f"differs from itself in {steady.restless:.1%} of its area, which is not compared"
 

@@ -132,6 +132,12 @@ def test_text_that_is_gone_each_time_is_named(tmp_path: Path) -> None:
     assert result.reasons[:2] == ("words gone: 1: two", "words new: 1: four")
 
 
+def test_text_without_blanks_does_not_fill_the_reasons(tmp_path: Path) -> None:
+    mine, theirs = (replace(SHOWN, text=letter * 5000) for letter in "文字")
+    result = judged((before(PLAIN, snapshot=mine), current(PLAIN, snapshot=theirs)), tmp_path)
+    assert result.reasons[:2] == (f"words gone: 1: {'文' * 40}", f"words new: 1: {'字' * 40}")
+
+
 def test_words_of_masked_elements_do_not_count_alone(tmp_path: Path) -> None:
     sides = (
         before(PLAIN, snapshot=replace(SHOWN, text="it is 12:01")),
