@@ -23,7 +23,7 @@ def fontless(text: str) -> Fontless | None:
     known = _covered()
     if known is None or text.isascii():
         return None
-    letters = Counter(character for character in text if character.isalpha())
+    letters = {character: n for character, n in Counter(text).items() if character.isalpha()}
     without = {letter: n for letter, n in letters.items() if not known[ord(letter)]}
     if not without:
         return None
@@ -32,7 +32,7 @@ def fontless(text: str) -> Fontless | None:
         scripts[unicodedata.name(letter, "unnamed").split(" ")[0].title()] += times
     return Fontless(
         letters=sum(without.values()),
-        total=letters.total(),
+        total=sum(letters.values()),
         scripts=tuple(script for script, _ in scripts.most_common(_MOST_SCRIPTS)),
     )
 

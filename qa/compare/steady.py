@@ -52,6 +52,10 @@ class SteadyDifference:
     places: tuple[Place, ...]
     """Where the pixels are, the largest first."""
 
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.pixels or self.gone or self.new)
+
 
 def compare_steadily(
     references: Sequence[LoadedSnapshot],

@@ -1,9 +1,10 @@
-"""The verdict on a pair: by proof for before and after deduplication, else by a model.
+"""The verdict on a pair: by proof for before and after deduplication, else by looks.
 
 Our own proxy answered both views, so the bytes that each was sent are known.  A page that was
 sent the same bytes is the same, however a browser drew it; one that was sent other bytes for a
 URL, or lacks a resource that it had before, was harmed.  If the two sent different requests, as
-some pages do on each load, nothing is proven, and a model judges by how both look.
+some pages do on each load, nothing is proven, and looks decide: to the pixel in one browser, by a
+model in two, and where a page is never the same.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Captures a page from all sides, and compares and judges each pair of them.
 
-    sides ─▶ captures ─▶ compared ─▶ proven by bytes? ─▶ else the reference again, and a model
+    sides ─▶ captures ─▶ compared ─▶ proven by bytes?
+                                     else in one browser to the pixel, both sides again
+                                     else the reference again, and a model
 
-Each side captures a page once, however many pairs it is in.
+Each side captures a page once, however many pairs it is in; more often where looks have to tell.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from pinakes.qa.judging.page_kind import page_kinds
 from pinakes.qa.replay.page_log import TEXT_LIMIT_CHARACTERS, Exchange
 from pinakes.qa.results.pair_key import side_name
 from pinakes.qa.results.pair_line import JudgedPair
-from pinakes.qa.results.pair_result import PairResult, View
+from pinakes.qa.results.pair_result import PairResult, Verdict, View
 from pinakes.qa.sample.draw import Drawn
 from pinakes.qa.snapshot import Outcome, Rect
 from pinakes.qa.views.comparable_with_stored import comparable_with_stored
@@ -39,10 +41,9 @@ from pinakes.qa.views.side import LookResult, Side
 from .decision import MODEL as PROVEN
 from .decision import Decision, judge_looks, judge_outcomes, judge_steady, prove
 from .page_looks import PageLooks
-from .plan import GENERATIONS, STORED, Pair, is_access, kind_of
+from .plan import GENERATIONS, STORED, Pair, is_access, is_replay, kind_of
 
 _BEFORE, _CURRENT = map(kind_of, GENERATIONS)
-_REPLAY = "replay:"
 _MUCH = 0.2
 _MORE_LOOKS = 2
 
@@ -162,7 +163,7 @@ class PageJudge:
         """What differs each time, and the second look at the reference, if there was one."""
         masked = self._masks(reference)
         found = compare_steadily([reference.loaded], [other.loaded], masked=masked)
-        if found is None or not (found.pixels or found.gone or found.new):
+        if found is None or found.is_nothing:
             return found, None
         sides = [reference], [other]
         for _ in range(_MORE_LOOKS):
@@ -170,7 +171,7 @@ class PageJudge:
                 side.append(looks.look_again(name))
             shown = [[look.loaded for look in side if _is_shown(look)] for side in sides]
             found = compare_steadily(*shown, masked=masked)
-            if found is None or not (found.restless and (found.pixels or found.gone or found.new)):
+            if found is None or found.is_nothing or not found.restless:
                 break  # a page that is never the same is looked at once more
         return found, sides[0][1]
 
@@ -226,7 +227,7 @@ class PageJudge:
     def _is_drawn_alike(self, pair: Pair) -> bool:
         """Whether one browser shows both, with the clock and seed that we give it."""
         sides = [self._sides[name] for name in pair]
-        pinned = all(side.kind.startswith(_REPLAY) or is_access(side.kind) for side in sides)
+        pinned = all(is_replay(side.kind) or is_access(side.kind) for side in sides)
         return pinned and sides[0].browser == sides[1].browser != ""
 
     def _model(self, pair: Pair) -> Model:
@@ -276,9 +277,10 @@ def _in_words(
     harm = list(decision.harm)
     if decision.model == PROVEN:
         comparison = replace(comparison, payloads=None)  # the proof says more of them
-        seen = compare_steadily([reference.loaded], [other.loaded])
-        if harm and seen is not None and not (seen.pixels or seen.gone or seen.new):
-            harm.append("nothing of it is to be seen in the images and the text")
+        if decision.verdict is Verdict.DISSIMILAR:
+            seen = compare_steadily([reference.loaded], [other.loaded])
+            if seen is not None and seen.is_nothing:
+                harm.append("nothing of it is to be seen in the images and the text")
     return (*harm, *reasons(comparison), *_kinds(other))
 
 

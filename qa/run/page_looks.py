@@ -14,8 +14,8 @@ from pinakes.qa.snapshot import Outcome
 from pinakes.qa.views.side import LookResult, ReplaySide, Side
 
 from .decision import changed_outcomes
+from .plan import is_replay
 
-_REPLAY = "replay:"
 _NOT_SHOWN = "not captured: all requests of the reference would get the same bytes"
 
 
@@ -35,9 +35,7 @@ class PageLooks:
         Only replays: the others have their own pace, or wait for one another.
         """
         replayed = [
-            name
-            for name in names
-            if name not in self._looked and self._sides[name].kind.startswith(_REPLAY)
+            name for name in names if name not in self._looked and is_replay(self._sides[name].kind)
         ]
         if len(replayed) > 1:
             with ThreadPoolExecutor(len(replayed)) as pool:

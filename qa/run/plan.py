@@ -18,6 +18,7 @@ from pinakes.qa.views.access_urls import AccessUrls
 GENERATIONS = ("before", "current")
 _LISTS = ("browsers", "masked_selectors", "models")
 ACCESS, STORED, LIVE = "access", "stored", "live"
+_REPLAY = "replay:"
 
 
 class Pair(NamedTuple):
@@ -108,9 +109,14 @@ def is_access(view: str) -> bool:
     return view.startswith(f"{ACCESS}:")
 
 
+def is_replay(kind: str) -> bool:
+    """Whether a side's kind is a generation, replayed by us."""
+    return kind.startswith(_REPLAY)
+
+
 def kind_of(view: str) -> str:
     """The name of a view in results."""
-    return f"replay:{view}" if view in GENERATIONS else view
+    return f"{_REPLAY}{view}" if view in GENERATIONS else view
 
 
 def view_in(view: str, browser: str) -> str:

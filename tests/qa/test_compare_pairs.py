@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from datetime import datetime, timezone
 
 import comparing  # noqa: F401
 import pytest
 from drawn_pages import page, seen
+from snapshots import SHOWN
 
 from pinakes.qa.compare.page import compare_pages, other_payloads
 from pinakes.qa.compare.pairs import LoadedSnapshot, compare_pair, feature_names, features, reasons
 from pinakes.qa.snapshot import (
     Box,
     Media,
-    Outcome,
     Overlay,
     Pictures,
     Rect,
     Resource,
-    Snapshot,
     Styles,
 )
 
@@ -33,15 +31,8 @@ def resource(number: int, status: int | None = 200, failure: str | None = None) 
     return Resource(url=url, status=status, media_type="image/png", kind="img", failure=failure)
 
 
-SNAPSHOT = Snapshot(
-    url="http://example.org/",
-    browser="chromium",
-    browser_version="1",
-    taken=datetime(2026, 1, 1, tzinfo=timezone.utc),
-    clock=None,
-    seed=None,
-    outcome=Outcome.COMPLETE,
-    viewport_width=1280,
+SNAPSHOT = replace(
+    SHOWN,
     viewport_height=800,
     page_height=2400,
     text=TEXT,

@@ -16,6 +16,7 @@ from snapshots import SHOWN
 from pinakes.catalog.pages import Page
 from pinakes.qa.compare.pairs import LoadedSnapshot
 from pinakes.qa.compare.pixels import Pixels
+from pinakes.qa.replay.page_log import PageLog
 from pinakes.qa.results.pair_result import PairResult, Verdict
 from pinakes.qa.run.decision import STEADY
 from pinakes.qa.run.page_judge import PageJudge
@@ -151,6 +152,16 @@ def test_boxes_in_place_of_letters_are_never_called_the_same(tmp_path: Path) -> 
     boxes = replace(SHOWN, fontless=Fontless(letters=9, total=10, scripts=("Cjk",)))
     result = judged((before(PLAIN, snapshot=boxes), current(PLAIN, snapshot=boxes)), tmp_path)
     assert result.verdict is Verdict.UNCERTAIN
+
+
+def test_what_is_not_proven_is_not_said_to_be_unseen_harm(tmp_path: Path) -> None:
+    class Unsent(Turning):
+        def look(self, url: str, moment: datetime, folder: Path) -> LookResult:
+            return super().look(url, moment, folder)._replace(log=PageLog(name="p", exchanges=()))
+
+    result = judged((Unsent("replay:before", PLAIN), Unsent("replay:current", PLAIN)), tmp_path)
+    assert result.verdict is Verdict.UNCERTAIN
+    assert result.reasons == ("before deduplication no resource of it was sent whole",)
 
 
 def test_a_second_look_that_is_cut_off_does_not_count(tmp_path: Path) -> None:

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from pinakes.archive_store.port import ArchiveReader
 from pinakes.catalog.sidecar import SidecarRow, read_sidecar_at, sidecar_name
 from pinakes.catalog.stored_generations import StoredGeneration, find_generation
-from pinakes.catalog.visible_files import VisibleFile
 from pinakes.catalog.withdrawals import rows_still_there
 from pinakes.errors import DigestMismatch, InputRefused
-from pinakes.hbase_schema.capture_cells import Location
 from pinakes.hbase_schema.name_keys import crawl_of
 from pinakes.index.urlkey import urlkey
 from pinakes.row_store.port import RowStore
@@ -46,14 +44,6 @@ class Denied(Exception):
 
 class Withdrawn(Exception):
     """A record in these bytes was withdrawn, and is still to be replaced."""
-
-
-class _Named(NamedTuple):
-    """A file of one generation, without asking the catalogue."""
-
-    name: str
-    archive_file: str
-    collection: str
 
 
 class ArchiveBytes:
@@ -98,7 +88,7 @@ class ArchiveBytes:
             Dropped: the file is gone, and another generation is current.
             DigestMismatch: the current generation is not in the store.
         """
-        if not (self._rules.is_open or self._admits(file, start, end)):
+        if not (self._rules.is_open or self.admits(file.name, file.collection, start, end)):
             raise Denied
         if any(
             row.offset < end and start < row.offset + row.length for row in self._still_there(file)
@@ -116,45 +106,39 @@ class ArchiveBytes:
                 "it is not in the archive store: run fsck", file=file.name
             ) from error
 
-    def admits(self, name: str, place: VisibleFile, location: Location) -> bool:
-        """Whether the rules let a record at this place of a stored file be given out."""
-        end = location.offset + location.length
-        return self._admits(
-            _Named(name, place.archive_file, place.collection), location.offset, end
-        )
-
     def _still_there(self, file: StoredGeneration) -> Iterator[SidecarRow]:
         try:
             yield from rows_still_there(self._archive, file.name, file.withdrawing)
         except InputRefused as error:  # without a sidecar nobody knows where they are
             raise Denied from error
 
-    def _admits(self, file: StoredGeneration | _Named, start: int, end: int) -> bool:
-        """Whether these bytes are of one record, from its first one on, which may be given out.
+    def admits(self, name: str, collection: str, start: int, end: int) -> bool:
+        """Whether these bytes of a stored file are of one record, from its first one on, which the
+        rules let be given out.
 
         Of records that share a gzip member, all must be.  The empty lines behind a record that is
         not compressed may be among them: some indexes count them (jwarc's).
         """
-        sidecar = sidecar_name(file.name)
+        sidecar = sidecar_name(name)
         if self._archive.size(sidecar) is None:
             return False
         with self._archive.open(sidecar) as opened:
             records = read_sidecar_at(opened, start)
         return bool(records) and all(
-            self._admits_record(file, record)
+            self._admits_record(crawl_of(name), collection, record)
             and (
                 end <= (behind := start + record.length)
-                or (end - behind <= _MOST_LINE_ENDS and self._has_line_ends(file, behind, end))
+                or (end - behind <= _MOST_LINE_ENDS and self._has_line_ends(name, behind, end))
             )
             for record in records
         )
 
-    def _has_line_ends(self, file: StoredGeneration | _Named, start: int, end: int) -> bool:
-        with self._archive.open(file.name) as opened:
+    def _has_line_ends(self, name: str, start: int, end: int) -> bool:
+        with self._archive.open(name) as opened:
             opened.seek(start)
             return not opened.read(end - start).strip(b"\r\n")
 
-    def _admits_record(self, file: StoredGeneration | _Named, record: SidecarRow) -> bool:
+    def _admits_record(self, crawl: str, collection: str, record: SidecarRow) -> bool:
         """A record without a URI (warcinfo) is decided by crawl and collection; one without a
         date counts as new."""
         now = format_14(self._now())
@@ -162,7 +146,7 @@ class ArchiveBytes:
         return self._rules.admits(
             urlkey=urlkey(record.target_uri) if record.target_uri else "",
             time=format_14(date) if date is not None else now,
-            collection=file.collection,
-            crawl=crawl_of(file.archive_file),
+            collection=collection,
+            crawl=crawl,
             now=now,
         )

@@ -163,9 +163,11 @@ def import_lines(
     count = 0
     with TemporaryFile(prefix="pinakes-", dir=folder) as spool:
         for member in server.iter_sorted(key):
-            if _crawl_of(member) in ours:
+            line = _line_of(member)
+            crawl = _crawl_of(member) if line is None else (line.filename or "").partition("/")[0]
+            if crawl in ours:
                 continue
-            if _line_of(member) is None:
+            if line is None:
                 words = f"not a CDXJ line with a URL and a place: {member[:100]!r}"
                 on_problem(InputRefused(words, file=server.name, kind="not a CDXJ line"))
             else:

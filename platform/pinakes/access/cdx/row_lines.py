@@ -214,9 +214,10 @@ class RowLines:
     def gives(self, original: Original) -> bool:
         """Whether the bytes of an original that is admitted are given out: all records that share
         its member have to be admitted, too.  Reads its file's sidecar where rules restrict."""
-        return self._rules.is_open or self._bytes.admits(
-            original.filename, original.place, original.location
-        )
+        if self._rules.is_open:
+            return True
+        start, end = original.location.offset, original.location.offset + original.location.length
+        return self._bytes.admits(original.filename, original.place.collection, start, end)
 
     def admits(self, key: bytes, place: VisibleFile) -> bool:
         """Whether the access rules let the capture of a row of this file be given out now."""
