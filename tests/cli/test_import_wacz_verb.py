@@ -69,6 +69,21 @@ def test_failed_ones_are_named_again_and_retried_on_request(folder: Path) -> Non
     assert "bytes, and 1 in the manifest" in said
 
 
+def test_a_path_that_a_manifest_names_for_two_crawls_goes_into_one_and_says_so(
+    folder: Path,
+) -> None:
+    path = folder / "in" / "a.wacz"
+    entries = [entry_of(path, crawlId="first"), entry_of(path, crawlId="second")]
+    manifest = str(write_manifest(folder / "in" / "m.json", entries))
+    code, lines, said = imported(folder, manifest)
+    assert (code, [line["crawl"] for line in lines]) == (3, ["first"])
+    assert "it is queued already, for first/a.wacz: not for second/a.wacz" in said
+    # The same entry twice is one.
+    write_manifest(Path(manifest), [entries[0]] * 2)
+    code, lines, _ = imported(folder, manifest)
+    assert (code, {line["outcome"] for line in lines}) == (0, {"was there"})
+
+
 def test_crawls_that_a_later_manifest_lacks_are_listed_and_kept(folder: Path) -> None:
     files = [folder / "in" / f"{name}.wacz" for name in "abc"]
     entries = [entry_of(path, crawlId=f"crawl-{path.stem}") for path in files]

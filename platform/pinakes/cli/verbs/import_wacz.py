@@ -226,7 +226,7 @@ class _ImportVerb:
                 place = queued.found
                 self._known(queued.source, place.crawl, place.name, queued.source.sha256)
             elif queued.found is not None:
-                self._note_queued(queued.found)
+                self._note_queued(queued.source, queued.found)
 
     def _purge(self, missing: list[str]) -> None:
         """Purge the crawls that manifests no longer name."""
@@ -242,7 +242,13 @@ class _ImportVerb:
         if not is_any:
             self._console.say("nothing was purged")
 
-    def _note_queued(self, entry: QueueEntry) -> None:
+    def _note_queued(self, source: WaczSource, entry: QueueEntry) -> None:
+        queued = entry.wacz
+        if (source.crawl, source.name, source.size) != (queued.crawl, queued.name, queued.size):
+            why = f"it is queued already, for {queued.crawl}/{queued.name}"
+            size = "" if source.size == queued.size else f", of {source.size} bytes"
+            why = f"{why}: not for {source.crawl}/{source.name}{size}"
+            self._miss(InputRefused(why, file=source.place))
         if entry.failure is not None and not self._request.resume:
             times = "once" if entry.failure.attempts == 1 else f"{entry.failure.attempts} times"
             why = f"failed {times} before ({entry.failure.why}): --resume tries again"
